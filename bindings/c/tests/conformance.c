@@ -126,7 +126,7 @@ static void freed_slots_are_handed_out_again_the_smallest_first(void) {
     check_that_all_slots_are_free(hall);
 }
 
-static void waiters_get_in_in_the_order_they_came(void) {
+static void waiters_get_slots_in_order_of_arrival(void) {
     hallpass_hall *hall = open_hall(1);
     hallpass_pass *held = acquire(hall);
     waiter waiters[8];
@@ -176,7 +176,7 @@ static void a_slot_that_comes_in_time_is_taken(void) {
     check_that_all_slots_are_free(hall);
 }
 
-static void more_slots_let_waiters_in(void) {
+static void added_slots_go_to_waiters(void) {
     hallpass_hall *hall = open_hall(1);
     hallpass_pass *held = acquire(hall);
     waiter one;
@@ -201,7 +201,7 @@ static void removed_slots_are_not_handed_out_again(void) {
     check_that_all_slots_are_free(hall);
 }
 
-static void closing_turns_waiters_away(void) {
+static void closing_a_hall_refuses_its_waiters(void) {
     hallpass_hall *hall = open_hall(1);
     hallpass_pass *held = acquire(hall);
     waiter one;
@@ -234,7 +234,7 @@ static void *crowd(void *unused) {
     return unused;
 }
 
-static void a_crowd_that_tries_and_gives_up_is_kept_apart(void) {
+static void threads_that_try_or_give_up_never_share_a_slot(void) {
     pthread_t threads[6];
     crowded = open_hall(2);
     for (int i = 0; i < 6; i++) CHECK(pthread_create(&threads[i], NULL, crowd, NULL) == 0);
@@ -381,14 +381,14 @@ int main(int argc, char **argv) {
 #define RUN(behaviour) (behaviour(), puts("ok  " #behaviour), fflush(stdout))
     RUN(at_most_k_holders);
     RUN(freed_slots_are_handed_out_again_the_smallest_first);
-    RUN(waiters_get_in_in_the_order_they_came);
+    RUN(waiters_get_slots_in_order_of_arrival);
     RUN(a_caller_that_does_not_wait_cannot_overtake_a_waiter);
     RUN(a_waiter_that_times_out_leaves_the_queue);
     RUN(a_slot_that_comes_in_time_is_taken);
-    RUN(more_slots_let_waiters_in);
+    RUN(added_slots_go_to_waiters);
     RUN(removed_slots_are_not_handed_out_again);
-    RUN(closing_turns_waiters_away);
-    RUN(a_crowd_that_tries_and_gives_up_is_kept_apart);
+    RUN(closing_a_hall_refuses_its_waiters);
+    RUN(threads_that_try_or_give_up_never_share_a_slot);
     RUN(a_killed_process_frees_its_slot);
     RUN(a_forked_child_does_not_free_the_slot_of_its_parent);
     RUN(a_slot_left_to_its_lifeline_is_taken_until_the_last_process_closes_it);

@@ -1,9 +1,9 @@
 //! k-exclusion algorithms from the literature and the protocols of hallpass, each written once as a step
 //! machine.
 //!
-//! A step machine makes at most one access to shared memory per step and keeps everything else in a
-//! small private state. So the same source runs on real atomics, under the exhaustive checker and
-//! in the simulator that counts remote references. All three are implementations of [`Memory`].
+//! A step machine makes at most one access to shared memory per step, and keeps everything else in a
+//! small private state. So the same source runs on real atomics, under the exhaustive checker, and in
+//! the simulator that counts remote references. Each of the three implements [`Memory`].
 //!
 //! | module | contents |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`objects`] | the universal construction and the turnstile behind resilient objects |
 //! | [`registry`] | every algorithm by its identifier |
 //!
-//! Without the feature `full`, which is on by default, this crate is the framework and the step machine of
-//! the hall for threads.
+//! The feature `full` is on by default. Without it, this crate contains only the framework and the step
+//! machine of the hall for threads.
 //!
 //! ```
 //! # #[cfg(feature = "full")] {
@@ -36,7 +36,7 @@
 //! let holding = loop {
 //!     match algorithm.step(&mut memory, 0, at) {
 //!         Next::Goto(next) | Next::Spin(next) => at = next,
-//!         Next::Enter(exit) => break exit, // no other process competes, so it never waits
+//!         Next::Enter(exit) => break exit, // process 0 never waits, because no other process competes
 //!         Next::Leave => unreachable!("a passage enters before it leaves"),
 //!     }
 //! };

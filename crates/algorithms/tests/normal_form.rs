@@ -1,5 +1,5 @@
-//! Compares states with their normal forms: random schedules with and without normal forms, in lockstep, and
-//! every state near the initial one.
+//! Compares states with their normal forms. One test follows random schedules in lockstep, with and
+//! without normal forms. Another test compares every state near the initial state.
 
 use std::{collections::HashSet, iter, sync::Mutex, thread};
 
@@ -8,14 +8,14 @@ use hallpass_algorithms::{
     registry::{self, ENTRIES, Entry, Visitor},
 };
 
-/// A state.
+/// A state of the algorithm.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Run<S> {
     processes: Vec<Loc<S>>,
     memory: Vec<Word>,
 }
 
-/// A memory that records the one access made to it.
+/// A memory that records the only access made to it.
 struct Words<'a> {
     memory: &'a mut [Word],
     seen: Option<(Var, &'static str, bool)>,
@@ -79,7 +79,7 @@ impl<S: Copy> Run<S> {
     }
 }
 
-/// A small random number generator, for the schedule only.
+/// A small random number generator for the schedule.
 struct Random(u64);
 
 impl Random {
@@ -94,7 +94,7 @@ impl Random {
 struct Lockstep {
     runs: usize,
     steps: usize,
-    /// Whether the algorithm is sound, so that its invariants must hold in both forms.
+    /// Whether the algorithm is sound. If it is, its invariants must hold in both forms.
     sound: bool,
 }
 
@@ -112,7 +112,7 @@ impl Visitor for Lockstep {
                 random.below(2);
             }
             let (mut plain, mut normal) = (Run::new(&algorithm), Run::new(&algorithm));
-            // Some processes pause for long. The others continue, in bursts or mixed.
+            // Some processes pause for long. The others continue, in bursts or interleaved.
             let mut asleep = vec![0; n];
             for step in 0..self.steps {
                 if random.below(12) == 0 {
@@ -170,13 +170,14 @@ fn has_normal_form(entry: &Entry, n: usize, k: usize) -> bool {
 }
 
 #[test]
-fn a_normal_form_behaves_as_its_state_does() {
+fn a_normal_form_behaves_like_its_state() {
     for_each_entry(in_lockstep);
 }
 
-/// Random walks rarely meet the few schedules on which a wrong normal form differs.
+/// Compares every state, because random walks rarely meet the few schedules on which a wrong normal form
+/// differs.
 #[test]
-fn every_state_near_the_initial_one_behaves_as_its_normal_form() {
+fn every_state_near_the_initial_state_behaves_like_its_normal_form() {
     for_each_entry(|entry| {
         for (n, k, states) in [(2, 1, 10_000), (3, 1, 4_000), (3, 2, 4_000)] {
             if has_normal_form(entry, n, k) && n <= entry.max_processes {
@@ -186,8 +187,8 @@ fn every_state_near_the_initial_one_behaves_as_its_normal_form() {
     });
 }
 
-/// Searches breadth first, without normal forms, and compares every step of a state with the same step of its
-/// normal form.
+/// Searches breadth first, without normal forms. Compares every step of a state with the same step of
+/// its normal form.
 struct EveryState {
     /// The number of states to expand.
     states: usize,

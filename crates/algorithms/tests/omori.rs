@@ -1,5 +1,5 @@
-//! Statements of Omori et al. that need no exploration: the shape of the tree, the size of the memory, the
-//! length of a passage, and their two examples.
+//! Checks statements of Omori et al. that need no exploration: the shape of the tree, the size of the
+//! memory, the length of a passage, and the two examples.
 
 use hallpass_algorithms::{
     Algorithm, Kind, Loc, Memory, Next, Op, Pid, Var, Word,
@@ -15,7 +15,7 @@ fn sizes(max_n: usize) -> impl Iterator<Item = (usize, usize)> {
     (2..=max_n).flat_map(|n| (1..n).map(move |k| (n, k)))
 }
 
-/// Returns t where n = 2^t 2k, the only sizes for which the paper describes GTEX.
+/// Returns t if n = 2^t 2k. The paper describes GTEX only for these sizes.
 fn described(n: usize, k: usize) -> Option<u32> {
     let t = (n / (2 * k)).checked_ilog2()?;
     ((2 * k) << t == n).then_some(t)
@@ -32,7 +32,7 @@ fn example_2_is_the_tree_for_17_processes() {
     assert_eq!(shown[0], [("", 0..17)]);
     assert_eq!(shown[1], [("0", 0..9), ("1", 9..17)]);
     assert_eq!(shown[2], [("00", 0..5), ("01", 5..9), ("10", 9..13), ("11", 13..17)]);
-    // g(5, t): the node of depth t that 5 belongs to.
+    // g(5, t) is the node of depth t to which 5 belongs.
     let g = |t: usize| tree[t].iter().find(|node| node.group.contains(&5)).unwrap().x.as_str();
     assert_eq!([g(2), g(1), g(0)], ["01", "0", ""]);
 }
@@ -82,7 +82,7 @@ fn variables_have_as_many_values_as_section_7_says() {
         for decl in gtex(n, k).layout().decls() {
             let values = match decl.name.strip_prefix("turn(") {
                 None => k * (t as usize + 1) + 1, // k log(n/k) + 1
-                // n/2^p for a node of depth p. The paper prints 2^p and calculates with n/2^p.
+                // A node of depth p has n/2^p processes. The paper prints 2^p but calculates with n/2^p.
                 Some(name) => match name.split(',').next() {
                     Some("λ") | None => n,
                     Some(x) => n >> x.len(),
@@ -104,7 +104,7 @@ impl Memory for Plain {
     }
 }
 
-/// Some processes and their memory.
+/// An algorithm with its processes and their memory.
 struct Run {
     algorithm: Ladder,
     memory: Plain,
@@ -129,13 +129,13 @@ impl Run {
         };
     }
 
-    /// Lets `p` move until `there` holds, and returns the number of its steps.
+    /// Lets `p` take steps until `there` holds, and returns the number of these steps.
     fn until(&mut self, p: Pid, there: impl Fn(Loc<Line>) -> bool) -> usize {
         let mut steps = 0;
         while !there(self.at[p]) {
             self.step(p);
             steps += 1;
-            assert!(steps < 100_000, "{p} does not get there");
+            assert!(steps < 100_000, "process {p} does not reach the expected position");
         }
         steps
     }
@@ -171,20 +171,23 @@ fn example_1_is_a_run_of_excl() {
     for _ in 0..50 {
         run.step(1);
         run.step(3);
-        assert!(!is_in(run.at[1]) && !is_in(run.at[3]), "there are two in");
+        assert!(
+            !is_in(run.at[1]) && !is_in(run.at[3]),
+            "two processes are in the critical section"
+        );
     }
     run.until(0, |at| at == Loc::Remainder);
     run.until(1, is_in);
 }
 
 #[test]
-fn a_process_alone_takes_this_many_steps() {
+fn a_process_that_runs_alone_takes_the_stated_number_of_steps() {
     let alone = |algorithm| Run::new(algorithm).until(0, is_in);
     for (n, k) in sizes(32) {
         assert_eq!(alone(excl(n, k)), (n - k) * (n + 2), "n={n} k={k}");
         let Some(t) = described(n, k) else { continue };
-        // Section 7 adds up 2 + 2k 2^p over the nodes of a path and forgets that each node has k
-        // competitions. For k > 1, even a process that runs alone exceeds the bound.
+        // Section 7 adds up 2 + 2k 2^p over the nodes of a path, but each node has k competitions. For k
+        // > 1, even a process that runs alone exceeds this bound.
         let a_node = |p: u32| 2 + ((2 * k) << p);
         let steps: usize = (0..=t).map(|p| k * a_node(p)).sum();
         let printed = 2 * (t as usize + 1) + 2 * (n - k) + 1;

@@ -1,5 +1,5 @@
-//! The lines of the hall for threads, run one by one as the lab does and straight as natively: the same accesses
-//! in the same order, whatever the environment answers.
+//! Compares two ways to run the lines of the hall for threads: one by one, as in the lab, and straight,
+//! as natively. Both must make the same accesses in the same order, whatever the environment answers.
 
 use hallpass_algorithms::{
     Next, Op, Word,
@@ -102,7 +102,7 @@ impl<const S: bool> Environment for Oracle<S> {
 /// The number of accesses after which a comparison ends.
 const ENOUGH: usize = 60;
 
-/// Runs lines one by one. Returns the accesses, and the slots of a caller that got in.
+/// Runs the lines one by one. Returns the accesses, and the slots if the caller got any.
 fn one_by_one<P: Pool, M: Policy>(seed: u64, mut at: Line<usize>) -> (Vec<String>, Option<Word>) {
     let mut e = Oracle::<false>::new(seed);
     while e.calls.len() < ENOUGH {
@@ -116,13 +116,13 @@ fn one_by_one<P: Pool, M: Policy>(seed: u64, mut at: Line<usize>) -> (Vec<String
     (e.calls, None)
 }
 
-/// Runs lines straight. Returns the accesses, and the slots of a caller that got in.
+/// Runs the lines straight. Returns the accesses, and the slots if the caller got any.
 fn straight<P: Pool, M: Policy>(seed: u64, mut at: Stage) -> (Vec<String>, Option<Word>) {
     let mut e = Oracle::<true>::new(seed);
     while e.calls.len() < ENOUGH {
         match advance::<P, M, _>(&mut e, 1, at) {
             Advance::Goto(next) | Advance::Spin(next) => at = next,
-            Advance::Inside(take) => return (e.calls, Some(take)),
+            Advance::Entered(take) => return (e.calls, Some(take)),
             Advance::Left => return (e.calls, None),
         }
     }
@@ -163,7 +163,7 @@ fn compare<P: Pool, M: Policy>() {
 }
 
 #[test]
-fn straight_lines_make_the_accesses_of_the_lines_one_by_one() {
+fn straight_lines_and_single_lines_make_the_same_accesses() {
     compare::<Bits, Fair>();
     compare::<Count, Fair>();
     compare::<Bits, Barging>();

@@ -1,7 +1,8 @@
-//! Every algorithm on real atomics: threads run the source that the lab checks.
+//! Runs every algorithm on real atomics: threads execute the same source that the lab checks.
 //!
-//! The witness is independent of the algorithms: it counts the threads in the critical section and the
-//! holders of each name. Fewer than k threads stop permanently at a random step, and the rest must continue.
+//! The witness does not depend on the algorithms: it counts the threads in the critical section and the
+//! holders of each name. Fewer than k threads stop permanently at a random step, and the others must
+//! continue.
 
 use std::{
     sync::{
@@ -27,7 +28,7 @@ impl Memory for Atomics {
     }
 }
 
-/// Asserts that at most k threads are inside at once, each with a distinct name.
+/// Asserts that at most k threads are in the critical section at once, each with a distinct name.
 struct Witness {
     k: usize,
     inside: AtomicUsize,
@@ -37,7 +38,7 @@ struct Witness {
 impl Witness {
     fn enter(&self, name: Option<usize>) {
         let before = self.inside.fetch_add(1, SeqCst);
-        assert!(before < self.k, "{} threads are inside", before + 1);
+        assert!(before < self.k, "{} threads are in the critical section", before + 1);
         if let Some(name) = name {
             assert!(!self.names[name].swap(true, SeqCst), "name {name} is held twice");
         }
@@ -51,10 +52,10 @@ impl Witness {
     }
 }
 
-/// Longer than any run needs. A process that waits longer counts as starving.
+/// A time limit that no correct run reaches. A process that waits longer counts as starving.
 const LONG_ENOUGH: Duration = Duration::from_secs(120);
 
-/// A process, and the number of steps after which it stops permanently, if it does.
+/// A process, and the number of steps after which it stops permanently (if it stops at all).
 struct Runner<'a, A> {
     algorithm: &'a A,
     memory: Atomics,
@@ -65,7 +66,7 @@ struct Runner<'a, A> {
 }
 
 impl<A: Algorithm> Runner<'_, A> {
-    /// Returns whether the process stops here, and counts one more step otherwise.
+    /// Returns whether the process stops at this step. Otherwise counts one more step.
     fn stops(&mut self) -> bool {
         match &mut self.steps_left {
             Some(0) => true,
@@ -77,7 +78,7 @@ impl<A: Algorithm> Runner<'_, A> {
         }
     }
 
-    /// Makes a passage. Returns `None` if the process stopped anywhere in it.
+    /// Makes a passage. Returns `None` if the process has stopped during the passage.
     fn passage(&mut self) -> Option<()> {
         let mut at = self.algorithm.begin(self.p);
         loop {
@@ -88,7 +89,7 @@ impl<A: Algorithm> Runner<'_, A> {
                 Next::Goto(next) => at = next,
                 Next::Spin(next) => {
                     assert!(self.begun.elapsed() < LONG_ENOUGH, "process {} starves", self.p);
-                    thread::yield_now(); // more threads than cores
+                    thread::yield_now(); // there may be more threads than cores
                     at = next;
                 }
                 Next::Enter(exit) => {
@@ -96,7 +97,7 @@ impl<A: Algorithm> Runner<'_, A> {
                     self.witness.enter(name);
                     thread::yield_now();
                     if self.stops() {
-                        return None; // stays inside permanently, and the witness still counts it
+                        return None; // the process stays in the critical section, and the witness still counts it
                     }
                     self.witness.leave(name);
                     at = exit;
@@ -107,7 +108,7 @@ impl<A: Algorithm> Runner<'_, A> {
     }
 }
 
-/// Lets every process make this many passages, except those that stop permanently after some steps.
+/// Lets every process make this many passages, except the processes that stop permanently.
 struct Stress<'a> {
     passages: usize,
     stop_after: &'a [usize],
@@ -136,7 +137,7 @@ impl Visitor for Stress<'_> {
                 };
                 let done = &done;
                 scope.spawn(move || {
-                    // A process that is to stop continues until it does.
+                    // A process that has to stop continues until it stops.
                     let passages =
                         if runner.steps_left.is_some() { usize::MAX } else { self.passages };
                     for _ in 0..passages {
@@ -154,7 +155,7 @@ impl Visitor for Stress<'_> {
     }
 }
 
-/// Returns every sound algorithm, plain and with names.
+/// Returns every sound algorithm, both plain and with names.
 fn sound() -> impl Iterator<Item = (&'static Entry, String)> {
     ENTRIES.iter().filter(|entry| entry.standing == Standing::Sound).flat_map(|entry| {
         let named = entry.nameable.then(|| format!("{}+names", entry.id));
@@ -181,7 +182,7 @@ fn threads_keep_exclusion_and_names() {
 }
 
 #[test]
-fn the_rest_continues_while_fewer_than_k_have_stopped() {
+fn the_other_threads_continue_while_fewer_than_k_have_stopped() {
     const PASSAGES: usize = 30;
     let mut rng = fastrand::Rng::with_seed(3);
     for (entry, id) in sound() {
@@ -191,7 +192,7 @@ fn the_rest_continues_while_fewer_than_k_have_stopped() {
                 continue;
             }
             for _ in 0..3 {
-                // From the first line on, and late enough that every line is reached.
+                // A process may stop at its first line, or late enough to have reached every line.
                 let stop_after: Vec<usize> = (0..stopped).map(|_| rng.usize(1..40 * n)).collect();
                 let stress = Stress { passages: PASSAGES, stop_after: &stop_after };
                 let done = registry::visit(&id, n, k, stress);

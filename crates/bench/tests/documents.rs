@@ -11,6 +11,6 @@ fn printed_commands_run_as_printed() {
     for block in ours {
         let output = scratch.run(&block.lines.join("\n"));
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {}\n{said}", block.place(), output.status);
+        assert!(output.status.success(), "{}: {}\n{said}", block.location(), output.status);
     }
 }

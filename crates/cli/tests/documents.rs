@@ -19,7 +19,7 @@ fn printed_commands_run_as_printed() {
         for block in document {
             let output = scratch.run(&block.lines.join("\n"));
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: {}\n{said}", block.place(), output.status);
+            assert!(output.status.success(), "{}: {}\n{said}", block.location(), output.status);
         }
     }
 }

@@ -234,7 +234,7 @@ impl Passage {
                 Line::X1 { .. } => self.find_head().await?,
                 _ => self.ask_to_the_end(line.clone().ask()).await?,
             };
-            if let (Line::X2 { .. } | Line::X3 { .. }, ClaimState::Inside(_), false) =
+            if let (Line::X2 { .. } | Line::X3 { .. }, ClaimState::Holding(_), false) =
                 (&line, picture.me, certain)
             {
                 // The view was old, and the request had no effect. This answer counts as the answer to X1.

@@ -115,10 +115,10 @@ impl OwnClaim {
     pub(crate) fn state(self) -> ClaimState {
         match self {
             OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. } => {
-                ClaimState::Outside
+                ClaimState::Absent
             }
             OwnClaim::Waiting { .. } => ClaimState::Waiting,
-            OwnClaim::Inside { slot, .. } => ClaimState::Inside(slot),
+            OwnClaim::Inside { slot, .. } => ClaimState::Holding(slot),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A simple hall in memory: a mutex, a condition variable and a queue. It shows what the suite requires, and
-//! replaces a real hall in tests.
+//! A simple hall in memory: a mutex, a condition variable and a queue. It shows the requirements of the
+//! suite, and replaces a real hall in tests.
 
 use std::{
     collections::VecDeque,
@@ -11,10 +11,10 @@ use std::{
 
 use crate::{Capacity, HallUnderTest, Refusal};
 
-/// The decisions that a [`Double`] makes. The defaults are correct. The crate's own tests replace one decision
+/// The decisions of a [`Double`]. The defaults are correct. The tests of this crate replace one decision
 /// at a time and check that the suite notices.
 pub trait Decisions: Send + Sync + 'static {
-    /// Returns how many holders a hall of `k` slots admits.
+    /// Returns the number of holders that a hall with `k` slots admits.
     fn admitted(k: usize) -> usize {
         k
     }
@@ -25,14 +25,14 @@ pub trait Decisions: Send + Sync + 'static {
         0
     }
 
-    /// Returns a number: the hall hands out only slots below it. The hall has `k` slots now, and its largest
-    /// number of slots so far is `peak`.
+    /// Returns the number of slots that the hall hands out: only slots below this number. `k` is the
+    /// present number of slots, and `peak` is the largest number so far.
     fn offered(k: usize, peak: usize) -> usize {
         let _ = peak;
         k
     }
 
-    /// Returns the slot that the next holder gets. `free` has the free slots in ascending order.
+    /// Returns the slot that the next holder gets. `free` contains the free slots in ascending order.
     fn pick(free: &[usize]) -> Option<usize> {
         free.first().copied()
     }
@@ -48,7 +48,7 @@ pub trait Decisions: Send + Sync + 'static {
     const LEAVES_QUEUE: bool = true;
     /// Whether a waiter that times out takes no slot.
     const LEAVES_SLOTS: bool = true;
-    /// Whether waiters learn that the hall is closed.
+    /// Whether closing the hall wakes its waiters.
     const CLOSING_WAKES: bool = true;
 }
 
@@ -57,7 +57,7 @@ pub struct Sound;
 
 impl Decisions for Sound {}
 
-/// A hall in memory.
+/// A simple hall in memory.
 pub struct Double<R: Decisions = Sound> {
     shared: Arc<Shared>,
     rules: PhantomData<R>,
@@ -75,14 +75,14 @@ struct State {
     peak: usize,
     /// The slots that are held.
     held: Vec<usize>,
-    /// The tickets of the waiters, in the order in which they came.
+    /// The tickets of the waiters, in the order of their arrival.
     queue: VecDeque<u64>,
-    /// Tickets that were served, with their slots.
+    /// The tickets that were served, with their slots.
     granted: Vec<(u64, usize)>,
     next_ticket: u64,
 }
 
-/// A slot of a [`Double`], held until this is dropped.
+/// A slot of a [`Double`]. Dropping it frees the slot.
 pub struct Pass<R: Decisions = Sound> {
     hall: Double<R>,
     slot: usize,
@@ -101,8 +101,8 @@ impl<R: Decisions> Double<R> {
     fn serve(&self, state: &mut State) {
         while !state.queue.is_empty() && !state.closed {
             let Some(slot) = self.take(state) else { break };
-            let place = R::next(state.queue.len());
-            let ticket = state.queue.remove(place).expect("the position is in the queue");
+            let position = R::next(state.queue.len());
+            let ticket = state.queue.remove(position).expect("the position is in the queue");
             state.granted.push((ticket, slot));
         }
         self.shared.changed.notify_all();
@@ -115,7 +115,8 @@ impl<R: Decisions> Double<R> {
         }
         let is_free = |slot: &usize| !R::SLOTS_ARE_EXCLUSIVE || !state.held.contains(slot);
         let free: Vec<_> = (0..R::offered(state.k, state.peak)).filter(is_free).collect();
-        // A hall that admits too many holders has no free slot left. It hands out slot k, which does not exist.
+        // A hall that admits too many holders has no free slot left. It then hands out slot k, which
+        // does not exist.
         let slot = R::pick(&free).unwrap_or(state.k);
         state.held.push(slot);
         Some(slot)
@@ -123,8 +124,8 @@ impl<R: Decisions> Double<R> {
 
     fn give_back(&self, slot: usize) {
         let mut state = self.state();
-        let place = state.held.iter().position(|held| *held == slot).expect("the slot is held");
-        state.held.swap_remove(place);
+        let position = state.held.iter().position(|held| *held == slot).expect("the slot is held");
+        state.held.swap_remove(position);
         if R::HANDS_OVER {
             self.serve(&mut state);
         } else {
@@ -145,8 +146,8 @@ impl<R: Decisions> Double<R> {
             let granted = state.granted.iter().position(|(its, _)| *its == ticket);
             let is_over = until.is_some_and(|until| until <= Instant::now());
             match granted {
-                Some(place) => {
-                    let (_, slot) = state.granted.swap_remove(place);
+                Some(position) => {
+                    let (_, slot) = state.granted.swap_remove(position);
                     return Ok(self.pass(slot));
                 }
                 None if state.closed && R::CLOSING_WAKES => {

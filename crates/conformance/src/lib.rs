@@ -1,6 +1,7 @@
-//! **One suite of tests for the guarantees of every hall.** The halls of threads, of processes and of a
-//! cluster give the same guarantees, so the tests are written once, as [`behaviours`] over a small
-//! trait. A family, a new store or a binding writes one adapter and gets one `#[test]` per behaviour:
+//! **One suite of tests for the guarantees of every hall.** The halls for threads, for processes and for
+//! a cluster give the same guarantees. So the tests are written once, as [`behaviours`] that use a small
+//! trait. A family, a new store or a binding implements one adapter and gets one `#[test]` for each
+//! behaviour:
 //!
 //! ```
 //! use hallpass_conformance::{Capacity, HallUnderTest, Refusal, conformance, double::Double};
@@ -35,9 +36,9 @@
 //! # hallpass_conformance::behaviours::slots::at_most_k_holders::<Mine>();
 //! ```
 //!
-//! Every behaviour waits for conditions, with generous deadlines. None sleeps for a fixed time instead. The
-//! crate's own tests run the suite against a correct [`double`] in memory, and against doubles that are wrong on
-//! purpose. For each of these, the behaviour that covers the mistake has to fail.
+//! Every behaviour waits for conditions, with generous deadlines. None of them sleeps for a fixed time
+//! instead. The tests of this crate run the suite against a correct [`double`] in memory, and against
+//! deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake must fail.
 #![forbid(unsafe_code)]
 
 pub mod behaviours;
@@ -46,7 +47,7 @@ mod helpers;
 mod macros;
 mod task;
 
-pub use helpers::{Queued, assert_whole, deadline, enqueue, eventually, set_deadline};
+pub use helpers::{Queued, assert_nothing_lost, deadline, enqueue, eventually, set_deadline};
 pub use task::{Alarm, Task};
 
 use std::{
@@ -55,10 +56,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Why a hall did not hand out a pass.
+/// The reason for which a hall did not hand out a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// No slot is free, others wait for one, or the time to wait is over.
+    /// No slot is free, others wait for a slot, or the time limit has passed.
     NoPermits,
     /// The hall is closed.
     Closed,
@@ -66,51 +67,53 @@ pub enum Refusal {
     TooMany,
 }
 
-/// The maximum size of a hall, and how much work the suite gives it.
+/// The maximum size of a hall, and the amount of work for the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Capacity {
-    /// The largest number of slots that the hall can have.
+    /// The maximum number of slots of the hall.
     pub max_slots: usize,
-    /// The numbers of slots with which to test that slots are distinct and the smallest comes first.
+    /// The sizes of the halls in which the suite tests that slots are distinct and the smallest comes
+    /// first.
     pub sizes: &'static [usize],
-    /// How many times each thread enters where many threads come and go: thousands of times for a hall in
-    /// memory, tens of times for one behind a network.
+    /// The number of passages of each thread in tests with many threads. Use thousands for a hall in
+    /// memory, and tens for a hall behind a network.
     pub rounds: usize,
-    /// Roughly how long it takes until a released slot belongs to the next waiter. Some behaviours need a time
-    /// limit that ends at about the moment at which a slot is assigned. They use limits of about this length.
+    /// The approximate time until a released slot belongs to the next waiter. Some behaviours need a
+    /// time limit that ends at about the moment at which a slot is assigned. They use limits of about
+    /// this length.
     pub hand_over: Duration,
 }
 
 /// A hall that the suite tests. Clones are handles of one hall.
 pub trait HallUnderTest: Clone + Send + Sync + 'static {
-    /// A pass that does not borrow the hall. Dropping it frees the slot, at once or in the background.
+    /// A pass that does not borrow the hall. Dropping it frees the slot at once or in the background.
     type Pass: Send + Debug + 'static;
 
-    /// The maximum size of a hall, and how much work the suite gives it.
+    /// The maximum size of a hall, and the amount of work for the suite.
     const CAPACITY: Capacity;
 
     /// Whether a hall can be resized to 0 slots, which pauses it.
     const PAUSES: bool = false;
 
-    /// Returns `false`, and prints the reason to standard error, if the hall cannot be tested because its store
-    /// is not installed.
+    /// Returns whether the hall can be tested. If its store is not installed, prints the reason to
+    /// standard error and returns `false`.
     fn is_testable() -> bool {
         true
     }
 
-    /// Makes a new hall with `k` slots, or returns the reason why there is no such hall.
+    /// Creates a new hall with `k` slots, or returns the reason why this is not possible.
     fn open(k: usize) -> Result<Self, String>;
 
     /// Blocks until a slot is free and takes it.
     fn acquire(&self) -> Result<Self::Pass, Refusal>;
 
-    /// Takes a slot if one is free and nobody waits.
+    /// Takes a slot if one is free and no caller waits.
     fn try_acquire(&self) -> Result<Self::Pass, Refusal>;
 
-    /// Blocks until a slot is free and takes it, for at most this long.
+    /// Blocks until a slot is free and takes it. Waits at most for `time`.
     fn acquire_for(&self, time: Duration) -> Result<Self::Pass, Refusal>;
 
-    /// Blocks until a slot is free and takes it, or until `deadline` passes.
+    /// Blocks until a slot is free and takes it. Waits at most until `deadline`.
     fn acquire_until(&self, deadline: Instant) -> Result<Self::Pass, Refusal> {
         self.acquire_for(deadline.saturating_duration_since(Instant::now()))
     }
@@ -132,7 +135,7 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
     /// Returns the number of waiters.
     fn waiting(&self) -> usize;
 
-    /// Changes the number of slots, or returns the reason why the hall cannot have that many.
+    /// Changes the number of slots, or returns the reason why this number is not possible.
     fn resize(&self, k: usize) -> Result<(), String>;
 
     /// Closes the hall. Waiters and later callers get [`Refusal::Closed`].
@@ -144,23 +147,23 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
 
 /// A hall from which a caller can get several slots at once.
 pub trait ManyUnderTest: HallUnderTest {
-    /// Several slots. Dropping it frees them.
+    /// Several slots. Dropping this value frees them.
     type Passes: Send + Debug + 'static;
 
     /// Blocks until `m` slots are free and takes them.
     fn acquire_many(&self, m: usize) -> Result<Self::Passes, Refusal>;
 
-    /// Takes `m` slots if they are free and nobody waits.
+    /// Takes `m` slots if they are free and no caller waits.
     fn try_acquire_many(&self, m: usize) -> Result<Self::Passes, Refusal>;
 
-    /// Blocks until `m` slots are free and takes them, for at most this long.
+    /// Blocks until `m` slots are free and takes them. Waits at most for `time`.
     fn acquire_many_for(&self, m: usize, time: Duration) -> Result<Self::Passes, Refusal>;
 
     /// Returns the slots, in ascending order.
     fn slots_of(passes: &Self::Passes) -> Vec<usize>;
 }
 
-/// A hall for which tasks can wait.
+/// A hall in which tasks can wait.
 pub trait TasksUnderTest: HallUnderTest {
     /// A future that waits for a pass.
     type Acquiring: Future<Output = Result<Self::Pass, Refusal>> + Send + 'static;

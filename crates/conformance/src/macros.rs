@@ -1,11 +1,13 @@
-//! The macro that makes tests of behaviours.
+//! The macro that makes tests from behaviours.
 
-/// Makes a `#[test]` of each behaviour for a type that implements [`HallUnderTest`](crate::HallUnderTest).
+/// Makes a `#[test]` from each behaviour, for a type that implements
+/// [`HallUnderTest`](crate::HallUnderTest).
 ///
-/// The words after the colon name what else the hall can do: `many` ([`ManyUnderTest`](crate::ManyUnderTest)),
-/// `tasks` ([`TasksUnderTest`](crate::TasksUnderTest)), `forget` ([`ForgetUnderTest`](crate::ForgetUnderTest)).
-/// Tests are named after behaviours, in modules named after topics: `order::waiters_get_in_in_the_order_they_came`.
-/// If one file tests two halls, each needs its own module.
+/// The words after the colon name the other abilities of the hall: `many`
+/// ([`ManyUnderTest`](crate::ManyUnderTest)), `tasks` ([`TasksUnderTest`](crate::TasksUnderTest)),
+/// `forget` ([`ForgetUnderTest`](crate::ForgetUnderTest)). Each test has the name of its behaviour, in a
+/// module with the name of its topic: `order::waiters_get_slots_in_order_of_arrival`. If one file tests
+/// two halls, each hall needs its own module.
 #[macro_export]
 macro_rules! conformance {
     ($hall:ty $(: $($ability:ident),+)?) => {
@@ -14,7 +16,7 @@ macro_rules! conformance {
     };
 }
 
-/// The behaviours of halls with an ability.
+/// Lists the behaviours of halls with an ability.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! behaviours_of {
@@ -34,13 +36,13 @@ macro_rules! behaviours_of {
             halls_do_not_affect_each_other,
         );
         $crate::tests_of!($hall, order:
-            waiters_get_in_in_the_order_they_came,
+            waiters_get_slots_in_order_of_arrival,
             a_caller_that_does_not_wait_cannot_overtake_a_waiter,
-            a_holder_that_comes_again_stands_at_the_end,
+            a_holder_that_returns_joins_the_end_of_the_queue,
         );
         $crate::tests_of!($hall, time:
             a_free_slot_needs_no_time,
-            a_time_limit_runs_out_and_not_early,
+            a_waiter_gives_up_at_its_time_limit_and_not_earlier,
             a_waiter_that_times_out_leaves_the_queue,
             a_waiter_that_times_out_keeps_the_order_of_the_others,
             a_slot_that_comes_in_time_is_taken,
@@ -48,22 +50,22 @@ macro_rules! behaviours_of {
             a_waiter_that_gives_up_does_not_lose_the_slot,
         );
         $crate::tests_of!($hall, closing:
-            a_closed_hall_turns_newcomers_away,
-            closing_turns_waiters_away,
+            a_closed_hall_refuses_newcomers,
+            closing_a_hall_refuses_its_waiters,
             holders_of_a_closed_hall_stay,
         );
         $crate::tests_of!($hall, resizing:
-            more_slots_let_waiters_in,
+            added_slots_go_to_waiters,
             holders_of_removed_slots_keep_them,
             removed_slots_are_not_handed_out_again,
-            a_waiter_of_a_smaller_hall_gets_in_in_the_end,
+            a_waiter_of_a_shrunk_hall_gets_a_remaining_slot,
             the_same_size_changes_nothing,
             all_handles_see_the_new_size,
         );
         $crate::tests_of!($hall, crowd:
-            a_crowd_is_kept_apart_and_every_thread_gets_in,
-            a_crowd_that_tries_and_gives_up_is_kept_apart,
-            a_crowd_in_a_hall_that_is_resized_is_kept_apart,
+            many_threads_never_share_a_slot_and_each_gets_one,
+            threads_that_try_or_give_up_never_share_a_slot,
+            threads_never_share_a_slot_while_the_hall_is_resized,
         );
     };
     (many $hall:ty) => {
@@ -74,23 +76,23 @@ macro_rules! behaviours_of {
             a_request_for_no_slots_does_not_wait,
             a_request_for_several_is_not_overtaken,
             small_requests_do_not_starve_a_large_one,
-            several_freed_slots_let_in_as_many_as_fit,
-            a_large_request_that_times_out_lets_in_those_behind_it,
+            several_freed_slots_go_to_as_many_waiters_as_fit,
+            a_large_request_that_times_out_leaves_the_slots_to_others,
             a_request_that_has_become_too_large_waits_until_the_hall_grows,
-            closing_turns_requests_for_several_away,
+            closing_a_hall_refuses_requests_for_several_slots,
         );
     };
     (tasks $hall:ty) => {
         $crate::tests_of!($hall, tasks:
             a_task_gets_a_free_slot,
             a_future_joins_the_queue_when_first_polled,
-            a_future_that_is_polled_again_keeps_its_place,
+            a_future_that_is_polled_again_keeps_its_position,
             a_future_dropped_before_its_first_poll_leaves_no_trace,
             a_dropped_future_leaves_the_queue,
             a_granted_future_keeps_its_slot_until_it_is_polled,
             a_future_dropped_after_its_grant_hands_the_slot_on,
-            tasks_and_threads_stand_in_one_queue,
-            closing_turns_tasks_away,
+            tasks_and_threads_wait_in_one_queue,
+            closing_a_hall_refuses_its_tasks,
             a_future_granted_before_the_hall_closes_keeps_its_slot,
         );
     };
@@ -102,7 +104,7 @@ macro_rules! behaviours_of {
     };
 }
 
-/// Tests of one topic.
+/// Makes the tests of one topic.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! tests_of {

@@ -1,4 +1,4 @@
-//! Futures, polled by hand.
+//! Futures that tests poll by hand.
 
 use std::{
     future::Future,
@@ -12,7 +12,7 @@ use std::{
 
 use crate::{HallUnderTest, eventually};
 
-/// A waker that counts how often it is woken.
+/// A waker that counts its wake-ups.
 #[derive(Default, Debug)]
 pub struct Alarm(AtomicUsize);
 
@@ -23,7 +23,7 @@ impl Wake for Alarm {
 }
 
 impl Alarm {
-    /// Returns how many times the task was woken.
+    /// Returns the number of wake-ups.
     pub fn rung(&self) -> usize {
         self.0.load(SeqCst)
     }
@@ -50,29 +50,29 @@ impl<F: Future> Task<F> {
         self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
 
-    /// Polls once and waits until the task stands in the queue of the hall.
+    /// Polls once and waits until the task is in the queue of the hall.
     ///
     /// # Panics
     /// Panics if the future is ready.
     pub fn waits<H: HallUnderTest>(mut self, hall: &H) -> Self {
         let before = hall.waiting();
-        assert!(self.poll().is_pending(), "it should have to wait");
+        assert!(self.poll().is_pending(), "the future should have to wait");
         eventually("the task waits", || hall.waiting() == before + 1);
         self
     }
 
-    /// Returns whether the future has asked to be polled again.
+    /// Returns whether the task was woken, so that it should be polled again.
     pub fn is_woken(&self) -> bool {
         self.alarm.rung() > 0
     }
 
-    /// Waits until the future asks to be polled again.
+    /// Waits until the task is woken.
     pub fn woken(self) -> Self {
         eventually("the task is woken", || self.is_woken());
         self
     }
 
-    /// Polls whenever the future asks for it, until it is ready.
+    /// Polls the future whenever it is woken, until it is ready.
     pub fn done(mut self) -> F::Output {
         loop {
             let rung = self.alarm.rung();

@@ -1,4 +1,4 @@
-//! The suite accepts a correct hall, and runs every behaviour.
+//! Checks that the suite accepts a correct hall and runs every behaviour.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -6,7 +6,7 @@ use hallpass_conformance::{conformance, double::Double};
 
 conformance!(Double);
 
-/// A behaviour that the macro does not name would never run.
+/// Checks that the macro lists every behaviour. A behaviour that is not listed would never run.
 #[test]
 fn the_macro_names_every_behaviour() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,4 +1,5 @@
-//! The suite rejects halls that are wrong on purpose. For each, the behaviour that covers the mistake fails.
+//! Checks that the suite rejects deliberately wrong halls. For each of them, the behaviour that covers
+//! the mistake fails.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -13,13 +14,13 @@ use hallpass_conformance::{
 
 /// Fails unless the behaviour fails with a message that contains `message`.
 fn rejects(behaviour: fn(), message: &str) {
-    // What the suite waits for never happens in a wrong hall, so a short deadline is enough.
+    // A wrong hall never reaches the condition for which the suite waits, so a short deadline is enough.
     set_deadline(Duration::from_secs(3));
-    let panic =
-        panic::catch_unwind(AssertUnwindSafe(behaviour)).expect_err("it accepts a wrong hall");
+    let panic = panic::catch_unwind(AssertUnwindSafe(behaviour))
+        .expect_err("the suite accepts a wrong hall");
     let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or(panic.downcast_ref::<&str>().copied()).expect("panics say something");
-    assert!(said.contains(message), "it was rejected for another reason: {said}");
+    let said = said.or(panic.downcast_ref::<&str>().copied()).expect("a panic has a message");
+    assert!(said.contains(message), "the hall was rejected for another reason: {said}");
 }
 
 struct LastComeFirstServed;
@@ -33,7 +34,7 @@ impl Decisions for LastComeFirstServed {
 #[test]
 fn a_hall_that_serves_the_last_waiter_first_is_rejected() {
     type Hall = Double<LastComeFirstServed>;
-    rejects(order::waiters_get_in_in_the_order_they_came::<Hall>, "overtook waiter 0");
+    rejects(order::waiters_get_slots_in_order_of_arrival::<Hall>, "overtook waiter 0");
 }
 
 struct OneTooMany;
@@ -60,9 +61,9 @@ impl Decisions for SharedSlots {
 fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
     type Hall = Double<SharedSlots>;
     rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [0, 0]");
-    // Here the witness fails in a thread of its own.
+    // This witness fails in another thread.
     rejects(
-        crowd::a_crowd_is_kept_apart_and_every_thread_gets_in::<Hall>,
+        crowd::many_threads_never_share_a_slot_and_each_gets_one::<Hall>,
         "a scoped thread panicked",
     );
 }
@@ -102,14 +103,17 @@ impl Decisions for StaysInQueue {
 #[test]
 fn a_hall_whose_waiters_stay_in_the_queue_when_they_time_out_is_rejected() {
     type Hall = Double<StaysInQueue>;
-    rejects(time::a_waiter_that_times_out_leaves_the_queue::<Hall>, "it has left the queue");
+    rejects(
+        time::a_waiter_that_times_out_leaves_the_queue::<Hall>,
+        "the waiter has left the queue",
+    );
 }
 
 struct Overtakes;
 
 impl Decisions for Overtakes {
     const TRY_QUEUES: bool = false;
-    // The waiter is served when it has woken up, which leaves the slot free for a moment.
+    // The waiter gets the slot only after it has woken up, so the slot is free for a moment.
     const HANDS_OVER: bool = false;
 }
 
@@ -129,7 +133,7 @@ impl Decisions for ClosesSilently {
 #[test]
 fn a_hall_that_leaves_waiters_waiting_when_it_closes_is_rejected() {
     type Hall = Double<ClosesSilently>;
-    rejects(closing::closing_turns_waiters_away::<Hall>, "the waiter was not let in within");
+    rejects(closing::closing_a_hall_refuses_its_waiters::<Hall>, "the waiter got no slot within");
 }
 
 struct KeepsRemovedSlots;

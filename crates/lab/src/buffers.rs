@@ -1,11 +1,11 @@
-//! The possible contents of a process's store buffer, listed and numbered, so that a packed state holds one
-//! small number for it.
+//! Lists and numbers the possible contents of a process's store buffer, so that a packed state needs
+//! only one small number for the buffer.
 //!
-//! The value that a write stores depends on the private state alone, so the contents follow from the
-//! process's own control flow. They are found by running each process alone against every answer that a
-//! read may get. A read-modify-write waits until the buffer is empty, so the buffer is bounded if every
-//! cycle of the process contains one; then every run is covered. Otherwise the buffer gets a capacity and a
-//! process waits while its buffer is full, which leaves runs out.
+//! The private state alone determines the value that a write stores. So the contents follow from the
+//! control flow of the process. They are found by running each process alone, with every result that a
+//! read may have. A read-modify-write waits until the buffer is empty. If every cycle of the process
+//! contains a read-modify-write, the buffer is bounded, and every run is covered. Otherwise the buffer
+//! gets a capacity, and a process waits while its buffer is full. This leaves runs out.
 
 use std::collections::HashMap;
 
@@ -17,16 +17,16 @@ use crate::{
     tables::{Access, Budget, CannotCompile, Row, Step, Tables},
 };
 
-/// The default capacity of a buffer that the algorithm itself does not bound.
+/// The default capacity of a buffer, if the algorithm does not bound it.
 pub const CAPACITY: usize = 4;
 
 /// Marks a content that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// The largest number of pairs of private state and content to enumerate.
+/// The maximum number of pairs of a private state and a content.
 const MOST_PAIRS: usize = 1 << 22;
 
-/// The memory that such a pair takes, approximately.
+/// The approximate memory for one such pair, in bytes.
 const BYTES_PER_PAIR: usize = 128;
 
 /// A store that waits in a buffer.
@@ -37,20 +37,20 @@ struct Stored {
     value: u32,
 }
 
-/// A buffer's stores, oldest first, each as its number among all stores of the process.
+/// The stores of a buffer, oldest first. Each is a number among all stores of the process.
 type Content = Vec<u16>;
 
-/// All possible contents of one process's buffer. Content 0 is empty.
+/// All possible contents of one process's buffer. Content 0 is the empty buffer.
 struct Contents {
     stored: Vec<Stored>,
-    /// For each private state that writes, the number of its store.
+    /// For each private state that writes: the number of its store.
     store_at: Vec<u16>,
     contents: Vec<Content>,
-    /// Each content without its oldest store.
+    /// For each content: the content without its oldest store.
     rest: Vec<u32>,
-    /// Each content with each store added.
+    /// For each content and each store: the content with this store added.
     longer: Vec<u32>,
-    /// For each content and variable, the number of the value last stored to it.
+    /// For each content and variable: the number of the value that was last stored to the variable.
     newest: Vec<u32>,
 }
 
@@ -62,8 +62,8 @@ pub struct Buffers {
     exact: bool,
 }
 
-/// Returns the largest number of plain writes that a process makes without a read-modify-write, or `None`
-/// if it is unbounded.
+/// Returns the maximum number of plain writes that a process makes without a read-modify-write, or
+/// `None` if there is no maximum.
 fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
     let codes = tables.codes[p].len();
     let access = |code| tables.row_of(p, code).access;
@@ -89,13 +89,14 @@ fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
     before.into_iter().max()
 }
 
-/// Returns all stores of `p`, and the store that each private state makes.
+/// Returns all stores of `p`, and the store of each private state.
 ///
-/// Stores are numbered in the order of the codes. So in a symmetric machine a store has the same number for
-/// every process, and so does each content of a buffer. Symmetry relies on this.
+/// Stores are numbered in the order of the codes. So in a symmetric step machine, a store has the same
+/// number for every process, and so does each content of a buffer. Symmetry relies on this.
 ///
 /// # Errors
-/// If the effect of a write depends on the value that it overwrites: then it cannot wait in a buffer.
+/// Fails if the effect of a write depends on the value that it overwrites, because such a write cannot
+/// wait in a buffer.
 fn stores(
     machine: &dyn Machine,
     tables: &Tables,
@@ -126,8 +127,7 @@ fn stores(
 }
 
 impl Contents {
-    /// Returns all possible contents of the buffer of `p`, and whether the process ever finds its buffer
-    /// full.
+    /// Returns all possible contents of the buffer of `p`, and whether the buffer is ever full.
     fn new(
         machine: &dyn Machine,
         tables: &Tables,
@@ -178,7 +178,7 @@ impl Contents {
         Ok((Self::link(tables, stored, store_at, contents), was_full))
     }
 
-    /// Builds the tables that lead from one content to another.
+    /// Builds the tables that lead from one content to the next.
     fn link(
         tables: &Tables,
         stored: Vec<Stored>,
@@ -208,10 +208,11 @@ impl Contents {
 
 impl Buffers {
     /// Compiles `machine` for states with buffers. Field `p` of [`Tables::extra`] is the content of the
-    /// buffer of `p`. A buffer that the machine itself does not bound holds at most `capacity` stores.
+    /// buffer of `p`. If the step machine does not bound a buffer, the buffer holds at most `capacity`
+    /// stores.
     ///
     /// # Errors
-    /// If the machine cannot be compiled, or one of its writes cannot wait in a buffer.
+    /// Fails if the step machine cannot be compiled, or if one of its writes cannot wait in a buffer.
     pub fn compile(
         machine: &dyn Machine,
         capacity: usize,
@@ -219,10 +220,10 @@ impl Buffers {
         Self::compile_within(machine, capacity, Budget::UNLIMITED)
     }
 
-    /// Compiles `machine` as [`compile`](Buffers::compile) does, within a budget.
+    /// Works like [`compile`](Buffers::compile), within a budget.
     ///
     /// # Errors
-    /// As [`compile`](Buffers::compile), and if the budget is not enough.
+    /// Fails in the same cases as [`compile`](Buffers::compile), and if the budget is not enough.
     pub fn compile_within(
         machine: &dyn Machine,
         capacity: usize,
@@ -244,18 +245,18 @@ impl Buffers {
         Ok((Tables::within(machine, &counts, budget)?, buffers))
     }
 
-    /// Returns the largest number of stores in a buffer.
+    /// Returns the maximum number of stores in a buffer.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Returns whether no process ever finds its buffer full, so that the capacity leaves no run out.
+    /// Returns whether no buffer is ever full. If so, the capacity leaves no run out.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
     /// Returns the number of the value that `p` last stored to the variable of `row`, if that store is
-    /// still in its buffer.
+    /// still in the buffer of `p`.
     #[inline]
     pub(crate) fn newest(&self, p: Pid, content: usize, row: &Row) -> Option<usize> {
         match self.processes[p].newest[content * self.vars + row.var as usize] {
@@ -264,7 +265,7 @@ impl Buffers {
         }
     }
 
-    /// Returns the content after the write that `p` makes at `code`, unless the buffer is full.
+    /// Returns the content after the write that `p` makes at `code`, or `None` if the buffer is full.
     #[inline]
     pub(crate) fn longer(&self, p: Pid, content: usize, code: usize) -> Option<usize> {
         let process = &self.processes[p];
@@ -275,7 +276,8 @@ impl Buffers {
         }
     }
 
-    /// Returns the oldest store as its variable and the number of its value, and the content without it.
+    /// Returns the variable and the value number of the oldest store, and the content without this
+    /// store.
     #[inline]
     pub(crate) fn oldest(&self, p: Pid, content: usize) -> Option<(usize, usize, usize)> {
         let process = &self.processes[p];
@@ -283,7 +285,8 @@ impl Buffers {
         Some((oldest.var as usize, oldest.value as usize, process.rest[content] as usize))
     }
 
-    /// Returns the stores in a buffer, oldest first: the variable's position in the layout, and the value.
+    /// Returns the stores in a buffer, oldest first. Each store is the variable's position in the
+    /// layout, and the value.
     pub fn stores(&self, tables: &Tables, state: &[u64], p: Pid) -> Vec<(usize, Word)> {
         let process = &self.processes[p];
         let stores = process.contents[tables.extra[p].get(state)].iter();

@@ -1,6 +1,6 @@
-//! Breadth-first exploration of a [`Space`], level by level, by one or more threads.
+//! Explores a [`Space`] breadth first, level by level, with one or more threads.
 //!
-//! A level is finished before the next one begins, so levels are exact for any number of threads, and
+//! A level is finished before the next level begins. So levels are exact for any number of threads, and
 //! [`Explored::path`] returns a shortest path.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -14,9 +14,9 @@ use crate::{
 /// The limits of an exploration.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// The largest number of states.
+    /// The maximum number of states.
     pub states: u64,
-    /// The largest number of bytes of memory.
+    /// The maximum number of bytes of memory.
     pub bytes: u64,
     /// The number of threads.
     pub threads: usize,
@@ -31,13 +31,13 @@ pub struct Limits<'a> {
 pub struct Progress {
     /// The number of states found.
     pub states: u64,
-    /// The number of those states that are not yet expanded.
+    /// The number of states that are found but not expanded yet.
     pub frontier: u64,
     /// The current breadth-first level.
     pub depth: u32,
 }
 
-/// Why an exploration stopped.
+/// The reason why an exploration ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// The exploration found every reachable state.
@@ -46,7 +46,7 @@ pub enum Ended {
     States,
     /// The exploration reached its limit on memory.
     Memory,
-    /// The caller stopped it.
+    /// The caller stopped the exploration.
     Stopped,
 }
 
@@ -60,19 +60,20 @@ pub struct Explored<const W: usize> {
     pub transitions: u64,
     /// The number of levels.
     pub depth: u32,
-    /// Why the exploration stopped.
+    /// The reason why the exploration ended.
     pub ended: Ended,
-    /// The largest number of bytes in use at once.
+    /// The maximum number of bytes in use at once.
     pub bytes: u64,
-    /// For each flaw, a state of the smallest level that has it.
+    /// For each flaw: a state with this flaw at the smallest level.
     flawed: Vec<AtomicU32>,
     roots: Id,
 }
 
-/// The largest possible number of states: numbers have 32 bits, and threads reserve some in advance.
+/// The maximum number of states. Numbers of states have 32 bits, and threads reserve some numbers in
+/// advance.
 pub const MOST_STATES: u64 = u32::MAX as u64 - (1 << 20);
 
-/// The largest number of threads. More would only slow each other down.
+/// The maximum number of threads. More threads would only slow each other down.
 const MOST_THREADS: usize = 64;
 
 /// The number of parents that a thread takes at a time.
@@ -100,7 +101,7 @@ impl<const W: usize> Worker<W> {
         self.batch.clear();
     }
 
-    /// Expands the states from `next` on, in parts, until `end`.
+    /// Expands the states from `next` to `end`, in parts.
     fn expand(
         &mut self,
         space: &dyn Space<W>,
@@ -131,7 +132,7 @@ impl<const W: usize> Worker<W> {
     }
 }
 
-/// Explores every state of `space` that is reachable, up to the limits.
+/// Explores every reachable state of `space`, up to the limits.
 pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Explored<W> {
     let limits = &Limits { states: limits.states.min(MOST_STATES), ..*limits };
     let threads = limits.threads.clamp(1, MOST_THREADS);
@@ -169,7 +170,8 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 ended = reason;
                 break;
             }
-            // The bound holds for any successors: at most what the table has room for and the limit allows.
+            // This bound holds for any successors. There are at most as many as the table has room for
+            // and the limit allows.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
@@ -202,7 +204,8 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
     }
 }
 
-/// Grows the table until it has room for `wanted` more states, or returns the limit that forbids it.
+/// Grows the table until it has room for `wanted` more states. Returns the limit that forbids this, if
+/// any.
 fn make_room<const W: usize>(
     store: &mut Store<W>,
     workers: &[Worker<W>],
@@ -252,8 +255,8 @@ impl<const W: usize> Explored<W> {
         self.ended == Ended::Complete
     }
 
-    /// Returns whether every reachable state has been seen and no step left a variable's range. Nothing is
-    /// explored beyond such a step.
+    /// Returns whether every reachable state has been seen and no step left a variable's range. The
+    /// exploration does not continue after such a step.
     pub fn is_whole(&self) -> bool {
         self.is_complete() && self.flawed(flaw::RANGE).is_none()
     }
@@ -275,7 +278,7 @@ impl<const W: usize> Explored<W> {
     fn parent(&self, space: &dyn Space<W>, id: Id) -> Id {
         let target = self.store.get(id);
         let from = match self.store.first_parent(id) {
-            NONE => 0, // the block begins with initial states
+            NONE => 0, // this block begins with initial states
             parent => parent,
         };
         (from..id)
@@ -289,17 +292,17 @@ impl<const W: usize> Explored<W> {
             .expect("every state but the first has a parent")
     }
 
-    /// Returns a shortest path to `id`: its initial state and its steps. With symmetry, the path ends in a
-    /// state that equals `id` up to the names of processes.
+    /// Returns a shortest path to `id`: an initial state, and the steps. With symmetry, the path ends in
+    /// a state that equals `id` up to a renaming of processes.
     pub fn path(&self, space: &dyn Space<W>, id: Id) -> ([u64; W], Vec<PathStep<W>>) {
         let mut back = vec![id];
         while back[back.len() - 1] >= self.roots {
             back.push(self.parent(space, back[back.len() - 1]));
         }
-        let root = self.store.get(back.pop().expect("the root is there"));
-        // The representative of an initial state need not be an initial state itself.
+        let root = self.store.get(back.pop().expect("a path begins with its root"));
+        // The representative of an initial state is not always an initial state itself.
         let is_start = |state: &[u64; W]| space.canonical(*state) == root;
-        let start = space.initial().find(is_start).expect("the root stands for one");
+        let start = space.initial().find(is_start).expect("the root represents an initial state");
         let mut now = start;
         let mut steps = Vec::new();
         while let Some(id) = back.pop() {
@@ -317,18 +320,19 @@ impl<const W: usize> Explored<W> {
         (start, steps)
     }
 
-    /// Returns the number of initial states, which have the lowest numbers.
+    /// Returns the number of initial states. These have the lowest numbers.
     pub fn roots(&self) -> Id {
         self.roots
     }
 
-    /// Returns the bytes that the graph of all steps and one set of its components take.
+    /// Returns the number of bytes for the graph of all steps and one set of its components.
     pub fn graph_bytes(&self, agents: usize) -> u64 {
         const COMPONENTS: u64 = 3 * size_of::<Id>() as u64;
         u64::from(self.store.len()) * ((agents * size_of::<Id>()) as u64 + COMPONENTS)
     }
 
-    /// Returns the graph of all steps. A step to a state that the exploration did not reach has no edge.
+    /// Returns the graph of all steps. There is no edge for a step to a state that the exploration did
+    /// not reach.
     pub fn graph(&self, space: &dyn Space<W>, threads: usize) -> Graph {
         let agents = space.agents();
         let len = self.store.len() as usize;

@@ -1,4 +1,4 @@
-//! Numbers packed into machine words.
+//! Packs numbers into machine words.
 
 /// The position of a number in a packed state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,8 +15,8 @@ impl Field {
         (state[self.word as usize] >> self.shift & self.mask) as usize
     }
 
-    /// Reads the number from a state of known size. This is the innermost loop: the remainder by a constant
-    /// costs nothing and saves the bounds check.
+    /// Reads the number from a state of known size. This is the innermost loop. The remainder by a
+    /// constant costs nothing, and it saves the bounds check.
     #[inline]
     pub fn get_in<const W: usize>(self, state: &[u64; W]) -> usize {
         (state[self.word as usize % W] >> self.shift & self.mask) as usize
@@ -40,7 +40,7 @@ pub(crate) fn width(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Places fields of these widths into words, none across a word boundary.
+/// Assigns fields of these widths to words. No field crosses a word boundary.
 pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
     let mut order: Vec<usize> = (0..widths.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(widths[index]));
@@ -55,7 +55,7 @@ pub(crate) fn pack(widths: &[u32]) -> (Vec<Field>, usize) {
                 used.len() - 1
             }
         };
-        // A variable with a single value takes no bits; its shift must stay below the word size.
+        // A variable with a single value takes no bits. Its shift must be less than the word size.
         let shift = if bits == 0 { 0 } else { used[word] };
         fields[index] = Field {
             word: word as u32,

@@ -1,8 +1,8 @@
-//! First-in-first-enabled, for one ordered pair of processes.
+//! Decides first-in-first-enabled for one ordered pair of processes.
 //!
-//! The definitions are 2.5 and 5.1 of Afek et al. The explored graph is explored once more with three bits
-//! of history: whether `first` has left its doorway, whether `second` has, and whether `first` left it
-//! before `second` entered its own.
+//! The definitions are 2.5 and 5.1 of Afek et al. The analysis explores the graph once more, with three
+//! bits of history: whether `first` has left its doorway, whether `second` has left its doorway, and
+//! whether `first` left its doorway before `second` entered its own.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -20,7 +20,7 @@ pub struct Pair<'a, S> {
     pub graph: &'a Graph,
     /// The sections of processes.
     pub standing: &'a S,
-    /// The number of initial states, which have the lowest numbers.
+    /// The number of initial states. These have the lowest numbers.
     pub roots: Id,
     /// The process that leaves its doorway first.
     pub first: Pid,
@@ -32,9 +32,9 @@ pub struct Pair<'a, S> {
     pub second_kept_out: &'a KeptOut,
 }
 
-/// Flaw: `second` is in its critical section and `first`, which came earlier, is not enabled.
+/// Flaw: `second` is in its critical section, but `first`, which came earlier, is not enabled.
 pub const OVERTAKEN: u32 = 0;
-/// Flaw: `second` is enabled and `first`, which came earlier, is not.
+/// Flaw: `second` is enabled, but `first`, which came earlier, is not.
 pub const OVERTAKEN_STRONG: u32 = 1;
 
 const FIRST_WAITS: u64 = 1 << 32;
@@ -47,8 +47,8 @@ pub fn id_of(state: &[u64; 1]) -> Id {
 }
 
 impl<S: Standing> Pair<'_, S> {
-    /// Returns whether the process has left its doorway and not yet entered its critical section. `before`
-    /// is the answer for the previous state.
+    /// Returns whether the process has left its doorway and not yet entered its critical section.
+    /// `before` is the result for the previous state.
     fn waits(&self, p: Pid, to: Id, before: bool) -> bool {
         match self.standing.section(to, p) {
             Section::Waiting => true,

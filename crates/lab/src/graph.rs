@@ -1,7 +1,8 @@
-//! Strongly connected components and longest paths over an explored graph.
+//! Finds strongly connected components and longest paths in an explored graph.
 //!
-//! Graphs are dense: nodes are numbers, and each node has at most one edge per agent. Components are listed
-//! with targets before sources, so a pass in this order finds every successor's result already computed.
+//! Graphs are dense: nodes are numbers, and each node has at most one edge for each agent. Components
+//! are listed with targets before sources. So a pass in this order finds the results of all successors
+//! already computed.
 
 use std::fmt;
 
@@ -12,11 +13,11 @@ use crate::{
     store::{Id, NONE},
 };
 
-/// The graph of all steps: for each state and agent, the state that the agent's step leads to.
+/// The graph of all steps. For each state and agent, it has the state to which the agent's step leads.
 pub struct Graph {
     /// The number of agents.
     pub agents: usize,
-    /// `targets[node * agents + agent]`; [`NONE`] where there is no edge.
+    /// The target of each edge, at index `node * agents + agent`, or [`NONE`] if there is no edge.
     pub targets: Vec<Id>,
 }
 
@@ -61,7 +62,7 @@ impl Graph {
 pub trait Part {
     /// Returns whether the node belongs to the part.
     fn node(&self, node: Id) -> bool;
-    /// Returns whether the edge belongs to the part. Both its ends do.
+    /// Returns whether the edge belongs to the part. Both ends of the edge do.
     fn edge(&self, _from: Id, _agent: Agent, _to: Id) -> bool {
         true
     }
@@ -73,7 +74,8 @@ impl<F: Fn(Id) -> bool> Part for F {
     }
 }
 
-/// The strongly connected components of a part, each before those from which it can be reached.
+/// The strongly connected components of a part. Each component comes before the components from which it
+/// can be reached.
 pub struct Components {
     of: Vec<u32>,
     members: Vec<Id>,
@@ -101,17 +103,18 @@ impl Components {
 
 /// Finds the strongly connected components of `part`.
 ///
-/// Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly connected
-/// components", 2016). It keeps one number per node: the order of its visit while the node is open, and its
-/// component's number once it is closed. The latter count down from the top, so they are larger than every
-/// number of an open node.
+/// This is Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
+/// connected components", 2016). It keeps one number for each node. While the node is open, this is the
+/// order of its visit. Once the node is closed, it is the number of its component. Component numbers
+/// count down from the top, so they are larger than the number of every open node.
 pub fn components(graph: &Graph, part: &impl Part) -> Components {
     const UNSEEN: u32 = 0;
     let mut number = vec![UNSEEN; graph.len()];
     let mut next = 1u32;
     let mut found = Components { of: Vec::new(), members: Vec::new(), starts: vec![0] };
     let mut waiting: Vec<Id> = Vec::new();
-    // A node, the agent whose edge is followed, and whether the node may still be its component's root.
+    // A node, the agent whose edge is followed, and whether the node may still be the root of its
+    // component.
     let mut calls: Vec<(Id, u8, bool)> = Vec::new();
     for start in 0..graph.len() as Id {
         if number[start as usize] != UNSEEN || !part.node(start) {
@@ -128,7 +131,7 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
                     .target(from, mover)
                     .filter(|&to| to != from && part.node(to) && part.edge(from, mover, to));
                 match target {
-                    // Comes back to this edge once the target has been visited.
+                    // The search comes back to this edge after it has visited the target.
                     Some(to) if number[to as usize] == UNSEEN => {
                         number[to as usize] = next;
                         next += 1;
@@ -167,12 +170,12 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
     found
 }
 
-/// A bound on a path's weight: on steps, or on remote references.
+/// A bound on the weight of a path, in steps or remote references.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
-    /// The largest weight.
+    /// The maximum weight.
     Most(u32),
-    /// No bound exists, because a cycle has weight.
+    /// There is no bound, because some cycle has weight.
     Unbounded,
 }
 
@@ -194,7 +197,8 @@ impl Serialize for Bound {
     }
 }
 
-/// The heaviest paths of a part. A path ends where it leaves the part; the weight of that last edge counts.
+/// The heaviest paths of a part. A path ends where it leaves the part. The weight of the edge that
+/// leaves counts too.
 pub struct Heaviest {
     components: Components,
     /// For each component, the weight of the heaviest path that starts in it.
@@ -236,8 +240,8 @@ impl Heaviest {
         }
     }
 
-    /// Returns a heaviest path from `node` to where it leaves the part. If no bound exists, returns a path
-    /// to a cycle with weight, and that cycle.
+    /// Returns a heaviest path from `node` to the point where it leaves the part. If there is no bound,
+    /// returns a path to a cycle with weight, and that cycle.
     pub fn path(
         &self,
         graph: &Graph,
@@ -281,7 +285,8 @@ impl Heaviest {
     }
 }
 
-/// Returns a shortest path of `inside` nodes from `start` to a `goal`, and that goal.
+/// Returns a shortest path from `start` to a `goal`, and that goal. All nodes of the path satisfy
+/// `inside`.
 pub fn shortest(
     graph: &Graph,
     start: Id,
@@ -318,14 +323,14 @@ pub fn shortest(
 mod tests {
     use super::*;
 
-    /// Builds a graph with two agents; `_` is no edge.
+    /// Builds a graph with two agents. `_` means that there is no edge.
     fn graph(edges: &[[Id; 2]]) -> Graph {
         Graph { agents: 2, targets: edges.concat() }
     }
 
     #[test]
-    fn components_come_targets_first() {
-        // 0 <-> 1 -> 2 -> 3 <-> 4, and 5 with a loop of its own.
+    fn components_are_listed_with_targets_before_sources() {
+        // 0 <-> 1 -> 2 -> 3 <-> 4, and 5 with a loop.
         let graph = graph(&[[1, NONE], [0, 2], [3, NONE], [4, NONE], [3, NONE], [5, NONE]]);
         let found = components(&graph, &|_| true);
         assert_eq!(found.count(), 4);
@@ -354,8 +359,8 @@ mod tests {
 
     #[test]
     fn the_heaviest_path_goes_through_weightless_cycles() {
-        // Agent 0 moves between 0 and 1, without weight. Agent 1 moves from 1 to 2 and from 2 to 3, which
-        // is outside.
+        // Agent 0 moves between 0 and 1, without weight. Agent 1 moves from 1 to 2, and from 2 to 3.
+        // Node 3 is outside the part.
         let graph = graph(&[[1, NONE], [0, 2], [NONE, 3], [NONE, NONE]]);
         let weight = |_: Id, agent: Agent| agent as u32;
         let heaviest = Heaviest::new(&graph, &|node| node < 3, weight);

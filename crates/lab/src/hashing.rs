@@ -1,8 +1,9 @@
-//! The position of a state in the table, and the tag by which the table recognises it.
+//! Computes the position of a state in the table, and the tag by which the table recognises the state.
 //!
-//! A *bijection* on the bits of a small state mixes them, so that position and tag together identify the
-//! state and the table need not read the state itself (Cleary, 1984). Existing hash functions map 64 bits
-//! to 64 bits, so this one is written here. Larger states are hashed by one of those and compared.
+//! A *bijection* mixes the bits of a small state. So position and tag together identify the state, and
+//! the table need not read the state itself (Cleary, 1984). Existing hash functions map 64 bits to 64
+//! bits, so the lab has its own bijection. Larger states are hashed with an existing function and then
+//! compared.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -13,7 +14,7 @@ pub struct Hashing {
     mask: u64,
 }
 
-/// A state's position in a table of any size, and its tag.
+/// The position of a state in a table of any size, and its tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     /// The position in the table, as a fraction of 2^64.
@@ -49,9 +50,9 @@ impl Hashing {
         Mark { position: hash, tag: hash as u32 }
     }
 
-    /// Maps a state by a bijection on `bits` bits: multiplying by an odd number is one, and so is adding
-    /// the upper half to the lower. Both are needed, because in a product only upper bits depend on lower
-    /// ones.
+    /// Maps a state with a bijection on `bits` bits. Multiplying by an odd number is a bijection, and so
+    /// is adding the upper half to the lower half. Both are needed, because in a product, only upper
+    /// bits depend on lower bits.
     #[inline]
     fn mix(self, state: u64) -> u64 {
         let half = self.bits.div_ceil(2);
@@ -63,8 +64,8 @@ impl Hashing {
         mixed.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) & self.mask
     }
 
-    /// Returns the distance from its position, in slots, within which no other state with the same tag can
-    /// lie: such states are a multiple of 2^32 away before scaling.
+    /// Returns a distance in slots. Within this distance from its position, no other state can have the
+    /// same tag, because states with the same tag are a multiple of 2^32 apart before scaling.
     pub fn certain_within(self, words: usize, slots: usize) -> usize {
         if !self.is_bijective(words) {
             0

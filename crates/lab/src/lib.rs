@@ -5,8 +5,8 @@
 //! |---|---|
 //! | [`catalogue`] | algorithms that the registry does not have: files, and step machines of other crates |
 //! | [`machine`] | the trait object [`Machine`], which hides an algorithm's type |
-//! | [`tables`] | a machine compiled into tables, so that a step is a look-up |
-//! | [`space`], [`buffers`] | the states of a machine, under sequential consistency and with store buffers |
+//! | [`tables`] | a step machine compiled into tables, so that a step is a look-up |
+//! | [`space`], [`buffers`] | the states of a step machine, under sequential consistency and with store buffers |
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |

@@ -1,17 +1,19 @@
-//! Checks linearizability: whether overlapping operations can have taken effect one at a time.
+//! Checks linearizability: whether overlapping operations could have taken effect one at a time.
 //!
-//! A history is linearizable (Herlihy & Wing 1990) if each operation has a moment between its call and its
-//! return such that an object, used in the order of these moments, returns the recorded results. An
-//! operation that has not returned may or may not have had its moment yet.
+//! A history is linearizable (Herlihy & Wing 1990) if each operation has a moment between its call and
+//! its return with this property: if an object executes the operations in the order of these moments, it
+//! returns the recorded results. An operation that has not returned may or may not have had its moment
+//! yet.
 //!
-//! The [`Monitor`] follows a history and keeps all *configurations* that explain it: a state of the object,
-//! and for each operation under way, whether it has taken effect. This is the search of Wing & Gong (1993) on
-//! all branches at once, with equal branches merged (Lowe 2017). So the number of configurations depends on
-//! how many operations overlap, not on the length of the history. [`check`] does the same for a recorded
-//! history. It is faster, because it has the result of an operation already at its call.
+//! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is
+//! a state of the object and, for each operation under way, whether it has taken effect. This is the
+//! search of Wing & Gong (1993) on all branches at once, with equal branches merged (Lowe 2017). So the
+//! number of configurations depends on how many operations overlap, not on the length of the history.
+//! [`check`] does the same for a recorded history. It is faster, because it knows the result of an
+//! operation already at its call.
 //!
-//! Limits: an object whose results reveal little (pushes that are never popped) leaves many orders
-//! possible, and each order is a configuration.
+//! Limits: if the results of an object reveal little, many orders remain possible, and each order is a
+//! configuration. An example is a queue with pushes that are never popped.
 //!
 //! ```
 //! use hallpass_lab::linear::{Event, Specification, check};
@@ -70,21 +72,21 @@ pub trait Specification {
     fn apply(&self, state: &Self::State, op: &Self::Op) -> (Self::State, Self::Ret);
 }
 
-/// The fate of an operation that has not returned.
+/// The state of an operation that has not returned.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Pending<Op, Ret> {
     /// The operation has had no effect yet.
     Called(Op),
-    /// The operation has had its effect and will return this.
+    /// The operation has had its effect and will return this result.
     Done(Ret),
 }
 
-/// An answer about an operation that would return a given result.
+/// Whether an operation can return a given result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// The operation may return this.
+    /// The operation can return this result.
     Returns,
-    /// The operation returns something else.
+    /// The operation returns another result.
     Cannot,
     /// The operation never returns, so its result does not matter.
     Lost,
@@ -93,7 +95,7 @@ enum Fate {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Configuration<State, Op, Ret> {
     state: State,
-    /// The fates by process, in ascending order.
+    /// The operations that have not returned, by process in ascending order.
     pending: Vec<(usize, Pending<Op, Ret>)>,
 }
 
@@ -109,7 +111,7 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
         self.find(process).unwrap_or_else(|_| panic!("process {process} has called nothing"))
     }
 
-    /// Returns the process's result, if that is settled.
+    /// Returns the result of the process's operation, if it is settled.
     fn result(&self, process: usize) -> Option<&Ret> {
         match &self.pending[self.index(process)].1 {
             Pending::Called(_) => None,
@@ -120,11 +122,13 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
 
 /// All configurations that explain the history so far.
 ///
-/// Two monitors are equal if they allow the same configurations, whatever histories led there, so a monitor
-/// can be part of an explored state. The monitor keeps only configurations in which operations have had
-/// their effect where a return shows that they must. All others follow from these.
+/// Two monitors are equal if they allow the same configurations, whatever histories led to them. So a
+/// monitor can be part of an explored state. If a return shows that an operation must have had its
+/// effect, the monitor keeps only configurations in which it has. All other configurations follow from
+/// these.
 pub struct Monitor<S: Specification> {
-    /// In ascending order. No configuration follows from another one by operations taking effect.
+    /// The configurations in ascending order. None of them follows from another one by operations that
+    /// take effect.
     configurations: Vec<Of<S>>,
 }
 
@@ -147,12 +151,12 @@ impl<S: Specification> Monitor<S> {
                 }
             }
         }
-        // All have the same processes under way, so the same entry goes to the same place in each, and
-        // they stay in order.
+        // The same processes have operations under way in all configurations. So the new entry goes to
+        // the same index in each of them, and the configurations stay in order.
     }
 
     /// Records that the process's operation returns `ret`. Returns `false` if no configuration explains
-    /// that; the monitor is then violated permanently.
+    /// this result. The monitor is then violated permanently.
     ///
     /// # Panics
     /// Panics if the process has no operation that has not returned.
@@ -166,7 +170,7 @@ impl<S: Specification> Monitor<S> {
         self.configurations.is_empty()
     }
 
-    /// Returns the results that the process's operation could have now.
+    /// Returns the results that the process's operation could have at this point.
     ///
     /// # Panics
     /// Panics if the process has no operation that has not returned.
@@ -180,8 +184,8 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    /// Returns the configurations that remain when the process returns `ret`. `fate` answers how operations
-    /// continue.
+    /// Returns the configurations that remain when the process returns `ret`. `fate` decides how
+    /// operations continue.
     fn after(
         &self,
         spec: &S,
@@ -200,8 +204,8 @@ impl<S: Specification> Monitor<S> {
         least(spec, kept, fate)
     }
 
-    /// Returns the configurations in which the process's operation has had its effect and no operation has
-    /// had its effect after it.
+    /// Returns the configurations in which the process's operation has had its effect, and no operation
+    /// has had its effect after it.
     fn settle(
         &self,
         spec: &S,
@@ -238,7 +242,7 @@ fn successors<S: Specification>(
         let Pending::Called(op) = pending else { return None };
         let (state, ret) = spec.apply(&from.state, op);
         let fate = fate(*process, &ret);
-        // A lost operation that changes nothing is the same as one that is still under way.
+        // A lost operation that changes nothing is equivalent to an operation that is still under way.
         if fate == Fate::Cannot || fate == Fate::Lost && state == from.state {
             return None;
         }
@@ -252,7 +256,8 @@ fn successors<S: Specification>(
     })
 }
 
-/// Removes configurations that follow from others. Without this, equal situations could look different.
+/// Removes configurations that follow from others. Without this, equivalent situations could look
+/// different.
 fn least<S: Specification>(
     spec: &S,
     mut all: BTreeSet<Of<S>>,
@@ -271,7 +276,8 @@ fn least<S: Specification>(
     all.into_iter().collect()
 }
 
-// Derived, these would ask of the specification what only its states and operations need.
+// These implementations are not derived, because a derived one would require the traits of the
+// specification too, and not only of its states and operations.
 
 impl<S: Specification> Clone for Monitor<S> {
     fn clone(&self) -> Self {

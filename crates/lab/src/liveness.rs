@@ -1,11 +1,11 @@
-//! Decides deadlock, starvation and enabledness on cycles of the graph.
+//! Decides deadlock, starvation and enabledness, based on the cycles of the graph.
 //!
 //! Fairness is weak, per process: every process outside its remainder that has not stopped keeps taking
-//! steps. A step that only waits counts as a step. So in a component of the graph every process either has
-//! an edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps taking
-//! steps and does not enter. Its cost is the number of stopped processes, and the cheapest trap gives the
-//! resilience. In a smaller cycle fewer processes move, so more of them have stopped; therefore it is enough
-//! to examine whole components. The model needs no crashes.
+//! steps. A step that only waits counts as a step. So in a component of the graph, every process has an
+//! edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps
+//! taking steps and does not enter. Its cost is the number of stopped processes. The cheapest trap gives
+//! the resilience. It is enough to examine whole components, because in a smaller cycle fewer processes
+//! move, so more processes have stopped. The model needs no crashes.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;
@@ -31,8 +31,8 @@ impl<S: Standing> Part for InEntry<'_, S> {
     }
 }
 
-/// All states, and the steps by which no process ends its entry section: none enters, and none returns to
-/// its remainder after giving up.
+/// All states, and the steps by which no process ends its entry section. In these steps, no process
+/// enters, and no process gives up and returns to its remainder.
 pub struct NoneEnters<'a, S> {
     /// The sections of processes.
     pub standing: &'a S,
@@ -50,7 +50,7 @@ impl<S: Standing> Part for NoneEnters<'_, S> {
     }
 }
 
-/// A fair run that keeps its victim out forever.
+/// A fair run in which the victim never enters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The processes that have stopped outside their remainder.
@@ -67,7 +67,8 @@ pub fn starvation<S: Standing>(graph: &Graph, standing: &S, victim: Pid) -> Opti
     cheapest_trap(graph, standing, &part, |_, agent| agent == victim)
 }
 
-/// Returns a trap in which some process tries and none enters, with the fewest stopped processes.
+/// Returns a trap with the fewest stopped processes in which some process tries to enter and no process
+/// enters.
 pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
     let part = NoneEnters { standing };
     cheapest_trap(graph, standing, &part, |node, agent| {
@@ -115,13 +116,14 @@ fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
         .collect()
 }
 
-/// Returns whether every store reaches memory in the end. Buffers never stop, even if their process has.
+/// Returns whether every store reaches memory in the end. A buffer never stops, even if its process has
+/// stopped.
 fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
     let n = standing.n();
     (0..n).all(|p| movers >> (n + p) & 1 == 1 || standing.has_settled(node, p))
 }
 
-/// One component of a part.
+/// One component of a part of the graph.
 struct Inside<'a, P> {
     components: &'a Components,
     component: u32,
@@ -138,9 +140,9 @@ impl<P: Part> Part for Inside<'_, P> {
     }
 }
 
-/// Returns a shortest cycle through `start` in which a victim moves, at most `cost` processes have stopped
-/// and every store reaches memory. The search is breadth first over states and sets of agents that have
-/// moved.
+/// Returns a shortest cycle through `start` in which a victim moves, at most `cost` processes have
+/// stopped, and every store reaches memory. The search is breadth first over states and sets of agents
+/// that have moved.
 fn fair_cycle<S: Standing>(
     graph: &Graph,
     standing: &S,
@@ -180,18 +182,18 @@ fn fair_cycle<S: Standing>(
     cycle
 }
 
-/// The states in which a process is in its entry section and not enabled: a fair continuation exists in
-/// which it keeps moving and never enters.
+/// The states in which a process is in its entry section and not enabled. From such a state, there is a
+/// fair continuation in which the process keeps moving and never enters.
 pub struct KeptOut {
     process: Pid,
     components: Components,
-    /// For each component: whether a cycle in which the process moves can be reached, and whether the
-    /// component itself has one.
+    /// For each component: whether it can reach a cycle in which the process moves, and whether it
+    /// contains such a cycle.
     reaches: Vec<(bool, bool)>,
 }
 
 impl KeptOut {
-    /// Computes the states in which `process` can be kept out.
+    /// Computes the states in which `process` is in its entry section and not enabled.
     pub fn new<S: Standing>(graph: &Graph, standing: &S, process: Pid) -> Self {
         let components = components(graph, &InEntry { standing, process });
         let mut reaches: Vec<(bool, bool)> = Vec::with_capacity(components.count() as usize);
@@ -222,8 +224,8 @@ impl KeptOut {
         }
     }
 
-    /// Returns a run from `node` that keeps the process out: the path to a cycle, and a cycle in which the
-    /// process moves. Any other process may have stopped.
+    /// Returns a run from `node` in which the process never enters: the path to a cycle, and a cycle in
+    /// which the process moves. Any other process may have stopped.
     pub fn evidence<S: Standing>(
         &self,
         graph: &Graph,

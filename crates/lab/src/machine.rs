@@ -1,4 +1,4 @@
-//! A trait object for an algorithm of any type, with its private states numbered.
+//! A trait object for an algorithm of any type. Its private states are numbered.
 
 use hallpass_algorithms::{
     Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
@@ -6,20 +6,21 @@ use hallpass_algorithms::{
 
 use crate::{catalogue, numbers::Numbers};
 
-/// A process's private state, as a number. [`REMAINDER`] is 0.
+/// The private state of a process, as a number. [`REMAINDER`] is 0.
 pub type Local = u32;
 
 /// The private state of a process that is not competing.
 pub const REMAINDER: Local = 0;
 
-/// A private state in readable form.
+/// A private state in a readable form.
 #[derive(Clone, Debug)]
 pub struct Position {
     /// The part of the passage.
     pub section: Section,
     /// The line that the process executes next, unless it is in its remainder or critical section.
     pub label: Option<Label>,
-    /// The name that the process holds, in the critical section of an algorithm that assigns names.
+    /// The name that the process holds, if it is in the critical section of an algorithm that assigns
+    /// names.
     pub name: Option<usize>,
 }
 
@@ -27,11 +28,11 @@ pub struct Position {
 pub trait Machine: Send + Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// Returns the largest number of processes in the critical section at once.
+    /// Returns the maximum number of processes in the critical section at once.
     fn k(&self) -> usize;
     /// Returns the shared variables.
     fn layout(&self) -> &Layout;
-    /// Returns the mishap that may happen to `p`.
+    /// Returns the fault that may hit `p`.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
@@ -42,13 +43,13 @@ pub trait Machine: Send + Sync {
     /// Makes one step of `p` and returns its next private state. Leaving the remainder and leaving the
     /// critical section are separate steps without an access.
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
-    /// Returns the private state behind a number.
+    /// Returns the private state that has this number.
     fn position(&self, p: Pid, at: Local) -> Position;
     /// Returns whether the algorithm counts without bound.
     fn is_unbounded(&self) -> bool {
         false
     }
-    /// Returns whether a step from this private state or to it may change the normal form.
+    /// Returns whether a step from or to this private state may change the normal form.
     fn counts(&self, _at: Local) -> bool {
         true
     }
@@ -82,8 +83,8 @@ pub fn of<A: Algorithm + Send + Sync + 'static>(algorithm: A) -> Box<dyn Machine
     Box::new(Numbered::new(algorithm))
 }
 
-/// Each algorithm has its own instance of this type, so it only forwards. Longer code is in [`Numbers`],
-/// which many algorithms share.
+/// An algorithm with its numbered private states. There is one instance of this type for each algorithm,
+/// so it only forwards calls. Longer code is in [`Numbers`], which many algorithms share.
 struct Numbered<A: Algorithm> {
     algorithm: A,
     locs: Numbers<Loc<A::State>>,

@@ -1,4 +1,5 @@
-//! Tables that number the parts of states. Most states share most parts, so each distinct part is stored once.
+//! Tables that number the parts of states. Most states share most of their parts, so each distinct part
+//! is stored once.
 
 use std::{hash::Hash, sync::RwLock};
 
@@ -12,7 +13,8 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         Numbers(RwLock::new(IndexSet::default()))
     }
 
-    /// Returns the value's number, which must fit into `bits` bits. Adds the value if it is new.
+    /// Returns the number of the value. Adds the value if it is new. The number must fit into `bits`
+    /// bits.
     pub(crate) fn number(&self, thing: T, bits: u32) -> u64 {
         self.number_of(&thing, || thing.clone(), bits)
     }
@@ -67,7 +69,7 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
     }
 }
 
-/// Reads `bits` bits from position `at` on.
+/// Reads `bits` bits, starting at bit `at`.
 pub(crate) fn bits<const W: usize>(state: &[u64; W], at: u32, bits: u32) -> u64 {
     let (word, shift) = ((at / 64) as usize, at % 64);
     let mut value = state[word] >> shift;
@@ -77,7 +79,7 @@ pub(crate) fn bits<const W: usize>(state: &[u64; W], at: u32, bits: u32) -> u64 
     value & ((1 << bits) - 1)
 }
 
-/// Writes `value` to `bits` bits from position `at` on. These bits must be 0.
+/// Writes `value` to `bits` bits, starting at bit `at`. These bits must be 0.
 pub(crate) fn set_bits<const W: usize>(state: &mut [u64; W], at: u32, bits: u32, value: u64) {
     let (word, shift) = ((at / 64) as usize, at % 64);
     state[word] |= value << shift;

@@ -88,10 +88,11 @@ fn without_line_6_of_afek_processes_that_left_count() {
     run.overtaken(FIRST, SECOND, |_| ());
 }
 
-/// A and B are in their critical sections when FIRST and SECOND arrive. They leave and have just told SECOND that
-/// they no longer compete; FIRST is next in their loop. So SECOND enters, and nothing releases FIRST.
+/// A and B are in their critical sections when FIRST and SECOND arrive. Then A and B leave. They have just shown
+/// SECOND that they no longer compete, and FIRST is next in their loop. So SECOND enters, and nothing releases
+/// FIRST.
 #[test]
-fn without_line_12_of_zehavi_the_first_to_be_told_gets_in_first() {
+fn without_line_12_of_zehavi_a_later_process_enters_first() {
     let mut run = Director::new("zehavi:no-allow", 4, 2);
     run.until_in(A, Section::Critical);
     run.until_in(B, Section::Critical);

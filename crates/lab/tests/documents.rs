@@ -23,7 +23,7 @@ fn printed_commands_run_as_printed() {
                 output.status.code(),
                 Some(expected),
                 "{}: {command}\n{said}",
-                block.place()
+                block.location()
             );
         }
     }

@@ -29,7 +29,7 @@ dsm = { worst = "unbounded" }
 fn verdict(rest: &str) -> Verdict {
     let paper = format!(
         "authors = ''\ntitle = ''\nyear = 1\nintro = ''\n\
-         [[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"
+         [[statement]]\nwhere = 'here'\nsays = 'so'\n{rest}"
     );
     let manifest = Manifest::parse(ATLAS).unwrap();
     let sources = Sources { manifest: &manifest, has_test: &|test| test == "a.rs::there" };
@@ -73,7 +73,7 @@ fn verdicts_follow_the_atlas() {
 fn mistakes_in_a_statement_are_reported() {
     let paper = |rest: &str| {
         let head = "authors = ''\ntitle = ''\nyear = 1\nintro = ''";
-        parse("test", &format!("{head}\n[[claim]]\nwhere = 'here'\nsays = 'so'\n{rest}"))
+        parse("test", &format!("{head}\n[[statement]]\nwhere = 'here'\nsays = 'so'\n{rest}"))
     };
     for (rest, text) in [
         ("", "neither evidence"),

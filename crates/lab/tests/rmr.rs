@@ -238,7 +238,7 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
     let drawn = plot_of(&[(by_k, points)]);
     assert_eq!(
         (drawn.x_label.as_str(), &drawn.series[1].points[..]),
-        ("inside at once k", &[(1, 7), (2, 7)][..])
+        ("processes in the critical section at once, k", &[(1, 7), (2, 7)][..])
     );
     let none = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
     assert!(curve(&none, &resources(100_000, 1 << 30, &stop), &budget(1000)).is_err());

@@ -7,8 +7,8 @@ use crate::{error::BuildError, object::Object, resilient::Resilient};
 /// A shared value whose operations are closures; otherwise like [`Resilient`].
 ///
 /// A closure may be called more than once, by different threads, each time on another copy of the value.
-/// So it is `Fn`, owns what it uses, and must do the same each time. It may be kept for a while after the
-/// call, together with what it has captured. The rules of [`Object`] apply.
+/// So it is `Fn`, owns everything that it uses, and must do the same each time. The cell may keep the
+/// closure, with its captured values, for a while after the call. The rules of [`Object`] apply.
 ///
 /// ```
 /// use hallpass_objects::ResilientCell;
@@ -50,7 +50,7 @@ impl<T: Clone> Object for CellObject<T> {
 }
 
 impl<T: Clone + Send + Sync> ResilientCell<T> {
-    /// Creates a shared value. At most `k` threads are inside operations at once.
+    /// Creates a shared value. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64; see [`try_new`](Self::try_new).
@@ -70,7 +70,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
     /// Applies the closure to the value and returns its result.
     ///
     /// # Panics
-    /// As [`Resilient::apply`].
+    /// Panics in the same cases as [`Resilient::apply`].
     pub fn update<R: Send + 'static>(
         &self,
         update: impl Fn(&mut T) -> R + Send + Sync + 'static,
@@ -79,7 +79,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
         *ret.downcast().expect("the closure returns this type")
     }
 
-    /// Replaces the value and returns the old one.
+    /// Replaces the value and returns the old value.
     pub fn replace(&self, value: T) -> T
     where
         T: 'static,
@@ -100,7 +100,7 @@ impl<T: Clone + Send + Sync> ResilientCell<T> {
         self.read(T::clone)
     }
 
-    /// Returns a mutable reference to the value. No other thread can access it meanwhile.
+    /// Returns a mutable reference to the value. No other thread can access the value meanwhile.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.shared.get_mut().0
     }

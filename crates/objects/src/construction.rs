@@ -1,10 +1,10 @@
-//! The construction on real memory: the step machine of [`hallpass_algorithms::objects::universal`] over
-//! atomics and the copies that they protect.
+//! The construction on real memory. It runs the step machine of
+//! [`hallpass_algorithms::objects::universal`] on atomics and on the copies that the atomics protect.
 //!
-//! The copies of the object are not atomic, and neither are the *places*, in which processes put the operations
-//! of their requests. The lines of the step machine decide which thread may access them. The lab has checked in
-//! every interleaving of small cases that no line writes data that another thread reads or writes at the same
-//! time.
+//! The copies of the object are not atomic. Neither are the *buffers* into which processes put the
+//! operations of their requests. The lines of the step machine decide which thread may access them. The
+//! lab has checked every interleaving of small cases: no line writes data that another thread reads or
+//! writes at the same time.
 #![allow(unsafe_code)]
 
 use std::{
@@ -39,7 +39,7 @@ struct Process<O: Object> {
     request: AtomicI64,
     guard: AtomicI64,
     mark: AtomicI64,
-    places: Box<[UnsafeCell<Option<SharedOp<O>>>]>,
+    buffers: Box<[UnsafeCell<Option<SharedOp<O>>>]>,
 }
 
 struct CopyCell<O: Object> {
@@ -47,9 +47,9 @@ struct CopyCell<O: Object> {
     copy: UnsafeCell<ObjectCopy<O>>,
 }
 
-// SAFETY: everything that is not atomic is written by one thread at a time, and read by others only while
+// SAFETY: one thread at a time writes the data that is not atomic, and other threads read it only while
 // no thread writes it (see above). Several threads read objects and operations at once, and both move
-// between threads; an answer moves from the thread that computed it to the thread that requested it.
+// between threads. An answer moves from the thread that computed it to the thread that requested it.
 unsafe impl<O> Sync for Construction<O>
 where
     O: Object + Send + Sync,
@@ -57,7 +57,7 @@ where
     O::Ret: Send,
 {
 }
-// SAFETY: as above; while it is moved, no other thread has access.
+// SAFETY: as above. While the construction is moved, no other thread has access to it.
 unsafe impl<O> Send for Construction<O>
 where
     O: Object + Send + Sync,
@@ -66,7 +66,7 @@ where
 {
 }
 
-// An unwinding operation leaves the object as it was before the operation, or as it is after it.
+// If an operation unwinds, the object is in the state before or after the operation.
 impl<O: Object> UnwindSafe for Construction<O> {}
 impl<O: Object> RefUnwindSafe for Construction<O> {}
 
@@ -79,7 +79,7 @@ impl<O: Object> Construction<O> {
                 request: AtomicI64::new(Request::INITIAL.pack()),
                 guard: AtomicI64::new(NONE),
                 mark: AtomicI64::new(NONE),
-                places: (0..k).map(|_| UnsafeCell::new(None)).collect(),
+                buffers: (0..k).map(|_| UnsafeCell::new(None)).collect(),
             })
         };
         let cell = |copy, taken| {
@@ -101,7 +101,8 @@ impl<O: Object> Construction<O> {
 
     /// Applies the operation as process `me`.
     ///
-    /// If this unwinds, `me` has stopped in the middle of an operation: no thread may use `me` again.
+    /// If this call unwinds, `me` has stopped in the middle of an operation. No thread may use `me`
+    /// again.
     ///
     /// # Safety
     /// No other thread uses `me`, and no call with `me` has unwound before.
@@ -112,11 +113,11 @@ impl<O: Object> Construction<O> {
         environment.outcome.expect("the operation is complete")
     }
 
-    /// Passes the object, as it is at one moment of the call, to `read`, as process `me`. Unwinds as
-    /// `apply` does.
+    /// Calls `read` with the object as it is at one moment of the call. The call runs as process `me`,
+    /// and unwinds like `apply`.
     ///
     /// # Safety
-    /// The conditions of `apply` hold.
+    /// The same conditions as for `apply` hold.
     pub(crate) unsafe fn read<R>(
         &self,
         me: usize,
@@ -134,12 +135,12 @@ impl<O: Object> Construction<O> {
         result.expect("the operation is complete")
     }
 
-    /// Returns the object while no operation is under way.
+    /// Returns the object. No operation is under way, because the borrow is exclusive.
     pub(crate) fn get_mut(&mut self) -> &mut O {
         let head = *self.head.get_mut() as usize;
         let others = self.copies.iter_mut().enumerate().filter(|&(copy, _)| copy != head);
         for (_, cell) in others {
-            cell.copy.get_mut().spoil(); // the other copies cannot catch up with changes that the caller makes
+            cell.copy.get_mut().spoil(); // other copies cannot catch up with the caller's changes
         }
         self.copies[head].copy.get_mut().object_mut()
     }
@@ -152,7 +153,7 @@ impl<O: Object> Construction<O> {
     }
 }
 
-/// The shared state on real memory, as one operation of one process accesses it.
+/// The shared state on real memory, as it appears to one operation of one process.
 struct NativeEnvironment<'a, O: Object> {
     shared: &'a Construction<O>,
     op: Option<O::Op>,
@@ -172,8 +173,8 @@ impl<O: Object> NativeEnvironment<'_, O> {
         self.shared.copies[copy].copy.get()
     }
 
-    fn place(&self, process: usize, place: usize) -> *mut Option<SharedOp<O>> {
-        self.shared.processes[process].places[place].get()
+    fn buffer(&self, process: usize, buffer: usize) -> *mut Option<SharedOp<O>> {
+        self.shared.processes[process].buffers[buffer].get()
     }
 }
 
@@ -215,8 +216,8 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn served(&mut self, copy: usize) -> u64 {
-        // SAFETY: the lines pass a copy that `me` guards and that was the head after `me` guarded it. No
-        // thread writes it (lines A4 and G2).
+        // SAFETY: the lines pass a copy that `me` guards. The copy was still the head after `me` guarded
+        // it, so no thread writes it (lines A4 and G2).
         unsafe { (*self.copy(copy)).served }
     }
 
@@ -236,13 +237,13 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
     fn put_begins(&mut self, _: usize, _: usize) {}
 
     #[inline]
-    fn put_ends(&mut self, me: usize, place: usize) {
+    fn put_ends(&mut self, me: usize, buffer: usize) {
         let op = Some(Arc::new(self.op.take()));
-        let place = self.place(me, place);
-        // SAFETY: only `me` writes its places. No thread reads this one: line P2 would have seen a mark on
-        // it, and a thread that marks it now finds that the head has changed since that request was open
-        // (line B6).
-        let old = unsafe { mem::replace(&mut *place, op) };
+        let buffer = self.buffer(me, buffer);
+        // SAFETY: only `me` writes its buffers. No thread reads this buffer, because line P2 would have
+        // seen a mark on it. A thread that marks it now finds that the head has changed since that
+        // request was open (line B6).
+        let old = unsafe { mem::replace(&mut *buffer, op) };
         discard(|| drop(old));
     }
 
@@ -251,8 +252,9 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn copy_ends(&mut self, from: usize, copy: usize) {
-        // SAFETY: `from` as in `served`. `copy` is another copy, which `me` has taken. No thread guards it
-        // or has an answer to fetch there (lines G1 to G3), so no other thread has a reference to it.
+        // SAFETY: `from` is guarded as in `served`. `copy` is another copy, which `me` has taken. No
+        // thread guards it or still has to fetch an answer from it (lines G1 to G3), so no other thread
+        // has a reference to it.
         unsafe { (*self.copy(copy)).follow(&*self.copy(from), from, copy) }
     }
 
@@ -261,13 +263,14 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request) {
-        // SAFETY: the place is `me`'s own, or `me` has a mark on it and the head has not changed: its
-        // owner does not write it (lines B6 and P2).
-        let op = unsafe { (*self.place(owner, request.place)).clone() };
-        let op = op.expect("a request is made after its operation is in its place");
+        // SAFETY: the buffer belongs to `me`, or `me` has a mark on it and the head has not changed. In
+        // the second case, its owner does not write it (lines B6 and P2).
+        let op = unsafe { (*self.buffer(owner, request.buffer)).clone() };
+        let op = op.expect("a request is made after its operation is in its buffer");
         let keeps_answer = owner == me && self.reader.is_none();
         let helped = (!keeps_answer).then_some(Helped { process: owner, request });
-        // SAFETY: `copy` is `me`'s as in `copy_ends`, and `me` still guards the copy it was made from.
+        // SAFETY: `me` has taken `copy` as in `copy_ends`, and still guards the copy from which `copy`
+        // was made.
         let own = unsafe {
             let copy = &mut *self.copy(copy);
             let from = &*self.copy(copy.previous);
@@ -289,8 +292,8 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn read_ends(&mut self, me: usize, copy: usize) {
-        // SAFETY: `copy` is guarded as in `served` (line R3), or it holds the answer of `me`: then no thread
-        // writes it before the answer is fetched (line G3).
+        // SAFETY: `copy` is guarded as in `served` (line R3), or it holds the answer of `me`. In the
+        // second case, no thread writes the copy before the answer is fetched (line G3).
         let copy = unsafe { &*self.copy(copy) };
         match &mut self.reader {
             Some(read) => read(copy.object()),
@@ -307,7 +310,7 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 }
 
 impl<O: Object> NativeEnvironment<'_, O> {
-    /// Replaces the outcome. An earlier one is from a copy that was not installed.
+    /// Replaces the outcome. An earlier outcome comes from a copy that was not installed.
     #[inline]
     fn set_outcome(&mut self, outcome: Option<Outcome<O>>) {
         let unused = mem::replace(&mut self.outcome, outcome);

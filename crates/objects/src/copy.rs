@@ -12,17 +12,17 @@ use hallpass_algorithms::objects::universal::Helped;
 
 use crate::object::Object;
 
-/// The operation of a request; `None` if the request only reads.
+/// The operation of a request, or `None` if the request only reads.
 pub(crate) type SharedOp<O> = Arc<Option<<O as Object>::Op>>;
 
 /// The result of an operation: its return value, or the payload of its panic.
 pub(crate) type Outcome<O> = Result<<O as Object>::Ret, Box<dyn Any + Send>>;
 
-/// A copy of the object, with the operations applied since it was made.
+/// A copy of the object, with the operations that were applied since the copy was made.
 pub(crate) struct ObjectCopy<O: Object> {
-    /// `None` before the first use, and after a panic in the middle of copying.
+    /// The object, or `None` before the first use and after a panic in the middle of copying.
     object: Option<O>,
-    /// The number of heads before this one; `None` if this copy cannot be used to catch up.
+    /// The number of heads before this one, or `None` if no process can catch up from this copy.
     version: Option<u64>,
     /// The parities of the requests that the copy has served.
     pub(crate) served: u64,
@@ -36,7 +36,7 @@ struct ServedRequest<O: Object> {
     op: SharedOp<O>,
     /// Whether an operation was applied and did not panic.
     applied: bool,
-    /// The process that will fetch the answer from here.
+    /// The process that will fetch the answer from this copy.
     helped: Option<Helped>,
     /// The answer. Once other threads can read the copy, only the helped process accesses it.
     answer: UnsafeCell<Option<Outcome<O>>>,
@@ -70,16 +70,16 @@ impl<O: Object> ObjectCopy<O> {
         self.version = None;
     }
 
-    /// Makes this copy, which has the number `own`, equal to `from`, which has the number `index`.
+    /// Makes this copy, which has the index `own`, equal to `from`, which has the index `index`.
     ///
-    /// If `from` replaced this copy, it lacks only the operations that `from` has served. Applying them
-    /// again is faster than copying, except for tiny objects.
+    /// If `from` replaced this copy, this copy lacks only the operations that `from` has served.
+    /// Applying them again is faster than cloning, except for tiny objects.
     pub(crate) fn follow(&mut self, from: &Self, index: usize, own: usize) {
         let is_next = from.version == self.version.map(|version| version + 1);
         let lacks_a_batch = from.previous == own && self.version.is_some() && is_next;
-        self.version = None; // until the copy is complete: user code below may panic
+        self.version = None; // stays so until the copy is complete, because user code below may panic
         for ServedRequest { op, answer, .. } in self.batch.drain(..) {
-            discard(|| drop(op)); // one by one: two panics at once would abort
+            discard(|| drop(op)); // one at a time: two panics at once would abort the program
             discard(|| drop(answer));
         }
         let is_done = match &mut self.object {
@@ -116,19 +116,19 @@ impl<O: Object> ObjectCopy<O> {
         own
     }
 
-    /// Restores the object as it was before an operation that panicked.
+    /// Restores the state that the object had before an operation panicked.
     fn restore(&mut self, from: &Self) {
         let version = self.version.take();
         self.replace(from);
         let object = self.object.as_mut().expect("`replace` sets it");
         assert!(
             replay(object, &self.batch),
-            "an operation of a shared object panicked, although it did not panic before on an equal object"
+            "an operation of a shared object panicked, although the same operation did not panic on an equal object before: operations must be deterministic"
         );
         self.version = version;
     }
 
-    /// Replaces the object by a clone, without using the old one.
+    /// Replaces the object by a clone. Does not use the old object.
     fn replace(&mut self, from: &Self) {
         let old = self.object.take();
         discard(|| drop(old));
@@ -170,13 +170,14 @@ fn replay<O: Object>(object: &mut O, batch: &[ServedRequest<O>]) -> bool {
     })
 }
 
-/// Runs the destructor of a user's value. A panic there is not the fault of the thread that happens to run
-/// it and must not stop that thread in the middle of an operation, so only the panic hook sees it.
+/// Runs the destructor of a user's value. If the destructor panics, only the panic hook sees the panic.
+/// The thread that happens to run the destructor did not cause the panic, so the panic must not stop
+/// this thread in the middle of an operation.
 pub(crate) fn discard(drop: impl FnOnce()) {
     let _ = catch(drop);
 }
 
-/// Runs user code; returns `None` if it panicked.
+/// Runs user code. Returns `None` if the code panicked.
 fn catch<R>(run: impl FnOnce() -> R) -> Option<R> {
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     result.map_err(mem::forget).ok() // dropping the payload might panic again

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use hallpass_algorithms::objects::universal::MAX_PROCESSES;
 
-/// Invalid `k`: returned by `try_new`.
+/// Error for an invalid `k`, returned by `try_new`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuildError {
     k: usize,
@@ -20,7 +20,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "k must be between 1 and {MAX_PROCESSES}, got {}: k limits the threads that are inside \
+            "k must be between 1 and {MAX_PROCESSES}, got {}: k limits the threads that run \
              operations at once, not the number of threads",
             self.k
         )

@@ -1,14 +1,14 @@
-//! Sleeping until an event is notified, or until a time limit.
+//! Threads sleep until an event is notified or a time limit passes.
 //!
-//! No thread depends on a notification, because the thread that should send it may have stopped. So every
-//! sleep has a limit, and a notification only ends it sooner.
+//! No thread depends on a notification, because the thread that should send it may have stopped. So
+//! every sleep has a time limit, and a notification only ends the sleep sooner.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering::SeqCst},
     time::Duration,
 };
 
-/// An event that threads wait for. It counts its notifications.
+/// An event for which threads wait. It counts its notifications.
 pub(crate) struct Event(AtomicU32);
 
 impl Event {
@@ -21,8 +21,8 @@ impl Event {
         self.0.load(SeqCst)
     }
 
-    /// Sleeps until a notification after `count`, or for `at_most`. A notification between the call of
-    /// [`count`](Event::count) and this call is not missed.
+    /// Sleeps until a notification after `count`, but at most for `at_most`. A notification between the
+    /// call of [`count`](Event::count) and this call is not missed.
     pub(crate) fn wait(&self, count: u32, at_most: Duration) {
         sys::wait(&self.0, count, at_most);
     }
@@ -60,7 +60,7 @@ mod sys {
     }
 }
 
-/// Without futexes, a waiting thread polls.
+/// Polls, on systems without futexes.
 #[cfg(not(target_os = "linux"))]
 mod sys {
     use std::{

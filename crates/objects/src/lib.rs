@@ -1,8 +1,9 @@
 //! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] turns any sequential object
-//! into a linearizable shared object. At most k threads are inside operations at once, each with a slot of
-//! its own, and together they run a wait-free construction. An operation completes as long as fewer than k
-//! other threads have stopped inside theirs: preempted, throttled, at a page fault that takes a second, in a
-//! debugger. Behind a mutex, one stopped thread blocks all others.
+//! into a linearizable shared object. At most k threads run operations at once. Each has its own slot,
+//! and together they run a wait-free construction. A thread may stop in the middle of an operation:
+//! preempted, throttled, at a page fault that takes a second, or in a debugger. As long as fewer than k
+//! threads have stopped like this, all other operations complete. Behind a mutex, one stopped thread
+//! blocks all others.
 //!
 //! ```
 //! use hallpass_objects::ResilientCell;
@@ -21,23 +22,25 @@
 //! # Guarantees
 //!
 //! - **Linearizable.** Every operation takes effect at one moment between its call and its return.
-//! - **Resilient.** While fewer than k threads have stopped inside an operation, at any point of it, all
-//!   other threads complete theirs. Each object has its own k, the first argument of [`Resilient::new`].
-//! - **Bounded memory.** There are at most 3k copies of the object, and one more for each of the k threads
-//!   that is cloning one at the moment, no matter how many operations run and how long a thread stalls. As
-//!   long as threads do not collide, there are two copies. A copy is kept once it exists. Operations are kept
-//!   too, at most k for each copy and k for each slot.
-//! - **Panics stay with their caller.** An operation that panics has no effect, and the panic goes to its
-//!   caller, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of the k
-//!   slots.
-//! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters. But a
-//!   thread that has waited for 5 ms draws a number, and from then on it is served before all newcomers. (A
-//!   thread that has drawn a number and then stops counts as stopped inside.)
+//! - **Resilient.** As long as fewer than k threads have stopped in the middle of an operation, at any
+//!   point of it, all other threads complete their operations. Each object has its own k, the first
+//!   argument of [`Resilient::new`].
+//! - **Bounded memory.** There are at most 3k copies of the object, plus one for each of the k threads
+//!   that is just cloning a copy. This holds no matter how many operations run and how long a thread
+//!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
+//!   Operations are kept too: at most k for each copy, and k for each slot.
+//! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets
+//!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of
+//!   the k slots.
+//! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters.
+//!   But a thread that has waited for 5 ms draws a number, and from then on it is served before all
+//!   newcomers. (A thread that stops after it has drawn a number counts as stopped in the middle of an
+//!   operation.)
 //!
-//! The construction and the turnstile in front of it are step machines in the crate `hallpass-algorithms`,
-//! modules `objects::universal` and `objects::turnstile`. The lab explores them in every interleaving for
-//! small k, with processes stopped anywhere (`hallpass lab objects`,
-//! `hallpass lab check turnstile+names -n 3 -k 2`). The same code runs here.
+//! The construction and the turnstile in front of it are step machines in the crate
+//! `hallpass-algorithms`, in the modules `objects::universal` and `objects::turnstile`. For small k, the
+//! lab explores them in every interleaving, and lets processes stop anywhere (`hallpass lab objects`,
+//! `hallpass lab check turnstile+names -n 3 -k 2`). The same code runs in this crate.
 //!
 //! # Limits
 //!
@@ -47,19 +50,21 @@
 //!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
 //! - A removed item may stay in a copy for a while. The same holds for operations, and for values that closures
 //!   have captured.
-//! - **The allocator is not resilient.** Operations allocate and free memory. A thread that is stopped
-//!   permanently in the middle of `malloc` or `free`, as in a signal handler that never returns, may hold an
-//!   allocator lock that all other threads need, whatever k is. A thread that is delayed there delays them.
-//! - With k = 1 the object is a lock: one copy, no operation applied twice, and a thread that stops inside
-//!   blocks all others.
+//! - **The allocator is not resilient.** Operations allocate and free memory. A thread may stop
+//!   permanently in the middle of `malloc` or `free`, for example in a signal handler that never
+//!   returns. It may then hold an allocator lock that all other threads need, whatever k is. If a thread
+//!   is only delayed there, it delays the other threads.
+//! - With k = 1, the object is a lock: there is one copy, and no operation is applied twice. A thread
+//!   that stops in the middle of an operation blocks all others.
 //! - k is at most 64. The number of threads is not limited.
 //!
 //! # Cost
 //!
-//! An operation is applied twice, to two copies that are the current one in turns. Nothing is cloned unless
-//! threads collide or one has stalled. In addition, an operation makes about ten atomic read-modify-writes and
-//! one allocation. In total it costs about ten times as much as an uncontended mutex. `hallpass bench objects`
-//! measures this, and `docs/objects.md` explains when a mutex is the better choice.
+//! An operation is applied twice, to two copies that take turns as the current one. Nothing is cloned
+//! unless threads collide or a thread has stalled. In addition, an operation makes about ten atomic
+//! read-modify-writes and one allocation. In total, it costs about ten times as much as an uncontended
+//! mutex. `hallpass bench objects` measures this, and `docs/objects.md` explains when a mutex is the
+//! better choice.
 //!
 //! Reading ([`Resilient::read`]) makes no copy and blocks no other thread.
 #![deny(unsafe_code)]

@@ -6,18 +6,19 @@
 /// equal. Therefore `apply` must follow these rules:
 ///
 /// - **Deterministic**: the same operation on an equal object returns an equal value and leaves an equal
-///   object, no matter which thread applies it. Only operations change the object. With a mutex or an
-///   atomic inside, the copies would diverge (which is memory-safe, but useless).
-/// - **Non-blocking**: other threads apply the operation too, so an operation that waits or never returns
-///   blocks all of them. Threads may stop; operations may not.
-/// - **No access to the same object through its shared handle**: the operation would wait for itself. The
-///   same holds for the closure passed to [`Resilient::read`](crate::Resilient::read) and for destructors
-///   of items and operations.
-/// - **Panics are allowed**: the operation then has no effect (unless k = 1, where there is no copy to
-///   return to), and the caller panics. The panic hook may run several times, in other threads.
+///   object, no matter which thread applies it. Only operations change the object. If the object
+///   contained a mutex or an atomic, the copies would diverge (which is memory-safe, but useless).
+/// - **Non-blocking**: other threads apply the operation too. If it waits or never returns, it blocks
+///   all of them. Threads may stop, but operations must not.
+/// - **No access to the same object through its shared handle**: the operation would wait for itself.
+///   The same holds for the closure passed to [`Resilient::read`](crate::Resilient::read), and for
+///   destructors of items and operations.
+/// - **Panics are allowed**: the operation then has no effect, and the caller panics. (With k = 1, there
+///   is no copy to return to, so the effect so far stays.) The panic hook may run several times, in
+///   other threads.
 ///
-/// An operation is kept for a while after it is complete, and a later operation drops it. If a destructor
-/// panics there, only the panic hook sees it.
+/// An operation is kept for a while after it is complete, and a later operation drops it. If a
+/// destructor panics then, only the panic hook sees the panic.
 ///
 /// ```
 /// use hallpass_objects::{Object, Resilient};

@@ -1,4 +1,4 @@
-//! The construction behind a turnstile that assigns slots.
+//! The construction, behind a turnstile that assigns slots.
 #![allow(unsafe_code)]
 
 use std::{
@@ -16,11 +16,12 @@ use crate::{
     turnstile::{Admission, Turnstile},
 };
 
-/// A shared object for any number of threads. An operation completes as long as fewer than k other threads
-/// have stopped inside theirs.
+/// A shared object for any number of threads. An operation completes as long as fewer than k other
+/// threads have stopped in the middle of an operation.
 ///
-/// With k = 1 it is a lock: there is one copy, no operation is applied twice, and a thread that stops inside
-/// blocks all others. An operation that panics then leaves the object as it is at that moment.
+/// With k = 1, the object is a lock: there is one copy, and no operation is applied twice. A thread that
+/// stops in the middle of an operation blocks all others. If an operation panics, its effect so far
+/// stays.
 ///
 /// ```
 /// use hallpass_objects::{Object, Resilient};
@@ -54,13 +55,13 @@ pub struct Resilient<O: Object> {
 }
 
 enum Inner<O: Object> {
-    /// k = 1: one thread at a time is inside.
+    /// The object for k = 1. One thread at a time accesses it.
     Single(UnsafeCell<O>),
     Shared(Box<Construction<O>>),
 }
 
-// SAFETY: with k = 1, only the one thread inside the turnstile accesses the object; otherwise see
-// `Construction`.
+// SAFETY: with k = 1, the turnstile admits one thread at a time, and only this thread accesses the
+// object. For k > 1, see `Construction`.
 unsafe impl<O> Sync for Resilient<O>
 where
     O: Object + Send + Sync,
@@ -69,7 +70,7 @@ where
 {
 }
 
-// With k = 1, a panicking operation leaves the object as it is at that moment, which is documented.
+// With k = 1, the effect of a panicking operation stays. The documentation says so.
 impl<O: Object> UnwindSafe for Resilient<O> {}
 impl<O: Object> RefUnwindSafe for Resilient<O> {}
 
@@ -79,11 +80,11 @@ where
     O::Op: Send + Sync,
     O::Ret: Send,
 {
-    /// The largest k.
+    /// The maximum k.
     pub const MAX_K: usize = MAX_PROCESSES;
 
-    /// Creates a shared object. At most `k` threads are inside operations at once; a thread that stops there
-    /// keeps one of the k slots.
+    /// Creates a shared object. At most `k` threads run operations at once. A thread that stops in the
+    /// middle of an operation keeps one of the k slots.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
@@ -115,23 +116,23 @@ where
     /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// Panics if the operation panics; it then has no effect (k > 1). If cloning the object panics, the operation
-    /// may or may not have taken effect, and the thread counts as stopped inside: after k such panics, no
-    /// operation completes.
+    /// Panics if the operation panics. With k > 1, the operation then has no effect. If cloning the
+    /// object panics, the operation may or may not have taken effect, and the thread counts as stopped
+    /// in the middle of an operation. After k such panics, no operation completes.
     pub fn apply(&self, op: O::Op) -> O::Ret {
         match &self.inner {
             // SAFETY: k = 1, so one thread at a time runs this closure.
             Inner::Single(object) => self.exclusively(|| unsafe { &mut *object.get() }.apply(&op)),
             Inner::Shared(construction) => {
-                // SAFETY: no other thread inside the turnstile has this slot.
+                // SAFETY: no other thread that the turnstile has admitted has this slot.
                 let outcome = self.with_slot(|slot| unsafe { construction.apply(slot, op) });
                 outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
             }
         }
     }
 
-    /// Calls `read` with the object as it is at one moment of the call, and returns its result. Other
-    /// operations continue meanwhile (k > 1). Copies nothing.
+    /// Calls `read` with the object as it is at one moment of the call, and returns its result. This
+    /// copies nothing. With k > 1, other operations continue meanwhile.
     ///
     /// # Panics
     /// Panics if `read` panics.
@@ -140,7 +141,7 @@ where
             // SAFETY: k = 1, so one thread at a time runs this closure.
             Inner::Single(object) => self.exclusively(|| read(unsafe { &*object.get() })),
             Inner::Shared(construction) => {
-                // SAFETY: no other thread inside the turnstile has this slot.
+                // SAFETY: no other thread that the turnstile has admitted has this slot.
                 let result = self.with_slot(|slot| unsafe { construction.read(slot, read) });
                 result.unwrap_or_else(|payload| panic::resume_unwind(payload))
             }
@@ -157,7 +158,7 @@ where
         self.turnstile.k()
     }
 
-    /// Returns a mutable reference to the object. No other thread can access it meanwhile.
+    /// Returns a mutable reference to the object. No other thread can access the object meanwhile.
     pub fn get_mut(&mut self) -> &mut O {
         match &mut self.inner {
             Inner::Single(object) => object.get_mut(),
@@ -165,7 +166,7 @@ where
         }
     }
 
-    /// Consumes the shared object and returns the object inside.
+    /// Consumes the shared object and returns the plain object.
     pub fn into_inner(self) -> O {
         match self.inner {
             Inner::Single(object) => object.into_inner(),
@@ -173,14 +174,15 @@ where
         }
     }
 
-    /// Runs `f` inside the turnstile. A thread that unwinds leaves the turnstile.
+    /// Runs `f` after the turnstile has admitted this thread. A thread that unwinds leaves the
+    /// turnstile.
     fn exclusively<R>(&self, f: impl FnOnce() -> R) -> R {
         let _leave = Leave { turnstile: &self.turnstile, admission: self.turnstile.enter() };
         f()
     }
 
-    /// Runs `f` inside the turnstile with the slot of this thread. A thread that unwinds stays inside and
-    /// keeps its slot, because it was in the middle of an operation.
+    /// Runs `f` with the slot that the turnstile gives to this thread. A thread that unwinds keeps its
+    /// slot, because it was in the middle of an operation.
     fn with_slot<R>(&self, f: impl FnOnce(usize) -> R) -> R {
         let admission = self.turnstile.enter();
         let result = f(admission.slot);

@@ -1,11 +1,12 @@
-//! The turnstile in front of a [`Resilient`](crate::Resilient) object: the step machine of
-//! [`hallpass_algorithms::objects::turnstile`] with slots, and how threads wait there.
+//! The turnstile in front of a [`Resilient`](crate::Resilient) object. It runs the step machine of
+//! [`hallpass_algorithms::objects::turnstile`], assigns slots, and defines how threads wait.
 //!
-//! Two threads that operate on one object at the same time are slower than two that operate one after the other:
-//! they compete for cache lines, and the work of one of them is lost. So although k threads may enter, newcomers
-//! hold back while the threads inside make progress. One more thread enters only if no thread has left for a
-//! while. The number of threads from which on newcomers hold back, `level`, is only a hint. The step machine decides
-//! which threads enter, and its guarantees hold for every `level`.
+//! Two threads that operate on one object at the same time are slower than two that operate one after
+//! the other: they compete for cache lines, and the work of one of them is lost. So newcomers hold back
+//! while the admitted threads make progress, although k threads may enter. One more thread enters only
+//! if no thread has left for a while. `level` is the number of admitted threads from which newcomers
+//! hold back. It is only a hint. The step machine decides which threads enter, and its guarantees hold
+//! for every `level`.
 
 use std::{
     hint,
@@ -23,25 +24,26 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// How many times a waiter tries again before it sleeps. Each pause between tries is twice as long as the last.
+/// The number of times that a waiter tries again before it sleeps. Each pause between tries is twice as
+/// long as the previous one.
 const LOOKS: u32 = 3;
-/// When no thread has left for this long, the threads inside count as stalled.
+/// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
 /// After a call that admitted no sleeper, this many threads leave before the next call.
 const EXITS_BETWEEN_CALLS: Word = 1024;
-/// How long one sleeper watches for a stall. After that, another may watch.
+/// The time for which one sleeper watches for a stall. After that, another sleeper may watch.
 const WATCH: Duration = STALL;
-/// A thread counts as stalled if this many threads have left while it was inside.
+/// A thread counts as stalled if this many other threads have left since it was admitted.
 const OVERTAKEN: Word = 16;
-/// How long a waiter lets others overtake it before it draws a number.
+/// The time for which a waiter lets others overtake it before it draws a number.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// How long a waiter with a number sleeps at most without a notification.
+/// The maximum time that a waiter with a number sleeps without a notification.
 const NAP: Duration = Duration::from_millis(10);
-/// Waiters with a number sleep on one of this many events.
+/// The number of events. A waiter with a number sleeps on one of them.
 const EVENTS: usize = 16;
 
-/// Admits at most k threads at once, each with a slot of its own from 0 to k-1. Stopped threads keep others
-/// out only if there are k of them.
+/// Admits at most k threads at once. Each has its own slot from 0 to k-1. Stopped threads block others
+/// only if there are k of them.
 pub(crate) struct Turnstile {
     machine: Named<Machine>,
     counters: CachePadded<Counters>,
@@ -54,40 +56,41 @@ struct Counters {
     exits: AtomicI64,
     /// The slots in use, one bit each.
     slots: AtomicI64,
-    /// Newcomers hold back while this many threads are inside: one more than seem to have stalled.
+    /// Newcomers hold back while this many threads are admitted. It is one more than the number of
+    /// threads that seem to have stalled.
     level: AtomicI64,
 }
 
 struct Waiting {
     /// The number of sleepers without a number.
     sleepers: AtomicU32,
-    /// Whether one of these sleepers has been woken and has not looked yet.
+    /// Whether one of these sleepers has been woken and has not looked for room yet.
     called: AtomicBool,
-    /// The number of exits from which a sleeper is called again. A call costs more than several passages,
-    /// so a call that admitted nobody is not repeated at once.
+    /// The number of exits from which a sleeper is called again. A call costs more than several
+    /// passages, so a call that admitted no sleeper is not repeated at once.
     next_call: AtomicI64,
-    /// Until when a sleeper watches for a stall, in microseconds since `created`. A watching sleeper sleeps
-    /// only for a short time.
+    /// The time until which a sleeper watches for a stall, in microseconds since `created`. A watching
+    /// sleeper sleeps only for a short time.
     watched: AtomicU64,
     created: Instant,
     newcomers: Event,
     turns: [Event; EVENTS],
 }
 
-/// A thread inside the turnstile.
+/// A thread that the turnstile has admitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Admission {
-    /// A slot that no other thread inside has.
+    /// A slot that no other admitted thread has.
     pub(crate) slot: usize,
     exit: At<Line>,
-    /// The number of exits when it entered.
+    /// The number of exits when the thread was admitted.
     since: Word,
 }
 
-/// The counters as the memory of one passage.
+/// The counters, as one passage accesses them.
 ///
-/// The variables of the step machine are the two counters, then a flag for each slot. Here, the flags are
-/// bits of one word.
+/// The step machine has the two counters as variables, followed by a flag for each slot. On real memory,
+/// the flags are bits of one word.
 struct CounterMemory<'a> {
     counters: &'a Counters,
     /// The number of exits that the last access found.
@@ -153,7 +156,8 @@ impl Turnstile {
         let mut memory = CounterMemory { counters: &self.counters, exits: 0 };
         loop {
             at = match self.machine.step(&mut memory, 0, at) {
-                // The first try failed. The second try is the last if patience has run out.
+                // The first try has failed. If the waiter has waited long enough, the second try is the
+                // last.
                 Next::Goto(At::Exclusion(Line::E1 { .. })) => self.wait(&mut patience),
                 Next::Goto(next) => next,
                 Next::Spin(next) => {
@@ -177,13 +181,14 @@ impl Turnstile {
         while let Next::Goto(next) = self.machine.step(&mut memory, 0, at) {
             at = next;
         }
-        // The count of this exit, not the latest one: each exit admits the holder of another number.
+        // The count of this exit, not the latest count, because each exit admits the holder of another
+        // number.
         let exits = memory.exits + 1;
         let Counters { drawn, level, .. } = &*self.counters;
         let inside = drawn.load(SeqCst) - exits;
         let level_now = level.load(SeqCst);
         if level_now > 1 && (exits - admission.since > OVERTAKEN || inside + 1 < level_now) {
-            level.store(level_now - 1, SeqCst); // a thread that had stalled has left
+            level.store(level_now - 1, SeqCst); // a stalled thread has left
         }
         if inside >= self.machine.k() as Word {
             self.turn(exits + self.machine.k() as Word - 1).notify_all();
@@ -192,7 +197,7 @@ impl Turnstile {
         }
     }
 
-    /// Wakes a sleeper, unless another one was woken and has not looked yet.
+    /// Wakes a sleeper, unless another sleeper was woken and has not looked yet.
     #[cold]
     fn call_sleeper(&self, exits: Word) {
         let Waiting { called, next_call, newcomers, .. } = &*self.waiting;
@@ -206,18 +211,19 @@ impl Turnstile {
         &self.waiting.turns[t as usize % EVENTS]
     }
 
-    /// Returns the number of threads that are inside or have a number: a snapshot that may already be stale.
-    fn inside(&self) -> Word {
+    /// Returns the number of threads that are admitted or have a number. This is a snapshot that may
+    /// already be stale.
+    fn admitted(&self) -> Word {
         let exits = self.counters.exits.load(SeqCst);
         self.counters.drawn.load(SeqCst) - exits
     }
 
     /// Returns whether a newcomer should try to enter now.
     fn is_welcome(&self) -> bool {
-        self.inside() < self.counters.level.load(SeqCst)
+        self.admitted() < self.counters.level.load(SeqCst)
     }
 
-    /// Waits until the thread should try (again). Returns the line to begin at.
+    /// Waits until the thread should try again. Returns the line at which the try begins.
     #[cold]
     fn wait(&self, patience: &mut Patience) -> At<Line> {
         loop {
@@ -228,14 +234,15 @@ impl Turnstile {
         }
     }
 
-    /// Waits for a short time, or until a thread leaves. Returns whether patience is left.
+    /// Waits for a short time, or until a thread leaves. Returns whether the waiter should go on without
+    /// a number.
     fn rest(&self, patience: &mut Patience) -> bool {
         if patience.looks_again() {
             return true;
         }
         let left = patience.left(self.counters.exits.load(SeqCst));
         if patience.sees_stall() {
-            let one_more = (self.inside() + 1).min(self.machine.k() as Word);
+            let one_more = (self.admitted() + 1).min(self.machine.k() as Word);
             self.counters.level.fetch_max(one_more, SeqCst);
             return left.is_some();
         }
@@ -248,7 +255,7 @@ impl Turnstile {
         patience.has_slept = true;
         let count = waiting.newcomers.count();
         waiting.sleepers.fetch_add(1, SeqCst);
-        waiting.called.store(false, SeqCst); // a called sleeper has looked or entered
+        waiting.called.store(false, SeqCst); // the called sleeper has looked or entered
         if !self.is_welcome() {
             let at_most = if waiting.becomes_watcher() { left.min(STALL) } else { left };
             waiting.newcomers.wait(count, at_most);
@@ -275,8 +282,9 @@ impl Turnstile {
 }
 
 impl Waiting {
-    /// Makes the calling sleeper the watcher for stalls, if there is no other watcher, and returns whether it
-    /// did. One watcher is enough. If it stops, another sleeper takes over after [`WATCH`].
+    /// Makes the calling sleeper the watcher for stalls, if there is no other watcher. Returns whether
+    /// it became the watcher. One watcher is enough. If the watcher stops, another sleeper takes over
+    /// after [`WATCH`].
     fn becomes_watcher(&self) -> bool {
         let now = self.created.elapsed();
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -286,13 +294,14 @@ impl Waiting {
     }
 }
 
-/// How long a waiter has waited and what it has seen.
+/// The time that a waiter has waited, and the exits that it has seen.
 struct Patience {
     looks: u32,
     has_slept: bool,
-    /// When it began to sleep.
+    /// The time at which the waiter began to sleep.
     since: Option<Instant>,
-    /// The latest number of exits that it has seen, and when it first saw this number.
+    /// The latest number of exits that the waiter has seen, and the time at which it first saw this
+    /// number.
     seen: Option<(Word, Instant)>,
 }
 
@@ -301,7 +310,7 @@ impl Patience {
         Patience { looks: 0, has_slept: false, since: None, seen: None }
     }
 
-    /// Pauses briefly and returns `true`, or returns `false` if it is time to sleep.
+    /// Pauses briefly and returns `true`. Returns `false` instead if the waiter should sleep.
     fn looks_again(&mut self) -> bool {
         self.looks += 1;
         match self.looks {
@@ -312,7 +321,8 @@ impl Patience {
         true
     }
 
-    /// Records the number of exits and returns how long the waiter remains patient.
+    /// Records the number of exits. Returns the time that is left before the waiter draws a number, or
+    /// `None` if no time is left.
     fn left(&mut self, exits: Word) -> Option<Duration> {
         let now = Instant::now();
         if self.seen.is_none_or(|(seen, _)| seen != exits) {
@@ -322,7 +332,7 @@ impl Patience {
         PATIENCE.checked_sub(now - since).filter(|left| !left.is_zero())
     }
 
-    /// Returns whether no thread has left for [`STALL`], once for each such period.
+    /// Returns whether no thread has left for [`STALL`]. Returns `true` only once for each such period.
     fn sees_stall(&mut self) -> bool {
         let is_old = |&(_, when): &(Word, Instant)| when.elapsed() >= STALL;
         self.seen.take_if(|seen| is_old(seen)).is_some()

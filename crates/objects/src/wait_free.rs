@@ -1,4 +1,4 @@
-//! The construction for threads that own handles.
+//! The construction, for threads that own handles.
 #![allow(unsafe_code)]
 
 use std::{
@@ -42,11 +42,12 @@ pub struct WaitFree<O: Object> {
     used: AtomicU64,
 }
 
-/// Access to a [`WaitFree`] object for one thread at a time. Dropping it makes room for another handle.
+/// Access to a [`WaitFree`] object for one thread at a time. After a handle is dropped, another can be
+/// created.
 pub struct Handle<'a, O: Object> {
     shared: &'a WaitFree<O>,
     process: usize,
-    /// Whether an operation is under way; stays set if that operation unwinds.
+    /// Whether an operation is under way. Stays set if the operation unwinds.
     inside: bool,
 }
 
@@ -56,7 +57,7 @@ where
     O::Op: Send + Sync,
     O::Ret: Send,
 {
-    /// The largest k.
+    /// The maximum k.
     pub const MAX_K: usize = MAX_PROCESSES;
 
     /// Creates a shared object with at most `k` handles.
@@ -77,7 +78,7 @@ where
         Ok(WaitFree { construction: Construction::new(k, object), used: AtomicU64::new(0) })
     }
 
-    /// Returns a handle, or `None` if k handles exist.
+    /// Returns a handle, or `None` if k handles already exist.
     pub fn handle(&self) -> Option<Handle<'_, O>> {
         let first_free = |used: u64| (!used).trailing_zeros() as usize;
         let take = |used: u64| {
@@ -88,17 +89,18 @@ where
         Some(Handle { shared: self, process: first_free(used), inside: false })
     }
 
-    /// Returns k, the largest number of handles.
+    /// Returns k, the maximum number of handles.
     pub fn k(&self) -> usize {
         self.construction.k()
     }
 
-    /// Returns a mutable reference to the object. No handle exists meanwhile.
+    /// Returns a mutable reference to the object. No handle exists meanwhile, because the borrow is
+    /// exclusive.
     pub fn get_mut(&mut self) -> &mut O {
         self.construction.get_mut()
     }
 
-    /// Consumes the shared object and returns the object inside.
+    /// Consumes the shared object and returns the plain object.
     pub fn into_inner(self) -> O {
         self.construction.into_inner()
     }
@@ -113,12 +115,13 @@ where
     /// Applies the operation and returns its result.
     ///
     /// # Panics
-    /// Panics if the operation panics; it then has no effect. If cloning the object panics, the handle becomes
-    /// unusable and is never replaced: every later call on it panics.
+    /// Panics if the operation panics. The operation then has no effect. If cloning the object panics,
+    /// the handle becomes unusable permanently: every later call on it panics, and dropping it does not
+    /// make room for another handle.
     pub fn apply(&mut self, op: O::Op) -> O::Ret {
         self.enter();
-        // SAFETY: the process number belongs to this handle, which is borrowed exclusively, and `enter` has
-        // checked that no operation of it has unwound.
+        // SAFETY: the process number belongs to this handle, which is borrowed exclusively. `enter` has
+        // checked that no earlier operation of this handle has unwound.
         let outcome = unsafe { self.shared.construction.apply(self.process, op) };
         self.inside = false;
         outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
@@ -128,7 +131,7 @@ where
     /// operations continue meanwhile.
     ///
     /// # Panics
-    /// Panics if `read` panics, or as for [`apply`](Self::apply).
+    /// Panics if `read` panics, and in the cases in which [`apply`](Self::apply) panics.
     pub fn read<R>(&mut self, read: impl FnOnce(&O) -> R) -> R {
         self.enter();
         // SAFETY: as in `apply`.
@@ -153,7 +156,7 @@ where
 
 impl<O: Object> Drop for Handle<'_, O> {
     fn drop(&mut self) {
-        // A process that stopped in the middle of an operation is not replaced.
+        // The number of a process that stopped in the middle of an operation is never used again.
         if !self.inside {
             self.shared.used.fetch_and(!(1 << self.process), SeqCst);
         }

@@ -1,4 +1,4 @@
-//! An etcd cluster on this machine.
+//! An etcd cluster on this computer.
 
 use std::{
     path::Path,
@@ -22,22 +22,23 @@ use crate::{
     sources,
 };
 
-/// Where members store their data.
+/// The storage in which members keep their data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// In the directory for temporary files, usually on a disk, with fsync.
+    /// The directory for temporary files, usually on a disk, with fsync.
     Disk,
-    /// In memory, if the machine has `/dev/shm`: like a disk that takes no time.
+    /// Memory, if the computer has `/dev/shm`. This is like a disk that takes no time.
     Memory,
 }
 
-/// An etcd cluster. It ends when this is dropped.
+/// An etcd cluster. Dropping this value stops it.
 pub struct EtcdCluster {
-    /// The first field, so that members are dropped before the paths and the folder that they use.
+    /// The members. This is the first field, so that members are dropped before the proxies and the
+    /// directory that they use.
     members: Vec<Member>,
-    /// The proxy before each member, which the other members connect to.
+    /// A proxy in front of each member. The other members connect to it.
     peer_paths: Vec<Proxy>,
-    /// The gates by sender and receiver.
+    /// The gates, by sender and receiver.
     gates: Vec<Vec<Arc<Gate>>>,
     /// The ids of the members.
     ids: Vec<String>,
@@ -45,7 +46,7 @@ pub struct EtcdCluster {
 }
 
 impl EtcdCluster {
-    /// Starts 1 or 3 members that write to memory, and waits until all are healthy.
+    /// Starts 1 or 3 members that write to memory, and waits until all members are healthy.
     ///
     /// # Panics
     /// Panics if the members do not become healthy.
@@ -53,7 +54,7 @@ impl EtcdCluster {
         EtcdCluster::start_on(members, Storage::Memory)
     }
 
-    /// Starts 1 or 3 members, and waits until all are healthy.
+    /// Starts 1 or 3 members, and waits until all members are healthy.
     ///
     /// # Panics
     /// Panics if the members do not become healthy.
@@ -61,18 +62,18 @@ impl EtcdCluster {
         EtcdCluster::start_with(members, storage, &[])
     }
 
-    /// Starts 1 or 3 members with more flags for etcd, and waits until all are healthy.
+    /// Starts 1 or 3 members with more flags for etcd, and waits until all members are healthy.
     ///
     /// # Panics
     /// Panics if the members do not become healthy.
     pub fn start_with(members: usize, storage: Storage, flags: &[&str]) -> EtcdCluster {
-        // Another process may have taken a port that was free a moment ago.
+        // Another process may have taken a port that was free before.
         for _ in 0..3 {
             if let Some(cluster) = EtcdCluster::attempt(members, storage, flags) {
                 return cluster;
             }
         }
-        panic!("etcd does not start");
+        panic!("etcd does not start after three attempts");
     }
 
     fn attempt(count: usize, storage: Storage, flags: &[&str]) -> Option<EtcdCluster> {
@@ -154,7 +155,8 @@ impl EtcdCluster {
         self.folder.path()
     }
 
-    /// Returns the leader of the latest term that any member reports; it may be dead or stopped by now.
+    /// Returns the leader of the latest term that any member reports. The leader may be dead or stopped
+    /// by now.
     pub fn leader(&self) -> Option<&Member> {
         let known = self.members.iter().filter_map(Member::status);
         let latest = known.filter(|status| text(&status["leader"]) != "0");
@@ -169,13 +171,13 @@ impl EtcdCluster {
     /// Panics if this takes longer than [`TIMEOUT`].
     pub fn await_health(&self) {
         let start = Instant::now();
-        while !self.is_whole() {
+        while !self.is_healthy() {
             assert!(start.elapsed() < TIMEOUT, "the cluster does not recover");
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_healthy(&self) -> bool {
         let leaders = self.members.iter().map(|member| Some(text(&member.status()?["leader"])));
         let Some(leaders) = leaders.collect::<Option<Vec<_>>>() else { return false };
         leaders[0] != "0"
@@ -191,7 +193,7 @@ impl EtcdCluster {
         }
     }
 
-    /// Delays everything between members by about this time.
+    /// Delays all data between members by about this time.
     pub fn delay_peers(&self, time: Duration) {
         self.gates.iter().flatten().for_each(|gate| gate.set(Mode::Delayed(time)));
     }
@@ -230,7 +232,7 @@ impl EtcdCluster {
     }
 }
 
-/// Reads a number from the JSON gateway, which writes large numbers as text and omits 0.
+/// Reads a number from the JSON gateway. The gateway writes large numbers as text and omits 0.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or("0").to_string()
 }

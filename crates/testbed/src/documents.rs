@@ -1,8 +1,9 @@
-//! The commands that README, CONTRIBUTING, the pages in `docs` and the READMEs of crates and bindings print.
+//! The commands that the documents print: README, CONTRIBUTING, the pages in `docs`, and the READMEs of
+//! crates and bindings.
 //!
-//! A [`Block`] is a fenced block marked `sh` or `console`. Each crate with a program has a test that runs
-//! the blocks with its commands. A block that cannot run in a test has a comment before it, which readers
-//! of the rendered page do not see:
+//! A [`Block`] is a fenced block marked `sh` or `console`. Each crate with a program has a test that
+//! runs the blocks with its commands. If a block cannot run in a test, a comment before it gives the
+//! reason. Readers of the rendered page do not see this comment:
 //!
 //! ```text
 //! <!-- not run: needs the machines etcd-1 and etcd-2 -->
@@ -24,11 +25,11 @@ pub const PROGRAMS: [&str; 3] = ["hallpass", "hallpass-lab", "hallpass-bench"];
 pub struct Block {
     /// The document, relative to the root of the checkout.
     pub file: String,
-    /// The line of its first command.
+    /// The line number of the first command.
     pub line: usize,
-    /// Its lines; of a `console` block, those after the prompt.
+    /// The lines of the block. For a `console` block, the lines after the prompt.
     pub lines: Vec<String>,
-    /// The reason why no test runs it; `None` if a test does.
+    /// The reason why no test runs the block, or `None` if a test runs it.
     pub not_run: Option<String>,
 }
 
@@ -101,12 +102,12 @@ fn blocks_of(file: &str, text: &str) -> Vec<Block> {
 }
 
 impl Block {
-    /// Returns the place of the block: `README.md:12`.
-    pub fn place(&self) -> String {
+    /// Returns the location of the block, such as `README.md:12`.
+    pub fn location(&self) -> String {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Returns the programs of this project, and cargo, that its lines run.
+    /// Returns the programs that the block runs: cargo, and those of this project.
     pub fn programs(&self) -> Vec<&str> {
         let is_program = |word: &&str| PROGRAMS.contains(word) || *word == "cargo";
         let mut programs: Vec<&str> =
@@ -124,13 +125,13 @@ impl Block {
         commands.filter(|command| !command.is_empty() && !command.starts_with('#'))
     }
 
-    /// Returns `true` if a test of the crate of `program` has to run the block.
+    /// Returns whether a test of the crate of `program` has to run the block.
     pub fn is_run_with(&self, program: &str) -> bool {
         self.not_run.is_none() && self.programs() == [program]
     }
 }
 
-/// Returns the first word of a line, and of every command after `do`, `then`, `&&`, `||`, `|` or `;`.
+/// Returns the first word of a line, and the first word after each `do`, `then`, `&&`, `||`, `|` or `;`.
 fn first_words(line: &str) -> impl Iterator<Item = &str> {
     let mut begins = true;
     line.split_whitespace().filter(move |word| {
@@ -140,7 +141,7 @@ fn first_words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A directory to run commands in, with the files that they mention.
+/// A directory in which tests run commands, with the files that these commands mention.
 #[derive(Debug)]
 pub struct Scratch {
     folder: tempfile::TempDir,
@@ -148,12 +149,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory in which `program`, the path of a built program, is found first.
+    /// Creates a directory. Commands in it find `program`, the path of a built program, first.
     ///
     /// # Panics
     /// Panics if the directory cannot be created.
     pub fn new(program: &str) -> Self {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = tempfile::tempdir().expect("a temporary directory can be created");
         let bin = folder.path().join("bin");
         fs::create_dir(&bin).expect("a folder can be created");
         let own = Path::new(program).parent().expect("a program is in a folder");
@@ -162,7 +163,7 @@ impl Scratch {
         Scratch { folder, path }
     }
 
-    /// Creates an executable shell script; `name` is a path in the directory.
+    /// Creates an executable shell script. `name` is a path within the directory.
     ///
     /// # Panics
     /// Panics if the script cannot be written.
@@ -176,10 +177,10 @@ impl Scratch {
             .expect("permissions can be set");
     }
 
-    /// Runs `text` with bash, which stops at the first command that fails.
+    /// Runs `text` with bash. bash stops at the first command that fails.
     ///
     /// # Panics
-    /// Panics if there is no bash.
+    /// Panics if bash cannot be started.
     pub fn run(&self, text: &str) -> Output {
         let mut bash = Command::new("bash");
         bash.args(["-euo", "pipefail", "-c", text]).current_dir(self.folder.path());

@@ -1,4 +1,4 @@
-//! A gate on the way between two parties, which can be closed or slowed down.
+//! A gate between two parties. It can be closed or slowed down.
 
 use std::{
     sync::{Condvar, Mutex},
@@ -9,15 +9,15 @@ use std::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     Open,
-    /// Everything takes longer by this time.
+    /// All data takes longer by this time.
     Delayed(Duration),
-    /// Nothing passes, and connections stay open.
+    /// No data passes, and connections stay open.
     Cut,
     /// Connections are closed.
     Closed,
 }
 
-/// Everything on the way from one party to another passes this gate.
+/// A gate that all data from one party to another passes.
 #[derive(Debug)]
 pub(crate) struct Gate {
     mode: Mutex<Mode>,
@@ -34,7 +34,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until data may pass. Returns `false` if the connection is to be closed instead.
+    /// Waits until data may pass. Returns `false` if the connection has to be closed instead.
     pub fn pass(&self) -> bool {
         let mode = self.mode.lock().expect("not poisoned");
         let mode = self.changed.wait_while(mode, |mode| *mode == Mode::Cut);

@@ -1,4 +1,4 @@
-//! The part of HTTP that is needed to ask a member for its status.
+//! The part of HTTP that is needed to get the status of a member.
 
 use std::{
     io::{self, Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// How long a member may take to answer. A busy machine needs some seconds.
+/// The maximum time for a member's answer. A busy computer needs some seconds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn get(at: SocketAddr, path: &str) -> io::Result<Value> {

@@ -1,4 +1,4 @@
-//! Records all changes of keys, by `etcdctl watch`: independent of hallpass.
+//! Records all changes of keys with `etcdctl watch`, independently of hallpass.
 
 use std::{
     io::{BufRead, BufReader},
@@ -24,7 +24,7 @@ pub struct KeyChange {
     pub revision: u64,
     /// The key.
     pub key: String,
-    /// The state of the key after the change; `None` if it was deleted.
+    /// The state of the key after the change, or `None` if the key was deleted.
     pub now: Option<KeyState>,
 }
 
@@ -37,8 +37,8 @@ pub struct KeyState {
     pub value: String,
 }
 
-/// Records all changes of some keys. If the connection or etcdctl ends, it continues from there. If a member reports a
-/// change late, it is recorded late.
+/// Records all changes of some keys. If the connection or etcdctl ends, the recorder reconnects and
+/// continues where it stopped. If a member reports a change late, the recorder records it late.
 pub struct KeyRecorder {
     recorded: Arc<Recorded>,
     ends: Arc<AtomicBool>,
@@ -53,7 +53,7 @@ struct Recorded {
 }
 
 impl KeyRecorder {
-    /// Starts at the first revision, so it must be called before anything is compacted.
+    /// Starts at the first revision. So call this before any revision is compacted.
     pub(crate) fn start(endpoints: &str, prefix: &str) -> KeyRecorder {
         let (endpoints, prefix) = (endpoints.to_string(), prefix.to_string());
         let recorded = Arc::new(Recorded::default());
@@ -111,7 +111,7 @@ impl Drop for KeyRecorder {
     }
 }
 
-/// Runs etcdctl from the next revision on, until it ends.
+/// Runs etcdctl from the next revision onwards, until etcdctl ends.
 fn read(
     endpoints: &str,
     prefix: &str,
@@ -152,7 +152,7 @@ fn change(event: &Value) -> KeyChange {
     KeyChange {
         revision: number("mod_revision"),
         key: text(&kv["key"]),
-        // The type is omitted for puts; 1 is a deletion.
+        // etcdctl omits the type for puts. Type 1 is a deletion.
         now: (event["type"] != 1).then(entry),
     }
 }

@@ -1,5 +1,6 @@
-//! **A test bed** for tests and benchmarks. It starts etcd clusters on this machine and makes them fail. A
-//! [`Witness`] records which commands run while they hold a slot, and a [judge] checks the records.
+//! **A test bed** for tests and benchmarks. It starts etcd clusters on this computer and makes them
+//! fail. A [`Witness`] records the commands that run while they hold a slot, and a [judge] checks the
+//! records.
 //!
 //! ```no_run
 //! use hallpass_testbed::{EtcdCluster, Proxy, etcd};
@@ -47,14 +48,15 @@ use std::{
     sync::LazyLock,
 };
 
-/// How long a test waits for something that should happen soon. It is long enough for a very busy machine.
+/// The maximum time that a test waits for something that should happen soon. It is long enough for a
+/// very busy computer.
 pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
-/// Returns `Some` if there is an etcd to test with. If not, prints that the test is skipped and what to
-/// install. Looks once per process.
+/// Returns `Some` if etcd is installed. If not, prints that the test is skipped and what to install.
+/// Checks only once per process.
 ///
 /// # Panics
-/// Panics if there is no etcd and `HALLPASS_NEED_ETCD` is set, as in CI.
+/// Panics if etcd is not installed and `HALLPASS_NEED_ETCD` is set, as in CI.
 pub fn etcd() -> Option<()> {
     static MISSING: LazyLock<Vec<&str>> = LazyLock::new(missing);
     let missing = &*MISSING;

@@ -24,9 +24,9 @@ pub struct Member {
     client_port: u16,
     folder: PathBuf,
     words: Vec<String>,
-    /// Its process; `None` while it is dead.
+    /// The process of the member, or `None` while it is dead.
     child: Mutex<Option<Child>>,
-    /// The id of that process, for the proxies between members.
+    /// The id of that process. The proxies between members use it.
     pid: Arc<AtomicU32>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Plan<'a> {
     pub index: usize,
     pub client_port: u16,
     pub peer_port: u16,
-    /// The proxy that the other members use instead of `peer_port`.
+    /// The address of the proxy that the other members use instead of `peer_port`.
     pub peer_path: SocketAddr,
     pub all_members: &'a str,
     pub folder: &'a Path,
@@ -68,32 +68,33 @@ impl Member {
         self.index
     }
 
-    /// Returns its own address for clients.
+    /// Returns the address of the member for clients.
     pub fn client_address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.client_port).into()
     }
 
-    /// Returns the path of its log.
+    /// Returns the path of the member's log.
     pub fn log(&self) -> PathBuf {
         self.folder.with_extension("log")
     }
 
-    /// Kills it with SIGKILL, and waits until it is dead.
+    /// Kills the member with SIGKILL, and waits until it is dead.
     pub fn kill(&self) {
         if let Some(mut child) = self.child.lock().expect("not poisoned").take() {
-            child.kill().expect("it is ours");
-            child.wait().expect("it is ours");
+            child.kill().expect("the process is a child of this process");
+            child.wait().expect("the process is a child of this process");
         }
     }
 
-    /// Starts it again if it is dead, with its data and addresses. Does not wait until it answers.
+    /// Starts the member again if it is dead, with its data and addresses. Does not wait until it
+    /// answers.
     pub fn restart(&self) {
         let mut child = self.child.lock().expect("not poisoned");
         if child.as_mut().is_some_and(is_alive) {
             return;
         }
         let log = OpenOptions::new().create(true).append(true).open(self.log());
-        let log = log.expect("a file for the log");
+        let log = log.expect("the log can be opened");
         let mut command = nursery::mortal("etcd");
         command.args(&self.words).stdin(Stdio::null()).stdout(clone(&log)).stderr(log);
         let started = nursery::spawn(command).expect("etcd starts");
@@ -101,22 +102,22 @@ impl Member {
         *child = Some(started);
     }
 
-    /// Copies its data to a directory beside it, while it is down, and starts it again. The copy replaces an earlier
-    /// one.
+    /// Stops the member, copies its data to a directory beside the data, and starts the member again.
+    /// The copy replaces an earlier copy.
     ///
     /// # Panics
-    /// If it cannot be copied.
+    /// Panics if the data cannot be copied.
     pub fn back_up(&self) {
         self.kill();
         copy(&self.folder, &self.backup());
         self.restart();
     }
 
-    /// Replaces its data by the copy of [`back_up`](Member::back_up), and starts it again: everything that was written
-    /// since is lost.
+    /// Replaces the member's data by the copy of [`back_up`](Member::back_up), and starts the member
+    /// again. Everything that was written since the copy is lost.
     ///
     /// # Panics
-    /// If there is no copy.
+    /// Panics if there is no copy.
     pub fn restore(&self) {
         self.kill();
         copy(&self.backup(), &self.folder);
@@ -127,33 +128,36 @@ impl Member {
         self.folder.with_extension("backup")
     }
 
-    /// Stops its process, like a stuck disk: it does not answer, and its connections stay open.
+    /// Stops the member's process. The member then behaves as if its disk were stuck: it does not
+    /// answer, and its connections stay open.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Continues a paused process.
+    /// Continues a paused member.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// The process is not reaped while the lock is held, so its id is not reused.
+    /// Sends a signal to the process. The process is not reaped while the lock is held, so its id is not
+    /// reused.
     fn signal(&self, signal: Signal) {
         let mut child = self.child.lock().expect("not poisoned");
         if let Some(child) = child.as_mut()
             && is_alive(child)
         {
-            kill_process(Pid::from_child(child), signal).expect("it is ours");
+            kill_process(Pid::from_child(child), signal)
+                .expect("the process is a child of this process");
         }
     }
 
-    /// Returns whether it answers and has a leader.
+    /// Returns whether the member answers and has a leader.
     pub fn is_healthy(&self) -> bool {
         let answer = http::get(self.client_address(), "/health");
         answer.is_ok_and(|answer| answer["health"] == "true")
     }
 
-    /// Waits until it is healthy. Returns `false` if it is not `within` this time.
+    /// Waits until the member is healthy. Returns `false` if this takes longer than `within`.
     pub fn becomes_healthy(&self, within: Duration) -> bool {
         let start = Instant::now();
         while !self.is_healthy() {
@@ -170,15 +174,15 @@ impl Member {
         !child.as_mut().is_some_and(is_alive)
     }
 
-    /// Returns how many requests it has begun to serve.
+    /// Returns the number of requests that the member has begun to serve.
     pub(crate) fn requests(&self) -> u64 {
-        let metrics = http::get_text(self.client_address(), "/metrics").expect("it answers");
+        let metrics = http::get_text(self.client_address(), "/metrics").expect("the member answers");
         let started = metrics.lines().filter(|line| line.starts_with("grpc_server_started_total"));
         let counts = started.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         counts.sum::<f64>() as u64
     }
 
-    /// Returns its own report of itself and the leader.
+    /// Returns the member's report about itself and the leader.
     pub(crate) fn status(&self) -> Option<Value> {
         http::post(self.client_address(), "/v3/maintenance/status", "{}").ok()
     }
@@ -200,7 +204,7 @@ fn clone(file: &File) -> File {
 
 /// Replaces the directory `to` by a copy of `from`.
 fn copy(from: &Path, to: &Path) {
-    let _ = fs::remove_dir_all(to); // there may be none
+    let _ = fs::remove_dir_all(to); // the directory may not exist
     let copied = Command::new("cp").arg("-a").args([from, to]).status();
     assert!(copied.expect("cp runs").success(), "{} cannot be copied", from.display());
 }

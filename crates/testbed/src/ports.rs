@@ -1,12 +1,12 @@
-//! Free ports.
+//! Finds free ports.
 
 use std::net::{Ipv4Addr, TcpListener};
 
-/// Below the range from which the system takes ports for connections: otherwise a connection could take the port of a
-/// member that is down.
+/// The range of ports. It is below the range from which the system takes ports for connections.
+/// Otherwise, a connection could take the port of a member that is down.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 
-/// Returns different ports that are free at the moment.
+/// Returns distinct ports that are free at the moment.
 pub fn free_ports(count: usize) -> Vec<u16> {
     let mut taken = Vec::new();
     while taken.len() < count {

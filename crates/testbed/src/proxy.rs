@@ -1,4 +1,4 @@
-//! A proxy before a member, which can be cut, slowed down and closed.
+//! A proxy in front of a member. It can be cut, slowed down and closed.
 
 use std::{
     io::{self, Read, Write},
@@ -16,8 +16,8 @@ use crate::{
     gate::{Gate, Mode},
 };
 
-/// A proxy before a member. Clients use its [`address`](Proxy::address) instead of the member's. Dropping it closes all
-/// connections.
+/// A proxy in front of a member. Clients use its [`address`](Proxy::address) instead of the member's
+/// address. Dropping the proxy closes all connections.
 pub struct Proxy {
     address: SocketAddr,
     gates: Vec<Arc<Gate>>,
@@ -27,13 +27,13 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts an open proxy before this member.
+    /// Starts an open proxy in front of this member.
     pub fn before(member: &Member) -> Proxy {
         Proxy::to(member.client_address(), vec![Arc::new(Gate::new())], |_| Some(0))
     }
 
-    /// Starts a proxy for several parties, each with its own gate. `whose` returns the party that a connection comes
-    /// from.
+    /// Starts a proxy for several parties, each with its own gate. `whose` returns the gate for the
+    /// address from which a connection comes.
     pub(crate) fn to(
         target: SocketAddr,
         gates: Vec<Arc<Gate>>,
@@ -50,7 +50,7 @@ impl Proxy {
                     if ends.load(SeqCst) {
                         break;
                     }
-                    // A client without an address has hung up.
+                    // A client without an address has closed its connection.
                     let Some(gate) = client.peer_addr().ok().and_then(&whose) else { continue };
                     admit(client, target, gates[gate].clone(), connections.clone());
                 }
@@ -59,29 +59,29 @@ impl Proxy {
         Proxy { address, gates, connections, ends, acceptor: Some(acceptor) }
     }
 
-    /// Returns the address that clients use instead of the member's.
+    /// Returns the address that clients use instead of the member's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Lets nothing pass in either direction: connections stay open and stall, and new ones get no answer. Data on
-    /// its way arrives when the proxy is [healed](Proxy::heal).
+    /// Lets no data pass in either direction. Connections stay open and stall, and new connections get
+    /// no answer. Data in transit arrives after the proxy is [healed](Proxy::heal).
     pub fn cut(&self) {
         self.set(Mode::Cut);
     }
 
-    /// Closes all connections, and closes new ones at once.
+    /// Closes all connections, and closes new connections at once.
     pub fn refuse(&self) {
         self.set(Mode::Closed);
         self.hang_up();
     }
 
-    /// Delays everything by about this time, in each direction.
+    /// Delays all data by about this time, in each direction.
     pub fn delay(&self, time: Duration) {
         self.set(Mode::Delayed(time));
     }
 
-    /// Lets everything pass again.
+    /// Lets all data pass again.
     pub fn heal(&self) {
         self.set(Mode::Open);
     }
@@ -109,7 +109,7 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.ends.store(true, SeqCst);
         self.refuse();
-        // Wakes the acceptor.
+        // The connection wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
@@ -130,7 +130,7 @@ impl Connection {
     }
 }
 
-/// Connects a client as soon as the gate lets it pass, and carries data in both directions.
+/// Connects a client as soon as the gate lets it pass, and forwards data in both directions.
 fn admit(
     client: TcpStream,
     target: SocketAddr,
@@ -155,7 +155,7 @@ fn admit(
     });
 }
 
-/// Carries data from one end to the other, and passes on the end of the stream.
+/// Forwards data from one end to the other, and forwards the end of the stream.
 fn carry(mut from: &TcpStream, mut to: &TcpStream, gate: &Gate, connection: &Connection) {
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -174,7 +174,7 @@ fn carry(mut from: &TcpStream, mut to: &TcpStream, gate: &Gate, connection: &Con
     }
 }
 
-/// Starts a thread with a small stack: there may be hundreds.
+/// Starts a thread with a small stack, because there may be hundreds of them.
 fn small_thread(work: impl FnOnce() + Send + 'static) {
     thread::Builder::new().stack_size(64 << 10).spawn(work).expect("a thread");
 }

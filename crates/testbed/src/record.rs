@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An observation with its time: one line of the record, as JSON.
+/// An observation with its time. This is one line of the record, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
-    /// Microseconds since the witness was started.
+    /// The time in microseconds since the witness was started.
     pub at: u64,
     /// The observation.
     #[serde(flatten)]
@@ -16,15 +16,16 @@ pub struct Event {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Observation {
-    /// A visitor came in.
+    /// A visitor has started.
     Enter(Visit),
     /// A visitor has left, or is dead.
     Leave {
         /// The number of the visit.
         visit: u64,
     },
-    /// A visitor was stopped together with all processes that watch over it. When they continue, it may be inside for
-    /// a moment too long. Tokens are for that: storage that has seen a larger token refuses its writes.
+    /// A visitor was stopped together with all processes that watch over it. When they continue, the
+    /// visitor may run for a moment too long. Tokens solve this problem: storage that has seen a larger
+    /// token refuses the visitor's writes.
     Excused {
         /// The number of the visit.
         visit: u64,
@@ -36,17 +37,17 @@ pub enum Observation {
     },
 }
 
-/// A visitor that is inside.
+/// A running visitor.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Visit {
     /// The number of the visit, in the order of arrival.
     pub visit: u64,
-    /// The name that the visitor gave.
+    /// The name that the visitor reported.
     pub name: String,
-    /// Its slot.
+    /// The slot of the visitor.
     pub slot: usize,
-    /// Its token.
+    /// The token of the visitor.
     pub token: u64,
-    /// Its process id.
+    /// The process id of the visitor.
     pub pid: u32,
 }

@@ -1,4 +1,4 @@
-//! Finds the process at the other end of a connection on this machine.
+//! Finds the process at the other end of a connection on this computer.
 
 use std::{fs, net::SocketAddr};
 

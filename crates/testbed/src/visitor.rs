@@ -1,4 +1,4 @@
-//! The command that holders run: it reports its visit to the witness, and stays for a moment.
+//! The command that holders run. It reports its visit to the witness, and stays for a moment.
 
 use std::{
     env,
@@ -8,18 +8,18 @@ use std::{
     time::Duration,
 };
 
-/// The variable with the socket of the witness.
+/// The environment variable with the path of the witness's socket.
 pub(crate) const WITNESS: &str = "HALLPASS_WITNESS";
 
-/// Acts as a visitor if this process was started as one, and does nothing otherwise. A visitor connects to the witness.
-/// Once the witness has recorded it, it stays for a random number of milliseconds in the range `HALLPASS_STAY`, such as
-/// `5-200`, and exits.
+/// Acts as a visitor if this process was started as one, and does nothing otherwise. A visitor connects
+/// to the witness. After the witness has recorded the visitor, the visitor stays for a random number of
+/// milliseconds in the range `HALLPASS_STAY`, such as `5-200`. Then it exits.
 ///
-/// Slot and token are those that hallpass gives to the command, `HALLPASS_SLOT` and `HALLPASS_TOKEN`. Its name is
-/// `HALLPASS_VISITOR`.
+/// hallpass gives the slot and the token to the command, as `HALLPASS_SLOT` and `HALLPASS_TOKEN`.
+/// `HALLPASS_VISITOR` is the name of the visitor.
 ///
 /// # Panics
-/// Panics if one of these variables is missing or invalid, or there is no witness.
+/// Panics if one of these variables is missing or invalid, or if there is no witness.
 pub fn visit() {
     let Some(socket) = env::var_os(WITNESS) else { return };
     let word = |name: &str| env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
@@ -32,6 +32,6 @@ pub fn visit() {
     let (min, max) = stay.split_once('-').expect("two numbers");
     let bound = |text: &str| text.parse::<u64>().expect("a number");
     thread::sleep(Duration::from_millis(fastrand::u64(bound(min)..=bound(max))));
-    // The connection closes only with the process, so the witness sees when the visitor has left.
+    // The connection closes only when the process ends, so the witness sees when the visitor has left.
     process::exit(0);
 }

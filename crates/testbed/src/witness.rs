@@ -1,6 +1,7 @@
-//! The witness: records which visitors are inside, independently of hallpass.
+//! The witness: records which visitors run, independently of hallpass.
 //!
-//! A visitor is the command that a holder runs. Every visitor has a connection to the witness. The system closes it when the visitor ends, even if it is killed.
+//! A visitor is the command that a holder runs. Every visitor has a connection to the witness. The
+//! system closes this connection when the visitor ends, even if the visitor is killed.
 
 use std::{
     fs::File,
@@ -23,7 +24,7 @@ use crate::{
     visitor,
 };
 
-/// Records which visitors, the commands that holders run, are inside.
+/// Records which visitors run. A visitor is a command that a holder runs.
 pub struct Witness {
     socket: PathBuf,
     book: Arc<Book>,
@@ -38,7 +39,7 @@ struct Book {
 
 struct Pages {
     events: Vec<Event>,
-    inside: Vec<Visit>,
+    running: Vec<Visit>,
     file: LineWriter<File>,
 }
 
@@ -52,7 +53,7 @@ impl Witness {
         let listener = UnixListener::bind(&socket).expect("a socket");
         listener.set_nonblocking(true).expect("it can be asked");
         let file = LineWriter::new(File::create(folder.join("visits.jsonl")).expect("a file"));
-        let pages = Pages { events: Vec::new(), inside: Vec::new(), file };
+        let pages = Pages { events: Vec::new(), running: Vec::new(), file };
         let book = Arc::new(Book { start: Instant::now(), pages: Mutex::new(pages) });
         let ends = Arc::new(AtomicBool::new(false));
         let server = {
@@ -68,24 +69,25 @@ impl Witness {
         Witness { socket, book, ends, server: Some(server) }
     }
 
-    /// Makes a command, which must end in [`visit`](crate::visit), a visitor of this witness.
+    /// Makes `command` a visitor of this witness. The command must call [`visit`](crate::visit) in the
+    /// end.
     pub fn introduce(&self, command: &mut Command, name: &str, stay: &str) {
         command.env(visitor::WITNESS, &self.socket);
         command.env("HALLPASS_VISITOR", name).env("HALLPASS_STAY", stay);
     }
 
-    /// Returns the visitors that are inside.
-    pub fn inside(&self) -> Vec<Visit> {
-        self.book.open().inside.clone()
+    /// Returns the visitors that run at the moment.
+    pub fn running(&self) -> Vec<Visit> {
+        self.book.open().running.clone()
     }
 
-    /// Excuses a visit. Returns whether the visitor is still inside.
+    /// Excuses a visit. Returns whether the visitor still runs.
     pub fn excuse(&self, visit: u64) -> bool {
-        let inside = self.inside().iter().any(|other| other.visit == visit);
-        if inside {
+        let running = self.running().iter().any(|other| other.visit == visit);
+        if running {
             self.book.write(Observation::Excused { visit });
         }
-        inside
+        running
     }
 
     /// Records a note that may explain other observations.
@@ -116,8 +118,8 @@ impl Book {
     fn write(&self, what: Observation) {
         let mut pages = self.open();
         match &what {
-            Observation::Enter(visit) => pages.inside.push(visit.clone()),
-            Observation::Leave { visit } => pages.inside.retain(|other| other.visit != *visit),
+            Observation::Enter(visit) => pages.running.push(visit.clone()),
+            Observation::Leave { visit } => pages.running.retain(|other| other.visit != *visit),
             Observation::Excused { .. } | Observation::Note { .. } => {}
         }
         let at =
@@ -133,7 +135,7 @@ impl Book {
 struct VisitorServer {
     listener: UnixListener,
     book: Arc<Book>,
-    /// The connections in the order of arrival.
+    /// The connections, in the order of arrival.
     connections: Vec<VisitorConnection>,
     /// The number of visits so far.
     visits: u64,
@@ -142,7 +144,7 @@ struct VisitorServer {
 struct VisitorConnection {
     stream: UnixStream,
     said: String,
-    /// The number of the visit, once the visitor has introduced itself.
+    /// The number of the visit, or `None` before the visitor has introduced itself.
     visit: Option<u64>,
     gone: bool,
 }
@@ -167,9 +169,10 @@ impl VisitorServer {
                 gone: false,
             });
         }
-        // A visitor that left before a newcomer came has closed its connection by the time we read the newcomer's
-        // line. So before we record a newcomer, we record departures. We do so for each newcomer, because a newcomer
-        // may have followed another one while we read from a third.
+        // If a visitor left before a newcomer came, its connection is already closed when the witness
+        // reads the newcomer's line. So the witness records departures before it records a newcomer. It
+        // does so for each newcomer, because one newcomer may have followed another while the witness
+        // read from a third.
         for newcomer in 0..self.connections.len() {
             if self.connections[newcomer].visit.is_none() && self.connections[newcomer].listen() {
                 self.record_departures();
@@ -191,7 +194,8 @@ impl VisitorServer {
         }
     }
 
-    /// Records a newcomer, and confirms it to the visitor: no visit ends before it is in the record.
+    /// Records a newcomer, and confirms this to the visitor. So no visit ends before it is in the
+    /// record.
     fn record_arrival(&mut self, newcomer: usize) {
         let visit = self.visits;
         self.visits += 1;
@@ -207,13 +211,14 @@ impl VisitorServer {
             token: number(token),
             pid: number(pid) as u32,
         }));
-        // A visitor that was killed meanwhile does not read it.
+        // A visitor that was killed meanwhile does not read the confirmation.
         let _ = self.connections[newcomer].stream.write_all(b"\n");
     }
 }
 
 impl VisitorConnection {
-    /// Reads what the visitor sent, or notes that it is gone. Returns whether there is a whole line.
+    /// Reads the visitor's message, or notes that the visitor is gone. Returns whether there is a whole
+    /// line.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 256];
         match self.stream.read(&mut bytes) {

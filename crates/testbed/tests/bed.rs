@@ -1,4 +1,4 @@
-//! The test bed itself: faults have the effect that they claim to have.
+//! Checks the test bed itself: each fault has the intended effect.
 
 use std::{
     io::{Read, Write},
@@ -50,9 +50,9 @@ fn a_restarted_member_has_its_data() {
 fn three_members_survive_the_death_of_their_leader() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
-    let leader = cluster.leader().expect("there is one");
+    let leader = cluster.leader().expect("there is a leader");
     leader.kill();
-    eventually("another one leads", || {
+    eventually("another member leads", || {
         cluster.leader().is_some_and(|other| other.index() != leader.index())
     });
     eventually("a write works", || put(&cluster, "a", "1"));
@@ -65,13 +65,13 @@ fn a_stopped_or_isolated_leader_is_replaced() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
     for isolated in [true, false] {
-        let leader = cluster.leader().expect("there is one");
+        let leader = cluster.leader().expect("there is a leader");
         if isolated {
             cluster.isolate(leader)
         } else {
             leader.pause()
         }
-        eventually("another one leads", || {
+        eventually("another member leads", || {
             cluster.leader().is_some_and(|other| other.index() != leader.index())
         });
         assert!(!leader.is_healthy(), "isolated: {isolated}");
@@ -101,17 +101,17 @@ fn a_proxy_can_stall_close_delay_and_heal() {
     path.refuse();
     let start = Instant::now();
     assert!(!answers(&path, TIMEOUT));
-    assert!(start.elapsed() < TIMEOUT, "it is closed at once");
+    assert!(start.elapsed() < TIMEOUT, "the connection is closed at once");
     path.delay(a_while);
     let start = Instant::now();
     assert!(answers(&path, TIMEOUT));
-    assert!(start.elapsed() >= 2 * a_while, "there and back");
+    assert!(start.elapsed() >= 2 * a_while, "both directions are delayed");
     path.heal();
     assert!(answers(&path, TIMEOUT));
 }
 
 #[test]
-fn data_on_its_way_through_a_cut_proxy_arrives_later() {
+fn data_in_transit_through_a_cut_proxy_arrives_later() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));

@@ -1,5 +1,5 @@
-//! Every block of commands in the documents runs in a test or says why not, and what cargo is told to run
-//! exists.
+//! Checks that every block of commands in the documents runs in a test or says why not, and that the
+//! targets of cargo commands exist.
 
 use std::path::Path;
 
@@ -31,7 +31,11 @@ fn subcommands_of_other_programs_are_printed_as_these_programs() {
         for command in block.commands() {
             let other =
                 ["hallpass lab ", "hallpass bench "].iter().any(|other| command.starts_with(other));
-            assert!(!other, "{}: write hallpass-lab or hallpass-bench: {command}", block.place());
+            assert!(
+                !other,
+                "{}: write hallpass-lab or hallpass-bench: {command}",
+                block.location()
+            );
         }
     }
 }
@@ -45,7 +49,7 @@ fn cargo_commands_in_documents_name_existing_packages_tests_and_examples() {
             let values = |option: &str| -> Vec<&str> {
                 words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1]).collect()
             };
-            let place = format!("{}: {command}", block.place());
+            let place = format!("{}: {command}", block.location());
             let packages: Vec<&Path> = values("-p")
                 .into_iter()
                 .map(|name| Path::new(name.strip_prefix("hallpass-").unwrap_or(name)))

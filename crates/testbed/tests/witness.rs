@@ -1,4 +1,4 @@
-//! The witness, and how it and the judge catch a lock that relies on leases.
+//! Checks the witness, and that witness and judge together catch a lock that relies on leases.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use hallpass_testbed::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The program that visitors run, not a test.
+/// The program that visitors run. It is not a test.
 #[test]
 fn visitor() {
     hallpass_testbed::visit();
@@ -36,13 +36,13 @@ fn with_slot(witness: &Witness, slot: usize, token: u64, stay: &str) -> Child {
     start(witness, command, stay)
 }
 
-fn await_inside(witness: &Witness, count: usize) -> Vec<Visit> {
+fn await_visitors(witness: &Witness, count: usize) -> Vec<Visit> {
     let start = Instant::now();
-    while witness.inside().len() != count {
-        assert!(start.elapsed() < TIMEOUT, "{:?}", witness.inside());
+    while witness.running().len() != count {
+        assert!(start.elapsed() < TIMEOUT, "{:?}", witness.running());
         thread::sleep(Duration::from_millis(10));
     }
-    witness.inside()
+    witness.running()
 }
 
 #[test]
@@ -50,15 +50,15 @@ fn arrivals_departures_and_deaths_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let witness = Witness::start(folder.path());
     let mut first = with_slot(&witness, 0, 7, "600000-600000");
-    let inside = await_inside(&witness, 1);
-    assert_eq!((inside[0].slot, inside[0].token, inside[0].pid), (0, 7, first.id()));
+    let visitors = await_visitors(&witness, 1);
+    assert_eq!((visitors[0].slot, visitors[0].token, visitors[0].pid), (0, 7, first.id()));
     let mut second = with_slot(&witness, 1, 8, "0-0");
     assert!(second.wait().unwrap().success());
-    await_inside(&witness, 1);
+    await_visitors(&witness, 1);
     first.kill().unwrap();
-    await_inside(&witness, 0);
+    await_visitors(&witness, 0);
     first.wait().unwrap();
-    witness.note("that was all");
+    witness.note("the test ends here");
     let seen: Vec<_> = witness.record().into_iter().map(|event| event.what).collect();
     assert!(
         matches!(
@@ -83,9 +83,10 @@ fn arrivals_departures_and_deaths_are_recorded() {
     assert_eq!(read, seen);
 }
 
-/// `etcdctl lock` admits the next command when the lease has ended, while the first command is still running.
+/// `etcdctl lock` admits the next command when the lease has ended, although the first command is still
+/// running.
 #[test]
-fn a_lock_whose_stopped_holder_is_followed_is_caught() {
+fn a_lock_that_admits_a_second_holder_is_caught() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let folder = tempfile::tempdir().unwrap();
@@ -101,15 +102,15 @@ fn a_lock_whose_stopped_holder_is_followed_is_caught() {
         start(&witness, command, "600000-600000")
     };
     let mut first = lock();
-    await_inside(&witness, 1);
+    await_visitors(&witness, 1);
     kill_process(Pid::from_child(&first), Signal::STOP).unwrap();
     let mut second = lock();
-    await_inside(&witness, 2);
+    await_visitors(&witness, 2);
     let violations = visits(1, &witness.record()).violations;
     let promises: Vec<_> = violations.iter().map(|violation| violation.promise).collect();
     assert_eq!(promises, [Promise::OwnSlot, Promise::AtMostK]);
-    // Killing etcdctl leaves its command behind.
-    for visit in witness.inside() {
+    // Killing etcdctl does not kill the command that it started.
+    for visit in witness.running() {
         let pid = Pid::from_raw(visit.pid as i32).expect("a process");
         kill_process(pid, Signal::KILL).unwrap();
     }

@@ -51,7 +51,7 @@ pub(crate) enum Stop {
 /// How a run of the machine ended.
 pub(crate) enum End {
     /// The caller has entered, with these slots.
-    Inside(Word),
+    Entered(Word),
     /// The caller has left.
     Left,
     /// The run has stopped before this stage.
@@ -95,7 +95,7 @@ impl<'a> NativeEnvironment<'a> {
                     self.backoff.rest();
                     at = next;
                 }
-                Advance::Inside(take) => break End::Inside(take),
+                Advance::Entered(take) => break End::Entered(take),
                 Advance::Left => break End::Left,
             }
         };
@@ -107,7 +107,7 @@ impl<'a> NativeEnvironment<'a> {
     pub(crate) fn wait<P: Pool, M: Policy>(&mut self, node: &Node) -> Option<Word> {
         // SAFETY: the node is borrowed until this returns, and the run does not stop before its end.
         match unsafe { self.run::<P, M>(node.into(), Stage::Join, Stop::AtTheEnd) } {
-            End::Inside(take) => Some(take),
+            End::Entered(take) => Some(take),
             End::Left => None,
             End::Stopped(_) => unreachable!("this run does not stop before its end"),
         }

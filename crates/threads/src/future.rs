@@ -201,7 +201,7 @@ impl<H: AsHall> Entering<H> {
                     at = Stage::Join;
                 }
                 End::Stopped(_) => return Poll::Pending,
-                End::Inside(take) => break Ok(take),
+                End::Entered(take) => break Ok(take),
                 End::Left => break Err(AcquireError::Closed),
             }
         };
@@ -240,7 +240,7 @@ impl<H: AsHall> Entering<H> {
         let hall = self.hall.hall();
         // SAFETY: the node has not moved, and is in no queue when this returns.
         let end = unsafe { hall.run(&self.node, Deadline::Now, Stage::GiveUp, Stop::AtTheEnd) };
-        if let End::Inside(take) = end {
+        if let End::Entered(take) = end {
             hall.put_back_any(take); // a slot was granted in the meantime: it goes to the next waiter
         }
         self.stop_waiting(Outcome::Cancelled);

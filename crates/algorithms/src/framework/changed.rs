@@ -1,17 +1,19 @@
 //! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
-//! Every algorithm comes with wrong variants that the lab must reject, which shows that the lab would
-//! notice such a mistake. A wrong variant is in a module `wrong`, outside the sound code, and contains only
-//! what it does differently. It takes one of two forms:
+//! Every algorithm has wrong variants, and the lab must reject each of them. This shows that the lab
+//! notices such mistakes. A wrong variant is in a module `wrong`, apart from the sound code. The module
+//! contains only the differences. A variant has one of two forms:
 //!
 //! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), replaces some
 //!   lines. [`Changed`] applies it to the original, which executes all other lines. Private states, shared
 //!   variables and normal form remain those of the original.
-//! - *Another construction*: a function builds the original from other data, such as another set of cells to
-//!   wait on or a stack of levels without the outermost one. This form does not use this module.
+//! - *Another construction*: a function builds the original from other data, such as another set of
+//!   cells to wait on, or a stack of levels without the outermost level. This form does not use this
+//!   module.
 //!
-//! No line of the sound code checks for a variant. Two places outside the lines do: the normal form of Choi's
-//! algorithm (`cells_may_fall`) and the register forms of the linear timestamp system (`Form::Grouped`).
+//! The lines of the sound code never ask whether they belong to a variant. Two functions beside the
+//! lines do: the normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear
+//! timestamp system (`Form::Grouped`).
 
 use core::marker::PhantomData;
 
@@ -23,18 +25,18 @@ use crate::framework::{
 
 /// A change to lines of `T`.
 ///
-/// `S` is the private state of a process: a line and its private variables. A line accesses the environment
-/// `E`, which is `dyn Memory` for everything that runs on [`Memory`], and returns an `N`. So one trait serves
-/// algorithms, blocks of an algorithm, the procedures of a timestamp system, and protocols with an
-/// environment of their own.
+/// `S` is the private state of a process: its line and its private variables. `E` is the environment
+/// that a line accesses: `dyn Memory` for everything that runs on [`Memory`]. `N` is what a line
+/// returns. With these parameters, one trait serves algorithms, blocks of an algorithm, the procedures
+/// of a timestamp system, and protocols that define another environment.
 pub trait Change<T, S, N, E: ?Sized> {
-    /// Executes the changed line, or does nothing and returns `None` if the line at `at` is unchanged.
+    /// Executes the line at `at` if this change replaces it. Otherwise does nothing and returns `None`.
     fn line(original: &T, environment: &mut E, p: Pid, at: S) -> Option<N>;
 }
 
 /// `T` with the change `C`.
 ///
-/// It implements the trait that `T` implements: [`Algorithm`], [`Block`] (Anderson & Moir) or
+/// This type implements the same trait as `T`: [`Algorithm`], [`Block`] (Anderson & Moir) or
 /// [`Timestamps`].
 ///
 /// [`Block`]: crate::papers::anderson_moir::Block
@@ -47,12 +49,12 @@ impl<T, C> Changed<T, C> {
         Changed(original, PhantomData)
     }
 
-    /// Returns the unchanged `T`.
+    /// Returns the unchanged algorithm.
     pub fn original(&self) -> &T {
         &self.0
     }
 
-    /// Executes the changed line, or `otherwise` if the line at `at` is unchanged.
+    /// Executes the changed line. If the change does not replace the line at `at`, executes `otherwise`.
     #[inline]
     pub fn line<S, N, E>(
         &self,
@@ -144,13 +146,13 @@ where
     }
 }
 
-/// Declares [changes](crate::framework::changed::Change), each with a name, a doc comment that says what is
-/// wrong, and the changed lines.
+/// Declares [changes](crate::framework::changed::Change). Each has a name, a doc comment that describes
+/// the mistake, and the changed lines.
 ///
-/// The first line names the type to change, the type of private states and the type that a line returns. The
-/// names between the bars stand for the original, its environment and the process. The arms are match arms,
-/// with guards if needed, for the lines that the variant executes differently. All other lines remain those
-/// of the original.
+/// The first line names three types: the type to change, the type of private states, and the type that a
+/// line returns. The names between the bars stand for the original, its environment and the process. The
+/// arms are match arms, with guards if needed. They are the lines that the variant executes differently.
+/// The original executes all other lines.
 ///
 /// ```
 /// use hallpass_algorithms::{
@@ -176,7 +178,7 @@ where
 /// Three clauses may follow, in this order:
 ///
 /// - `where [T: Timestamps]` declares the generic parameters of these types.
-/// - `in E` names another environment than shared memory. It is generic if `where` declares it, as in
+/// - `in E` names an environment other than shared memory. It is generic if `where` declares it, as in
 ///   `where [E: Environment], in E`.
 /// - `through |original, memory| ModelEnvironment { original, memory }` wraps shared memory into another
 ///   environment. The changes then get that environment.
@@ -198,7 +200,7 @@ macro_rules! changed_lines {
                 at: $at,
             ) -> Option<$next> {
                 let $s = original;
-                #[allow(unused_mut)] // not every environment is borrowed again
+                #[allow(unused_mut)] // some changes do not need a mutable environment
                 let ($t, mut $e) = (original, environment);
                 let $m = $view;
                 match at {

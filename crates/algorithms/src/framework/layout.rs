@@ -14,8 +14,8 @@ use crate::framework::{
     queue,
 };
 
-/// A format of words that a module defines for its own variables: how to print a word, and how renaming
-/// processes changes it.
+/// A format of words that a module defines for its variables. It says how to print a word, and how the
+/// word changes when processes are renamed.
 pub trait Codec: Debug + Send + Sync {
     /// Formats `value` for a reader.
     fn show(&self, value: Word) -> String;
@@ -30,14 +30,14 @@ pub trait Codec: Debug + Send + Sync {
         value
     }
 
-    /// Returns the number of bits of a register of this format, not counting bits that only the lab uses.
-    /// `None` means: as many bits as the variable's domain needs.
+    /// Returns the number of bits of a register of this format, without the bits that only the lab uses.
+    /// `None` means that the variable's domain determines the number of bits.
     fn bits(&self) -> Option<u32> {
         None
     }
 }
 
-/// The meaning of a variable's word: how to print it, and how renaming processes changes it.
+/// The meaning of a variable's word: how to print it, and how it changes when processes are renamed.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A number.
@@ -46,14 +46,14 @@ pub enum Kind {
     Flag,
     /// The identifier of a process.
     Pid,
-    /// Two numbers, as `width * first + second`: words are ordered as the pairs are.
+    /// Two numbers, stored as `width * first + second`. Words have the same order as their pairs.
     Pair {
-        /// An upper limit of the second number, exclusive.
+        /// A number greater than every second number.
         width: Word,
     },
     /// A queue of processes; see [`queue`](mod@crate::framework::queue).
     Queue,
-    /// A format that a module defines for its own variables.
+    /// A format that a module defines for its variables.
     Custom(Arc<dyn Codec>),
 }
 
@@ -78,8 +78,8 @@ pub enum Init {
 pub enum Domain {
     /// These values, in the order in which the checker numbers them.
     Listed(Vec<Word>),
-    /// Every number of this many bits: too many values to list. An algorithm with such a variable can be
-    /// run and simulated, but not explored.
+    /// Every number with this many bits. There are too many values to list, so the lab can run and
+    /// simulate an algorithm with such a variable, but cannot explore it.
     Wide(u32),
 }
 
@@ -104,17 +104,17 @@ impl Domain {
 /// One declared variable.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// The name in the paper and the instance it belongs to, such as `Q.2` or `P[1]`.
+    /// The variable's name in the paper, with the instance that it belongs to: `Q.2` or `P[1]`.
     pub name: String,
     /// The meaning of the word.
     pub kind: Kind,
-    /// Every value that the variable can hold. For an [unbounded](Decl::unbounded) variable: every value
-    /// that it can hold in a normalized state (see [`normalize`](crate::Algorithm::normalize)) or one step
-    /// after such a state.
+    /// Every value that the variable can hold. An [unbounded](Decl::unbounded) variable lists the values
+    /// that it can hold in a normalized state (see [`normalize`](crate::Algorithm::normalize)) or one
+    /// step after such a state.
     pub domain: Domain,
     /// The initial value.
     pub init: Init,
-    /// The process whose local memory holds the variable on a machine with distributed shared memory.
+    /// The process whose local memory holds the variable, on a computer with distributed shared memory.
     /// `None` means that the variable is remote to every process.
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on the variable.
@@ -197,7 +197,7 @@ impl Decl {
     pub fn processes(&self, value: Word) -> Vec<Pid> {
         match &self.kind {
             Kind::Number | Kind::Flag | Kind::Pair { .. } => vec![],
-            Kind::Pid => Pid::try_from(value).into_iter().collect(), // a value below 0 names no process
+            Kind::Pid => Pid::try_from(value).into_iter().collect(), // a negative value names no process
             Kind::Queue => queue::unpack(value),
             Kind::Custom(codec) => codec.processes(value),
         }

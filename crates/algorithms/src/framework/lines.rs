@@ -2,7 +2,7 @@
 
 /// Declares an enum of lines whose `label` is the name of the variant.
 ///
-/// A variant is a line; its fields are the private variables that are live there.
+/// Each variant is a line. Its fields are the private variables that are live at that line.
 macro_rules! lines {
     (
         $(#[$attribute:meta])*

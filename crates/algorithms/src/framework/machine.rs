@@ -13,8 +13,8 @@ use crate::framework::{
 pub enum Next<S> {
     /// Continue at this line.
     Goto(S),
-    /// The condition that the process waits for does not hold yet: wait, then continue at this line. A
-    /// program that runs the algorithm natively pauses or parks the thread; the checker sees a loop.
+    /// The process waits, because its condition does not hold yet, and then continues at this line. In a
+    /// native run, the thread pauses or parks. For the checker, this step is a loop.
     Spin(S),
     /// Enter the critical section. The exit section will begin at this line.
     Enter(S),
@@ -57,8 +57,8 @@ pub enum Loc<S> {
     Exit(S),
 }
 
-/// A fault that can hit a process at any time, and how it shows in memory: for example, a kernel records
-/// that a process has died, or a store ends its lease.
+/// A fault that can hit a process at any time, and its effect on memory. Examples: a kernel records that
+/// a process has died, or a store ends a lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Mishap {
     /// The variable that the fault changes.
@@ -110,9 +110,9 @@ impl<S> View<'_, S> {
 
 /// A k-exclusion algorithm for `n` processes as a step machine.
 ///
-/// A process in its remainder starts a passage at [`begin`](Algorithm::begin) and then takes steps.
-/// Each step makes at most one access to shared memory; the checker rejects a machine that makes
-/// two. The private state alone determines which variable a step accesses, and how.
+/// A process in its remainder starts a passage at [`begin`](Algorithm::begin) and then takes steps. Each
+/// step makes at most one access to shared memory, and the checker rejects a step machine that makes
+/// two. The private state alone determines the variable that a step accesses and the kind of access.
 pub trait Algorithm {
     /// The line label and private variables of a process.
     type State: Copy + Eq + Hash + Debug + Send + Sync;
@@ -145,15 +145,15 @@ pub trait Algorithm {
         None
     }
 
-    /// Returns the fault that can hit `p`, if any. Independently of it, the checker lets every process stop
-    /// permanently, which no other process can observe.
+    /// Returns the fault that can hit `p`, if any. In addition, the checker lets every process stop
+    /// permanently. No other process can observe such a stop.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
 
     /// Returns whether every renaming of the processes maps runs to runs, including the initial states.
-    /// Such a machine keeps no process identifier in its private state and compares identifiers
-    /// only for equality. The lab's tests check the answer for every machine.
+    /// Such a step machine keeps no process identifier in its private state and compares identifiers
+    /// only for equality. The lab's tests check the returned value for every step machine.
     fn is_symmetric(&self) -> bool {
         false
     }
@@ -164,14 +164,14 @@ pub trait Algorithm {
         false
     }
 
-    /// Replaces a state by its normal form: a state with smaller numbers that behaves the same from then
-    /// on. In both states, the same processes can make the same kinds of steps on the same variables, and
-    /// these steps lead to states with the same normal form.
+    /// Replaces a state by its normal form: a state with smaller numbers and the same future behaviour.
+    /// In both states, the same processes can make the same kinds of steps on the same variables. These
+    /// steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
     /// Returns whether a step from or to `at` may change the numbers that
-    /// [`normalize`](Algorithm::normalize) reads. If this is false for both ends of a step from a normal
-    /// form, the step leads to a normal form.
+    /// [`normalize`](Algorithm::normalize) reads. If this is false for both ends of a step, and the step
+    /// starts in a normal form, it also ends in a normal form.
     fn counts(&self, _at: &Loc<Self::State>) -> bool {
         true
     }

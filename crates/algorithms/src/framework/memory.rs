@@ -1,4 +1,4 @@
-//! Shared memory as the papers see it: a set of words, each access atomic.
+//! Shared memory as the papers see it: a set of words with atomic accesses.
 
 use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
@@ -8,8 +8,8 @@ pub type Pid = usize;
 /// The content of a shared variable. Booleans are 0 and 1.
 pub type Word = i64;
 
-/// A shared variable: an index into a [`Layout`](crate::Layout). The same machine therefore runs over an
-/// array of atomics, a checker's packed state or a mapped file.
+/// A shared variable: an index into a [`Layout`](crate::Layout). Because variables are indices, the same
+/// step machine runs on an array of atomics, on the packed state of a checker, and on a mapped file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var(pub(crate) u16);
 
@@ -42,8 +42,8 @@ pub enum Op {
         /// The value that replaces it.
         new: Word,
     },
-    /// Replaces the value by a function of it and an argument: the "large critical section" that
-    /// idealised algorithms assume and no real machine has.
+    /// Replaces the value by a function of this value and an argument. This is the "large critical
+    /// section" that idealised algorithms assume. No real computer has such an instruction.
     AtomicUpdate(fn(Word, Word) -> Word, Word),
 }
 
@@ -69,9 +69,9 @@ impl Op {
         }
     }
 
-    /// Returns whether this is a read-modify-write that changes nothing because it finds `old`: a
-    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, a
-    /// compare-and-swap that compares unequal.
+    /// Returns whether this is a read-modify-write that leaves `old` unchanged. Examples are a
+    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, and a
+    /// compare-and-swap that expects another value.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
@@ -89,8 +89,8 @@ impl Op {
     }
 }
 
-/// An atomic word of real memory: core's [`AtomicI64`], or a wrapper of loom's. Every access is sequentially
-/// consistent.
+/// An atomic word of real memory: [`AtomicI64`] from `core`, or a wrapper around the one from loom.
+/// Every access is sequentially consistent.
 pub trait AtomicWord {
     /// Returns the value.
     fn load(&self) -> Word;
@@ -102,7 +102,8 @@ pub trait AtomicWord {
     fn fetch_or(&self, bits: Word) -> Word;
     /// Keeps only these bits and returns the old value.
     fn fetch_and(&self, bits: Word) -> Word;
-    /// Replaces `old` by `new` and returns `Ok(old)`. If the word holds another value, returns that as `Err`.
+    /// Replaces `old` by `new` and returns `Ok(old)`. If the word holds another value, returns that
+    /// value as `Err`.
     fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word>;
 }
 
@@ -139,10 +140,10 @@ impl AtomicWord for AtomicI64 {
 }
 
 impl Op {
-    /// Performs the access on a word of real memory and returns the value from before it, as
-    /// [`Memory::access`] does. The access is sequentially consistent, as in the checker.
+    /// Performs the access on a word of real memory and returns the old value, like [`Memory::access`].
+    /// The access is sequentially consistent, as in the checker.
     ///
-    /// Step machines access atomics only here.
+    /// This function is the only place where step machines access atomics.
     #[inline(always)]
     pub fn apply<W: AtomicWord>(self, word: &W) -> Word {
         match self {
@@ -169,7 +170,7 @@ impl Op {
 /// Shared memory. An implementation provides [`access`](Memory::access); algorithms call the named
 /// operations.
 pub trait Memory {
-    /// Performs `op` on `var` atomically and returns the value from before it.
+    /// Performs `op` on `var` atomically and returns the old value.
     fn access(&mut self, var: Var, op: Op) -> Word;
 
     /// Returns the value of `var`.
@@ -190,14 +191,14 @@ pub trait Memory {
         self.access(var, Op::FetchAdd(by))
     }
 
-    /// Sets the boolean `var` and returns whether it was already set (the convention of Anderson
-    /// & Moir; some authors return the opposite).
+    /// Sets the boolean `var` and returns whether it was already set. This is the convention of Anderson
+    /// & Moir. Some authors return the opposite.
     #[inline]
     fn test_and_set(&mut self, var: Var) -> bool {
         self.access(var, Op::TestAndSet) != 0
     }
 
-    /// Replaces `old` by `new` if `var` holds `old`, and returns whether it did.
+    /// Replaces `old` by `new` if `var` holds `old`. Returns whether `var` held `old`.
     #[inline]
     fn compare_and_swap(&mut self, var: Var, old: Word, new: Word) -> bool {
         self.access(var, Op::CompareAndSwap { old, new }) == old

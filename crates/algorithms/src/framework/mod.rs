@@ -1,5 +1,5 @@
 //! The building blocks of step machines: shared memory, declared variables, lines, and a way to replace
-//! lines of an algorithm by wrong ones on purpose.
+//! lines of an algorithm by deliberately wrong lines.
 
 pub mod changed;
 pub mod layout;

@@ -1,4 +1,4 @@
-//! A set of processes, small enough for a private state.
+//! A set of processes that is small enough for a private state.
 
 use crate::framework::memory::Pid;
 
@@ -10,7 +10,7 @@ impl Pids {
     /// The empty set.
     pub const NONE: Pids = Pids(0);
 
-    /// Returns all of `0..n` except `p`.
+    /// Returns all processes of `0..n` except `p`.
     pub fn others(n: usize, p: Pid) -> Self {
         Pids(((1u64 << n) - 1) as u32).without(p)
     }
@@ -20,13 +20,13 @@ impl Pids {
         self.0 >> p & 1 != 0
     }
 
-    /// Returns the set with `p`.
+    /// Returns this set plus `p`.
     #[must_use]
     pub fn with(self, p: Pid) -> Self {
         Pids(self.0 | 1 << p)
     }
 
-    /// Returns the set without `p`.
+    /// Returns this set minus `p`.
     #[must_use]
     pub fn without(self, p: Pid) -> Self {
         Pids(self.0 & !(1 << p))

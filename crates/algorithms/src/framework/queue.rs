@@ -4,7 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use crate::framework::memory::{Pid, Word};
 
-/// The base of the digits: a digit is the identifier of a process plus one, and zero ends the queue.
+/// The base of the digits. A digit is the identifier of a process plus one. The digit zero ends the
+/// queue.
 const BASE: Word = 16;
 
 /// Returns the word that holds this queue, head first.
@@ -43,7 +44,7 @@ pub(crate) fn remove(word: Word, p: Word) -> Word {
     pack(&queue)
 }
 
-/// Returns every content that the queue can have: each process at most once, in any order.
+/// Returns every content that the queue can have. A content has each process at most once, in any order.
 pub fn contents(n: usize) -> Vec<Vec<Pid>> {
     let mut all: Vec<Vec<Pid>> = vec![vec![]];
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! The protocols behind hallpass's own halls, one folder per product family.
+//! The protocols behind the halls of hallpass, one folder per product family.
 
 #[cfg(feature = "full")]
 use crate::registry::families;
@@ -6,7 +6,7 @@ use crate::registry::families;
 #[cfg(not(feature = "full"))]
 pub mod threads;
 
-// A line declares the module and registers its algorithms.
+// Each line declares a module and registers its algorithms.
 #[cfg(feature = "full")]
 families! { in "halls":
     pub mod threads;

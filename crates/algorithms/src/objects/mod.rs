@@ -4,7 +4,7 @@ use crate::registry::families;
 
 pub mod universal;
 
-// A line declares the module and registers its algorithms.
+// Each line declares a module and registers its algorithms.
 families! { in "objects":
     pub mod turnstile;
 }

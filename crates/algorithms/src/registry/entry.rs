@@ -1,20 +1,21 @@
-//! Entries: the registry's record of an algorithm.
+//! The registry's record of an algorithm.
 
-/// The machine on which remote memory references are counted.
+/// The memory model in which remote references are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CostModel {
     /// Cache-coherent: an access is remote if it misses the cache.
     Cc,
-    /// Distributed shared memory: an access is remote if the variable lives with another process.
+    /// Distributed shared memory: an access is remote if the variable is in the memory of another
+    /// process.
     Dsm,
 }
 
-/// A bound on remote memory references per passage, as a paper states it.
+/// A bound on the remote memory references of a passage, as a paper states it.
 #[derive(Clone, Copy, Debug)]
 pub struct RmrBound {
-    /// Where the paper states it.
+    /// The theorem or lemma that states the bound.
     pub source: &'static str,
-    /// The machine it is about.
+    /// The memory model to which the bound applies.
     pub model: CostModel,
     /// The bound at n, k and contention c.
     pub bound: fn(n: u64, k: u64, c: u64) -> u64,
@@ -23,7 +24,7 @@ pub struct RmrBound {
 }
 
 impl RmrBound {
-    /// Creates a bound for cache-coherent machines.
+    /// Creates a bound for cache-coherent memory.
     pub const fn cc(
         source: &'static str,
         formula: &'static str,
@@ -45,27 +46,26 @@ impl RmrBound {
 /// Whether an algorithm is expected to meet its specification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Expected to meet its specification.
+    /// The algorithm is expected to meet its specification.
     Sound,
-    /// The form that the paper prints, which fails.
+    /// The form that the paper prints. It does not meet the specification.
     Printed,
-    /// A variant that is wrong on purpose; the checker must reject it.
+    /// A deliberately wrong variant. The checker must reject it.
     Broken,
 }
 
-/// The primitives of an algorithm that needs nothing else.
+/// The primitives of an algorithm that uses only reads and writes.
 pub const READS_AND_WRITES: &str = "reads and writes only";
 
-/// [`Entry::paper`] of this project's own algorithms.
+/// The value of [`Entry::paper`] for the algorithms of hallpass.
 pub const OURS: &str = "hallpass";
 
-/// The largest number of processes that any algorithm here is built for.
+/// The maximum number of processes of any algorithm in the registry.
 pub const MAX_PROCESSES: usize = 32;
 
-/// The registry's record of an algorithm.
+/// The record of one algorithm in the registry.
 ///
-/// [`Entry::new`] makes an entry with defaults, and each of the methods that follow it changes one
-/// of them:
+/// [`Entry::new`] creates an entry with defaults. Each of the other methods changes one of them:
 ///
 /// ```
 /// use hallpass_algorithms::registry::{Entry, RmrBound, Standing};
@@ -82,45 +82,45 @@ pub const MAX_PROCESSES: usize = 32;
 pub struct Entry {
     /// The identifier, without `+names`.
     pub id: &'static str,
-    /// The difference to the other entries of its family, in a few words.
+    /// The difference from the other entries of its family, in a few words.
     pub title: &'static str,
     /// The paper.
     pub paper: &'static str,
     /// The figure or section.
     pub figure: &'static str,
-    /// The primitives it uses besides reads and writes.
+    /// The primitives that the algorithm uses besides reads and writes.
     pub primitives: &'static str,
-    /// Whether it is expected to meet its specification.
+    /// Whether the algorithm is expected to meet its specification.
     pub standing: Standing,
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
     /// Whether the paper promises first-in-first-enabled.
     pub promises_fife: bool,
-    /// Whether it promises FIFE in the strong sense: no process is enabled before one that completed
-    /// its doorway earlier and is still waiting.
+    /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
+    /// and still waits, no process that completes its doorway later is enabled before it.
     pub promises_fife_strong: bool,
-    /// Whether the paper promises that every process gets in while fewer than k have stopped. If
-    /// not, it promises that only while no process has stopped.
+    /// Whether the paper promises that every process enters as long as fewer than k processes have
+    /// stopped. If not, it promises this only as long as no process has stopped.
     pub promises_resilience: bool,
-    /// Whether it promises that every process gets in (starvation freedom). If not, only that some
-    /// process does (deadlock freedom).
+    /// Whether the algorithm promises that every process enters (starvation freedom). If not, it
+    /// promises only that some process enters (deadlock freedom).
     pub promises_everybody: bool,
-    /// Whether it promises that no process waits in its exit section.
+    /// Whether the algorithm promises that no process waits in its exit section.
     pub promises_exit: bool,
-    /// The smallest n - k it exists for.
+    /// The minimum n - k.
     pub min_gap: usize,
-    /// The largest n it exists for.
+    /// The maximum n.
     pub max_processes: usize,
-    /// The largest k it exists for.
+    /// The maximum k.
     pub max_k: usize,
-    /// Whether it may carry `+names`.
+    /// Whether the identifier may be followed by `+names`.
     pub nameable: bool,
 }
 
 impl Entry {
-    /// Makes the entry of an algorithm that uses reads and writes only and promises k-exclusion,
-    /// starvation freedom while fewer than k processes have stopped, and an exit without waiting, at
-    /// every size.
+    /// Creates an entry for an algorithm that uses only reads and writes. At every size, the algorithm
+    /// promises k-exclusion, starvation freedom as long as fewer than k processes have stopped, and an
+    /// exit without waiting.
     pub const fn new(paper: &'static str, figure: &'static str) -> Self {
         Entry {
             id: "",
@@ -142,7 +142,7 @@ impl Entry {
         }
     }
 
-    /// Sets what distinguishes it from the other entries of its family.
+    /// Sets the title, which says how this entry differs from the others of its family.
     pub const fn titled(self, title: &'static str) -> Self {
         Entry { title, ..self }
     }
@@ -152,7 +152,7 @@ impl Entry {
         Entry { figure, ..self }
     }
 
-    /// Sets the primitives it uses besides reads and writes.
+    /// Sets the primitives that the algorithm uses besides reads and writes.
     pub const fn using(self, primitives: &'static str) -> Self {
         Entry { primitives, ..self }
     }
@@ -161,7 +161,7 @@ impl Entry {
     ///
     /// # Panics
     ///
-    /// If there are two bounds already.
+    /// Panics if the entry already has two bounds.
     pub const fn with_bound(self, bound: RmrBound) -> Self {
         let bounds = match self.bounds {
             [None, _] => [Some(bound), None],
@@ -181,12 +181,12 @@ impl Entry {
         Entry { promises_fife: true, promises_fife_strong: true, ..self }
     }
 
-    /// Promises progress only while no process has stopped.
+    /// Promises progress only as long as no process has stopped.
     pub const fn without_resilience(self) -> Self {
         Entry { promises_resilience: false, ..self }
     }
 
-    /// Promises only that some process gets in: freedom from deadlock, not from starvation.
+    /// Promises only that some process enters: deadlock freedom, but not starvation freedom.
     pub const fn deadlock_free_only(self) -> Self {
         Entry { promises_everybody: false, ..self }
     }
@@ -196,27 +196,27 @@ impl Entry {
         Entry { promises_exit: false, ..self }
     }
 
-    /// Restricts it to n - k >= `min_gap`.
+    /// Restricts the algorithm to n - k >= `min_gap`.
     pub const fn min_gap(self, min_gap: usize) -> Self {
         Entry { min_gap, ..self }
     }
 
-    /// Restricts it to n <= `max_processes`.
+    /// Restricts the algorithm to n <= `max_processes`.
     pub const fn max_processes(self, max_processes: usize) -> Self {
         Entry { max_processes, ..self }
     }
 
-    /// Restricts it to k <= `max_k`.
+    /// Restricts the algorithm to k <= `max_k`.
     pub const fn max_k(self, max_k: usize) -> Self {
         Entry { max_k, ..self }
     }
 
-    /// Makes it the entry of a variant that is wrong on purpose; `title` says what is changed.
+    /// Marks the entry as a deliberately wrong variant. `title` says what is changed.
     pub const fn wrong(self, title: &'static str) -> Self {
         Entry { standing: Standing::Broken, title, bounds: [None, None], ..self }
     }
 
-    /// Makes it the entry of the form that the paper prints, which fails; `title` says how it reads.
+    /// Marks the entry as the form that the paper prints, which fails. `title` describes that form.
     pub const fn printed(self, title: &'static str) -> Self {
         Entry { standing: Standing::Printed, ..self.wrong(title) }
     }
@@ -231,12 +231,13 @@ impl Entry {
         self.bounds.into_iter().flatten()
     }
 
-    /// Returns how many processes may stop permanently without starving another, as the paper has it.
+    /// Returns how many processes may stop permanently without starving another process, according to
+    /// the paper.
     pub fn crashes(&self, k: usize) -> usize {
         if self.promises_resilience { k.saturating_sub(1) } else { 0 }
     }
 
-    /// Returns whether it exists for `n` processes of which `k` may be in.
+    /// Returns whether the algorithm exists for `n` processes and `k` slots.
     pub fn exists(&self, n: usize, k: usize) -> bool {
         1 <= k && k <= self.max_k && k + self.min_gap <= n && n <= self.max_processes
     }

@@ -1,7 +1,7 @@
-//! Families: folders of algorithms that register themselves.
+//! Families: each is a folder that registers its algorithms.
 //!
-//! A folder's `entries.rs` lists its algorithms with [`entries!`]; one line of [`families!`] in the
-//! `mod.rs` above it declares the folder's module and registers the list.
+//! The `entries.rs` of a folder lists its algorithms with [`entries!`]. One line of [`families!`] in the
+//! `mod.rs` of the parent folder declares the module and registers the list.
 
 use super::Entry;
 
@@ -10,15 +10,16 @@ use super::Entry;
 pub struct Family {
     /// The folder under `crates/algorithms/src`, such as `papers/afek`.
     pub folder: &'static str,
-    /// Its algorithms, `+names` left out.
+    /// The algorithms of the folder, without the `+names` forms.
     pub entries: &'static [Entry],
-    /// Its `atlas.toml`: the models of its algorithms, with what the lab expects of each.
+    /// The content of `atlas.toml`: the models of the algorithms, each with the result that the lab
+    /// expects.
     pub atlas: &'static str,
-    /// Its `statements.toml`: what its paper states, and which models decide it.
+    /// The content of `statements.toml`: the statements of the paper, and the models that decide them.
     pub statements: Option<&'static str>,
 }
 
-/// Declares the modules of families and registers them, in this order.
+/// Declares the modules of families, and registers the families in the same order.
 ///
 /// Generates `FAMILIES` and `build` for the modules listed.
 macro_rules! families {
@@ -32,7 +33,8 @@ macro_rules! families {
             },
         )*];
 
-        /// Builds an algorithm of one of these families, or returns the visitor if none has it.
+        /// Builds an algorithm of one of these families. Returns the visitor if no family has the
+        /// algorithm.
         pub(crate) fn build<V: $crate::registry::Visitor>(
             id: &str, names: bool, n: usize, k: usize, visitor: V,
         ) -> Result<V::Output, V> {
@@ -48,11 +50,11 @@ macro_rules! families {
 }
 pub(crate) use families;
 
-/// Lists the algorithms of a family: an identifier, a constructor, and what to say about it.
+/// Lists the algorithms of a family. Each has an identifier, a constructor, and a description.
 ///
-/// `"afek" + names` also registers `afek+names`, k-assignment on top of it. The folder's `atlas.toml`
-/// comes along; so does its `statements.toml`, if the first line names it. Generates `FAMILY` and
-/// `build`.
+/// `"afek" + names` also registers `afek+names`, which is k-assignment on top of `afek`. The macro
+/// includes the `atlas.toml` of the folder. It includes `statements.toml` if the first line names it. It
+/// generates `FAMILY` and `build`.
 macro_rules! entries {
     ($(statements: $statements:literal;)?
      $($id:literal $(+ $names:ident)? => $make:expr, $about:expr;)*) => {
@@ -70,11 +72,13 @@ macro_rules! entries {
             statements: $crate::registry::entries!(@statements $($statements)?),
         };
 
-        /// Builds an algorithm of this family, or returns the visitor if it has none of this name.
+        /// Builds an algorithm of this family. Returns the visitor if the family has no algorithm with
+        /// this identifier.
         pub(crate) fn build<V: $crate::registry::Visitor>(
             id: &str, names: bool, n: usize, k: usize, visitor: V,
         ) -> Result<V::Output, V> {
-            // The guards are constants for each visitor, so nothing is compiled where they are false.
+            // The guards are constants for each visitor, so the compiler drops the arms whose guards are
+            // false.
             match (id, names) {
                 $($(
                     ($id, $crate::registry::entries!(@nameable $names))
@@ -113,7 +117,7 @@ pub(super) const fn count(groups: &[&[Family]]) -> usize {
     sum
 }
 
-/// Returns the entries of `groups`, one after another.
+/// Returns the entries of all `groups` in order.
 pub(super) const fn flatten<const N: usize>(groups: &[&[Family]]) -> [Entry; N] {
     let mut all = [Entry::new("", ""); N];
     let (mut next, mut group) = (0, 0);

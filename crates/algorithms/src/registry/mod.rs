@@ -1,10 +1,13 @@
-//! Every algorithm by its identifier.
+//! The registry: finds every algorithm by its identifier.
 //!
-//! A new algorithm costs its own folder, whose `entries.rs` registers it, and one line in the
-//! `mod.rs` above that folder. Identifiers: `am-fig3` is an algorithm, `am-fig3+names`
-//! is k-assignment on top of it, `afek@linear` is an algorithm on another timestamp system,
-//! `am-fig3:no-release` is a variant that is wrong on purpose, and `am-fig3-fast:printed` is a form that
-//! is wrong as printed.
+//! To add an algorithm, add a folder whose `entries.rs` registers it, and one line in the `mod.rs` of
+//! the parent folder. Identifiers have these forms:
+//!
+//! - `am-fig3` is an algorithm.
+//! - `am-fig3+names` is k-assignment on top of this algorithm.
+//! - `afek@linear` is an algorithm on another timestamp system.
+//! - `am-fig3:no-release` is a deliberately wrong variant.
+//! - `am-fig3-fast:printed` is a form that is wrong as printed.
 
 use alloc::{
     format,
@@ -27,7 +30,7 @@ pub(crate) use family::{entries, families};
 
 const GROUPS: &[&[Family]] = &[papers::FAMILIES, halls::FAMILIES, objects::FAMILIES];
 
-/// Every algorithm there is, `+names` left out, family by family.
+/// Every algorithm, family by family, without the `+names` forms.
 pub static ENTRIES: &[Entry] = &ALL;
 static ALL: [Entry; family::count(GROUPS)] = family::flatten(GROUPS);
 
@@ -41,7 +44,7 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
 pub enum Error {
     /// No algorithm has this identifier.
     Unknown(String),
-    /// The algorithm does not exist at this size; the text says what is allowed.
+    /// The algorithm does not exist at this size. The text says which sizes are allowed.
     Size(String),
 }
 
@@ -63,8 +66,8 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The algorithms that a [`Visitor`] handles. Nothing is compiled for the others, which matters: there are more
-/// than a hundred, each with a type of its own.
+/// The algorithms that a [`Visitor`] handles. The compiler generates no code for the others. This saves
+/// time, because there are more than a hundred algorithms, each with a separate type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// All algorithms.
@@ -89,7 +92,7 @@ impl Scope {
 
 /// A function over algorithms of any type.
 pub trait Visitor {
-    /// The algorithms that the visitor handles; [`visit`] does not find others.
+    /// The algorithms that the visitor handles. [`visit`] finds no other algorithms.
     const SCOPE: Scope = Scope::All;
     /// The result of the function.
     type Output;
@@ -136,15 +139,18 @@ fn check_size(id: &str, entry: &Entry, n: usize, k: usize) -> Result<(), Error> 
     Ok(())
 }
 
-/// Returns the entry for `id` if that algorithm exists for `n` processes of which `k` may be in, and
-/// whether `id` asks for `+names`.
+/// Returns the entry for `id`, and whether `id` asks for `+names`.
+///
+/// # Errors
+/// Fails if no algorithm has this identifier, or if the algorithm does not exist for `n` processes and
+/// `k` slots.
 pub fn entry_for(id: &str, n: usize, k: usize) -> Result<(&'static Entry, bool), Error> {
     let (entry, names) = entry(id)?;
     check_size(id, entry, n, k)?;
     Ok((entry, names))
 }
 
-/// Builds the algorithm `id` for `n` processes of which `k` may be in, and hands it to `visitor`.
+/// Builds the algorithm `id` for `n` processes and `k` slots, and passes it to `visitor`.
 ///
 /// # Errors
 /// Fails if no algorithm of the visitor's [scope](Visitor::SCOPE) has this identifier, or the algorithm does

@@ -37,7 +37,7 @@ impl<'a> Family<'a> {
         let running = now.as_ref()?;
         let (pid, name) = (running.child.id(), &running.name);
         let guardian = Process::open(pid)?;
-        let visit = || witness.inside().into_iter().find(|visit| visit.name == *name);
+        let visit = || witness.running().into_iter().find(|visit| visit.name == *name);
         let command = visit().and_then(|visit| Some((Process::open(visit.pid)?, visit)));
         // The keeper is the child that runs the same program as the guardian.
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;

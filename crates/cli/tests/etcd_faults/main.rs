@@ -78,7 +78,7 @@ fn no_guarantee_is_broken_under_faults() {
     eprintln!(
         "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
          {:?}; faults: {done:?}",
-        verdict.visits, verdict.excused, verdict.max_inside, tally.longest, tally.ends
+        verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
     );
     let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
     // A run in which hardly any command got in would show nothing. A busy machine makes few passages, but some.
@@ -130,14 +130,14 @@ fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
     };
     let mut last: Vec<_> = (0..SLOTS).map(start).collect();
     let start = Instant::now();
-    while start.elapsed() < TIMEOUT && witness.inside().len() < SLOTS {
+    while start.elapsed() < TIMEOUT && witness.running().len() < SLOTS {
         thread::sleep(Duration::from_millis(20));
     }
-    let all = witness.inside().len() == SLOTS;
+    let all = witness.running().len() == SLOTS;
     for child in &last {
         kill_process(Pid::from_child(child), Signal::TERM).expect("our own child");
     }
-    while start.elapsed() < 2 * TIMEOUT && !witness.inside().is_empty() {
+    while start.elapsed() < 2 * TIMEOUT && !witness.running().is_empty() {
         thread::sleep(Duration::from_millis(20));
     }
     for child in &mut last {
@@ -145,7 +145,7 @@ fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
         child.kill().expect("our own child");
         child.wait().expect("our own child");
     }
-    all && witness.inside().is_empty()
+    all && witness.running().is_empty()
 }
 
 /// Returns all changes of keys, up to one that we write now.

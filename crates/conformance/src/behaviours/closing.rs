@@ -1,4 +1,4 @@
-//! A closed hall.
+//! Behaviours of a closed hall.
 
 use crate::{
     HallUnderTest, Refusal, enqueue, eventually,
@@ -11,11 +11,11 @@ fn assert_closed<H: HallUnderTest>(hall: &H) {
     assert_eq!(hall.acquire().unwrap_err(), Refusal::Closed);
     assert_eq!(hall.try_acquire().unwrap_err(), Refusal::Closed);
     assert_eq!(hall.acquire_for(LONG).unwrap_err(), Refusal::Closed);
-    eventually("nobody waits for a closed hall", || hall.waiting() == 0);
+    eventually("no caller waits for a closed hall", || hall.waiting() == 0);
 }
 
-/// Callers get an error from a closed hall, and closing it again changes nothing.
-pub fn a_closed_hall_turns_newcomers_away<H: HallUnderTest>() {
+/// Callers get an error from a closed hall. Closing the hall again changes nothing.
+pub fn a_closed_hall_refuses_newcomers<H: HallUnderTest>() {
     let hall: H = open(2);
     assert!(!hall.is_closed());
     hall.close();
@@ -25,7 +25,7 @@ pub fn a_closed_hall_turns_newcomers_away<H: HallUnderTest>() {
 }
 
 /// When a hall is closed, its waiters get an error, with and without a time limit.
-pub fn closing_turns_waiters_away<H: HallUnderTest>() {
+pub fn closing_a_hall_refuses_its_waiters<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
     let patient = enqueue(&hall, H::acquire);

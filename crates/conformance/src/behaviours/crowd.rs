@@ -1,4 +1,4 @@
-//! Many threads at once, and a witness that records the holders.
+//! Behaviours with many threads at once, and a witness that records the holders.
 
 use std::{
     sync::{
@@ -9,37 +9,37 @@ use std::{
     time::Duration,
 };
 
-use crate::{HallUnderTest, Refusal, assert_whole, helpers::open};
+use crate::{HallUnderTest, Refusal, assert_nothing_lost, helpers::open};
 
 /// Counts the holders, and records which slots are held.
 struct Witness {
-    inside: AtomicUsize,
+    holders: AtomicUsize,
     taken: Vec<AtomicBool>,
 }
 
 impl Witness {
     fn new(k: usize) -> Self {
         Witness {
-            inside: AtomicUsize::new(0),
+            holders: AtomicUsize::new(0),
             taken: (0..k).map(|_| AtomicBool::new(false)).collect(),
         }
     }
 
-    /// Records that a holder enters, checks the guarantees, and releases its pass.
+    /// Records that a holder has its slot, checks the guarantees, and releases the pass.
     fn visit<H: HallUnderTest>(&self, pass: H::Pass) {
         let (slot, k) = (H::slot(&pass), self.taken.len());
         assert!(slot < k, "slot {slot} of {k}");
-        let others = self.inside.fetch_add(1, SeqCst);
-        assert!(others < k, "{} are in a hall of {k} slots", others + 1);
+        let others = self.holders.fetch_add(1, SeqCst);
+        assert!(others < k, "a hall with {k} slots has {} holders", others + 1);
         assert!(!self.taken[slot].swap(true, SeqCst), "slot {slot} has two holders");
         thread::yield_now();
         self.taken[slot].store(false, SeqCst);
-        self.inside.fetch_sub(1, SeqCst);
+        self.holders.fetch_sub(1, SeqCst);
         H::release(pass);
     }
 }
 
-/// Runs `passage` in eight threads, in each of them `CAPACITY.rounds` times.
+/// Runs `passage` in eight threads, `CAPACITY.rounds` times in each.
 fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand::Rng) + Sync) {
     const THREADS: u64 = 8;
     let hall: H = open(k);
@@ -54,12 +54,12 @@ fn run<H: HallUnderTest>(k: usize, passage: impl Fn(&H, &Witness, &mut fastrand:
             });
         }
     });
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// While many threads enter and leave, at most k of them hold a slot, no slot has two holders, and every thread
-/// gets in.
-pub fn a_crowd_is_kept_apart_and_every_thread_gets_in<H: HallUnderTest>() {
+/// While many threads enter and leave, at most k of them hold a slot, no slot has two holders, and every
+/// thread gets a slot.
+pub fn many_threads_never_share_a_slot_and_each_gets_one<H: HallUnderTest>() {
     for k in [1, 3] {
         run::<H>(k, |hall, witness, _| witness.visit::<H>(hall.acquire().expect("its turn comes")));
     }
@@ -67,7 +67,7 @@ pub fn a_crowd_is_kept_apart_and_every_thread_gets_in<H: HallUnderTest>() {
 
 /// At most k threads hold a slot, and no slot has two holders, even if some threads do not wait and others give
 /// up.
-pub fn a_crowd_that_tries_and_gives_up_is_kept_apart<H: HallUnderTest>() {
+pub fn threads_that_try_or_give_up_never_share_a_slot<H: HallUnderTest>() {
     run::<H>(2, |hall, witness, random| {
         let attempt = match random.u32(0..3) {
             0 => hall.acquire(),
@@ -81,9 +81,9 @@ pub fn a_crowd_that_tries_and_gives_up_is_kept_apart<H: HallUnderTest>() {
     });
 }
 
-/// No slot has two holders while the hall is resized again and again, and slots stay below the largest size that
-/// the hall has had.
-pub fn a_crowd_in_a_hall_that_is_resized_is_kept_apart<H: HallUnderTest>() {
+/// No slot has two holders while the hall is resized again and again. Slots stay below the largest size
+/// that the hall has had.
+pub fn threads_never_share_a_slot_while_the_hall_is_resized<H: HallUnderTest>() {
     let hall: H = open(3);
     let (witness, over) = (Witness::new(3), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -99,7 +99,7 @@ pub fn a_crowd_in_a_hall_that_is_resized_is_kept_apart<H: HallUnderTest>() {
         let resizer = scope.spawn(|| {
             while !over.load(SeqCst) {
                 for k in [1, 3, 2] {
-                    hall.resize(k).expect("it can have that many");
+                    hall.resize(k).expect("this size is allowed");
                     thread::sleep(Duration::from_micros(100));
                 }
             }
@@ -109,5 +109,5 @@ pub fn a_crowd_in_a_hall_that_is_resized_is_kept_apart<H: HallUnderTest>() {
         resizer.join().expect("resizing does not fail");
         assert!(ends.into_iter().all(|end| end.is_ok()), "a thread has failed");
     });
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }

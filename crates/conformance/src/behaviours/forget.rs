@@ -1,11 +1,11 @@
-//! Slots that are given up permanently.
+//! Behaviours of slots that are given up permanently.
 
 use crate::{
     ForgetUnderTest,
     helpers::{assert_full, open},
 };
 
-/// A slot whose pass was forgotten is not handed out again.
+/// The hall does not hand out a slot again after its pass was forgotten.
 pub fn a_forgotten_slot_is_not_handed_out_again<H: ForgetUnderTest>() {
     let hall: H = open(3);
     H::forget(hall.acquire().expect("free"));
@@ -23,9 +23,9 @@ pub fn a_forgotten_slot_is_not_handed_out_again<H: ForgetUnderTest>() {
 pub fn a_forgotten_slot_counts_as_held_when_the_hall_shrinks<H: ForgetUnderTest>() {
     let hall: H = open(3);
     H::forget(hall.acquire().expect("free"));
-    hall.resize(1).expect("it can have 1");
+    hall.resize(1).expect("1 slot is allowed");
     assert_eq!((hall.available(), hall.waiting()), (0, 0));
     assert_full(&hall);
-    hall.resize(2).expect("it can have 2");
+    hall.resize(2).expect("2 slots are allowed");
     assert_eq!(hall.acquire().map(|pass| H::slot(&pass)), Ok(1));
 }

@@ -1,4 +1,4 @@
-//! Several slots at once.
+//! Behaviours of requests for several slots.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},
@@ -6,11 +6,11 @@ use std::{
 };
 
 use crate::{
-    ManyUnderTest, Refusal, assert_whole, enqueue, eventually,
+    ManyUnderTest, Refusal, assert_nothing_lost, enqueue, eventually,
     helpers::{LONG, assert_full, enqueue_while, fill, open, retry_longer, sorted},
 };
 
-/// Several slots are distinct, ascending and the smallest that are free.
+/// A request for several slots gets distinct slots in ascending order, the smallest free ones.
 pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
     for &k in H::CAPACITY.sizes {
         let hall: H = open(k);
@@ -26,7 +26,7 @@ pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
         assert_eq!(H::slots_of(&all), free);
         assert_full(&hall);
         drop((kept, all));
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
     }
 }
 
@@ -42,7 +42,7 @@ pub fn all_slots_can_be_acquired_at_once<H: ManyUnderTest>() {
         let all = hall.acquire_many_for(k, LONG).expect("free");
         assert!(H::slots_of(&all).into_iter().eq(0..k));
         drop(all);
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
     }
 }
 
@@ -54,7 +54,7 @@ pub fn more_slots_than_the_hall_has_are_refused<H: ManyUnderTest>() {
         assert_eq!(hall.try_acquire_many(m).unwrap_err(), Refusal::TooMany);
         assert_eq!(hall.acquire_many_for(m, LONG).unwrap_err(), Refusal::TooMany);
     }
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// A request for no slots is granted at once, even if others wait.
@@ -62,14 +62,14 @@ pub fn a_request_for_no_slots_does_not_wait<H: ManyUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
     let waiter = enqueue(&hall, H::acquire);
-    let none = hall.acquire_many(0).expect("nothing to wait for");
+    let none = hall.acquire_many(0).expect("a request for no slots succeeds");
     assert!(H::slots_of(&none).is_empty());
     drop(none);
-    drop(hall.try_acquire_many(0).expect("nothing to wait for"));
+    drop(hall.try_acquire_many(0).expect("a request for no slots succeeds"));
     assert_eq!((hall.available(), hall.waiting()), (0, 1));
     H::release(held);
     H::release(waiter.join().expect("its turn comes"));
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// While the head of the queue needs more slots than are free, the free slots stay free for it.
@@ -91,7 +91,7 @@ pub fn a_request_for_several_is_not_overtaken<H: ManyUnderTest>() {
     drop(many);
     H::release(one.join().expect("its turn comes"));
     held.into_iter().for_each(H::release);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// Callers that enter and leave again and again do not starve a request for all slots.
@@ -114,13 +114,13 @@ pub fn small_requests_do_not_starve_a_large_one<H: ManyUnderTest>() {
         });
         let large = large.join();
         over.store(true, SeqCst);
-        large.expect("the large requests get in");
+        large.expect("the large requests get their slots");
     });
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// When several slots are freed at once, as many waiters as fit get in.
-pub fn several_freed_slots_let_in_as_many_as_fit<H: ManyUnderTest>() {
+/// When several slots are freed at once, as many waiters as fit get slots.
+pub fn several_freed_slots_go_to_as_many_waiters_as_fit<H: ManyUnderTest>() {
     let hall: H = open(5);
     let held = hall.acquire_many(5).expect("free");
     let ones: Vec<_> = (0..3).map(|_| enqueue(&hall, H::acquire)).collect();
@@ -133,16 +133,16 @@ pub fn several_freed_slots_let_in_as_many_as_fit<H: ManyUnderTest>() {
     slots.extend(H::slots_of(&many));
     slots.sort_unstable();
     assert!(slots.into_iter().eq(0..5));
-    assert_eq!(hall.waiting(), 1, "the last one does not fit");
+    assert_eq!(hall.waiting(), 1, "there is no slot for the last waiter");
     drop(many);
-    H::release(last.join().expect("now it fits"));
+    H::release(last.join().expect("now there are enough slots"));
     ones.into_iter().for_each(H::release);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A request for several slots at the head of the queue keeps free slots back. When it gives up, the waiters
-/// behind it get them.
-pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>() {
+/// A request for several slots at the head of the queue holds free slots back. When it gives up, the
+/// waiters behind it get these slots.
+pub fn a_large_request_that_times_out_leaves_the_slots_to_others<H: ManyUnderTest>() {
     retry_longer(|limit| {
         let hall: H = open(4);
         let held = hall.acquire().expect("free");
@@ -159,33 +159,33 @@ pub fn a_large_request_that_times_out_lets_in_those_behind_it<H: ManyUnderTest>(
         H::release(held);
         H::release(last.join().expect("its turn comes"));
         passes.into_iter().for_each(H::release);
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
         Some(())
     });
 }
 
-/// A waiting request can become too large when the hall shrinks. It then waits until the hall grows, and so do the
-/// waiters behind it.
+/// A waiting request can become too large when the hall shrinks. It then waits until the hall grows. The
+/// waiters behind it also wait.
 pub fn a_request_that_has_become_too_large_waits_until_the_hall_grows<H: ManyUnderTest>() {
     let hall: H = open(3);
     let held = hall.acquire().expect("free");
     let many = enqueue(&hall, |hall| hall.acquire_many(3));
-    hall.resize(2).expect("it can have 2");
+    hall.resize(2).expect("2 slots are allowed");
     H::release(held);
     let behind = enqueue(&hall, H::acquire);
     assert_eq!(hall.waiting(), 2);
     assert_eq!(hall.acquire_many(3).unwrap_err(), Refusal::TooMany);
-    hall.resize(3).expect("it can have 3");
-    let many = many.join().expect("now it fits");
+    hall.resize(3).expect("3 slots are allowed");
+    let many = many.join().expect("now there are enough slots");
     assert_eq!(H::slots_of(&many), [0, 1, 2]);
-    assert!(!behind.is_done(), "nothing is free");
+    assert!(!behind.is_done(), "no slot is free");
     drop(many);
     H::release(behind.join().expect("its turn comes"));
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// When a hall is closed, requests for several slots get an error.
-pub fn closing_turns_requests_for_several_away<H: ManyUnderTest>() {
+pub fn closing_a_hall_refuses_requests_for_several_slots<H: ManyUnderTest>() {
     let hall: H = open(2);
     let held = hall.acquire_many(2).expect("free");
     let waiter = enqueue(&hall, |hall| hall.acquire_many(2));

@@ -1,4 +1,5 @@
-//! The promises of a hall, one function each. [`conformance!`](crate::conformance) makes each function a test.
+//! The behaviours that a hall promises, one function each. [`conformance!`](crate::conformance) makes a
+//! test of each function.
 
 pub mod closing;
 pub mod crowd;

@@ -1,11 +1,11 @@
-//! Futures: when they join the queue, and what dropping them does.
+//! Behaviours of futures: when they join the queue, and the effect of dropping them.
 
 use crate::{
-    HallUnderTest, Refusal, Task, TasksUnderTest, assert_whole, enqueue, eventually,
+    HallUnderTest, Refusal, Task, TasksUnderTest, assert_nothing_lost, enqueue, eventually,
     helpers::{assert_full, open},
 };
 
-/// Returns a task that waits for the hall.
+/// Returns a task that waits for a slot of the hall.
 fn waits<H: TasksUnderTest>(hall: &H) -> Task<H::Acquiring> {
     Task::new(hall.acquire_async()).waits(hall)
 }
@@ -17,7 +17,7 @@ fn taken<H: HallUnderTest>() -> (H, H::Pass) {
     (hall, held)
 }
 
-/// A task gets a slot that is free.
+/// A task gets a free slot.
 pub fn a_task_gets_a_free_slot<H: TasksUnderTest>() {
     let hall: H = open(2);
     let one = Task::new(hall.acquire_async()).done().expect("free");
@@ -26,10 +26,10 @@ pub fn a_task_gets_a_free_slot<H: TasksUnderTest>() {
     assert_full(&hall);
     H::release(one);
     H::release(other);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A future joins the queue when it is first polled, not when it is made.
+/// A future joins the queue when it is first polled, not when it is created.
 pub fn a_future_joins_the_queue_when_first_polled<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let early = Task::new(hall.acquire_async());
@@ -39,14 +39,14 @@ pub fn a_future_joins_the_queue_when_first_polled<H: TasksUnderTest>() {
     assert_eq!(hall.waiting(), 2);
     H::release(held);
     let pass = first.done().expect("its turn comes");
-    assert!(!second.is_woken(), "it was polled later");
+    assert!(!second.is_woken(), "the second task was polled later");
     H::release(pass);
     H::release(second.done().expect("its turn comes"));
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// A future that is polled again keeps its position in the queue.
-pub fn a_future_that_is_polled_again_keeps_its_place<H: TasksUnderTest>() {
+pub fn a_future_that_is_polled_again_keeps_its_position<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let (mut first, second) = (waits(&hall), waits(&hall));
     for _ in 0..10 {
@@ -55,13 +55,13 @@ pub fn a_future_that_is_polled_again_keeps_its_place<H: TasksUnderTest>() {
     assert_eq!(hall.waiting(), 2);
     H::release(held);
     let pass = first.done().expect("its turn comes");
-    assert!(!second.is_woken(), "it came later");
+    assert!(!second.is_woken(), "the second task came later");
     H::release(pass);
     H::release(second.done().expect("its turn comes"));
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A future that is dropped before it is polled has never joined the queue.
+/// A future that is dropped before its first poll has never joined the queue.
 pub fn a_future_dropped_before_its_first_poll_leaves_no_trace<H: TasksUnderTest>() {
     let hall: H = open(1);
     drop(hall.acquire_async());
@@ -69,26 +69,26 @@ pub fn a_future_dropped_before_its_first_poll_leaves_no_trace<H: TasksUnderTest>
     drop(hall.acquire_async());
     assert_eq!((hall.available(), hall.waiting()), (0, 0));
     H::release(held);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A future that is dropped while it waits, at the head, in the middle or at the end of the queue, leaves the
-/// queue.
+/// A future that is dropped while it waits leaves the queue, whether it is at the head, in the middle or
+/// at the end.
 pub fn a_dropped_future_leaves_the_queue<H: TasksUnderTest>() {
     for gone in 0..3 {
         let (hall, held) = taken::<H>();
         let mut tasks: Vec<_> = (0..3).map(|_| waits(&hall)).collect();
         drop(tasks.remove(gone));
-        eventually("it has left", || hall.waiting() == 2);
+        eventually("the task has left the queue", || hall.waiting() == 2);
         H::release(held);
         for task in tasks {
             H::release(task.done().expect("its turn comes"));
         }
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
     }
 }
 
-/// A future that was granted a slot holds it even before it is polled again: no other caller gets the slot.
+/// A future that was granted a slot holds it even before the next poll: no other caller gets the slot.
 pub fn a_granted_future_keeps_its_slot_until_it_is_polled<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let granted = waits(&hall);
@@ -97,12 +97,12 @@ pub fn a_granted_future_keeps_its_slot_until_it_is_polled<H: TasksUnderTest>() {
     let granted = granted.woken();
     assert_full(&hall);
     assert_eq!((hall.available(), hall.waiting()), (0, 1));
-    assert!(!next.is_woken(), "the slot is not free");
-    let pass = granted.done().expect("it was granted");
+    assert!(!next.is_woken(), "the slot is held");
+    let pass = granted.done().expect("the slot was granted");
     assert_eq!(H::slot(&pass), 0);
     drop(next);
     H::release(pass);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// If a future is dropped after it was granted a slot, the next task or thread gets the slot.
@@ -116,11 +116,11 @@ pub fn a_future_dropped_after_its_grant_hands_the_slot_on<H: TasksUnderTest>() {
     let pass = thread.join().expect("its turn comes");
     assert_eq!(H::slot(&pass), 0);
     H::release(pass);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// Tasks and threads wait in one queue.
-pub fn tasks_and_threads_stand_in_one_queue<H: TasksUnderTest>() {
+pub fn tasks_and_threads_wait_in_one_queue<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let first = waits(&hall);
     let second = enqueue(&hall, H::acquire);
@@ -138,11 +138,11 @@ pub fn tasks_and_threads_stand_in_one_queue<H: TasksUnderTest>() {
     assert!(!fourth.is_done());
     H::release(pass);
     H::release(fourth.join().expect("its turn comes"));
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// When a hall is closed, tasks that wait and tasks that come later get an error.
-pub fn closing_turns_tasks_away<H: TasksUnderTest>() {
+/// When a hall is closed, waiting tasks and later tasks get an error.
+pub fn closing_a_hall_refuses_its_tasks<H: TasksUnderTest>() {
     let (hall, held) = taken::<H>();
     let (waiter, dropped) = (waits(&hall), waits(&hall));
     hall.close();
@@ -161,7 +161,7 @@ pub fn a_future_granted_before_the_hall_closes_keeps_its_slot<H: TasksUnderTest>
     H::release(held);
     let granted = granted.woken();
     hall.close();
-    let pass = granted.done().expect("it was granted");
+    let pass = granted.done().expect("the slot was granted");
     assert_eq!(H::slot(&pass), 0);
     H::release(pass);
     assert_eq!(hall.try_acquire().unwrap_err(), Refusal::Closed);

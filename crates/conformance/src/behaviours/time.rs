@@ -1,4 +1,4 @@
-//! Time limits.
+//! Behaviours of time limits.
 
 use std::{
     thread,
@@ -6,11 +6,11 @@ use std::{
 };
 
 use crate::{
-    HallUnderTest, Queued, Refusal, assert_whole, deadline, enqueue, eventually,
+    HallUnderTest, Queued, Refusal, assert_nothing_lost, deadline, enqueue, eventually,
     helpers::{LONG, SHORT, enqueue_while, fill, open, retry_longer},
 };
 
-/// A caller that finds a slot free takes it, even if its time limit is zero.
+/// A caller that finds a free slot takes it, even if its time limit is zero.
 pub fn a_free_slot_needs_no_time<H: HallUnderTest>() {
     let hall: H = open(3);
     let past = Instant::now();
@@ -24,11 +24,11 @@ pub fn a_free_slot_needs_no_time<H: HallUnderTest>() {
     assert_eq!(hall.acquire_for(Duration::ZERO).unwrap_err(), Refusal::NoPermits);
     assert_eq!(hall.acquire_until(past).unwrap_err(), Refusal::NoPermits);
     passes.into_iter().for_each(H::release);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A waiter gives up when its time is over, and not before.
-pub fn a_time_limit_runs_out_and_not_early<H: HallUnderTest>() {
+/// A waiter gives up when its time limit passes, and not earlier.
+pub fn a_waiter_gives_up_at_its_time_limit_and_not_earlier<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
     let begun = Instant::now();
@@ -39,7 +39,7 @@ pub fn a_time_limit_runs_out_and_not_early<H: HallUnderTest>() {
     assert!(Instant::now() >= until);
     eventually("nobody waits", || hall.waiting() == 0);
     H::release(held);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
 /// A waiter that times out leaves the queue.
@@ -48,13 +48,16 @@ pub fn a_waiter_that_times_out_leaves_the_queue<H: HallUnderTest>() {
     let held = hall.acquire().expect("free");
     for _ in 0..10 {
         assert_eq!(hall.acquire_for(SHORT / 10).unwrap_err(), Refusal::NoPermits);
-        eventually("it has left the queue", || (hall.available(), hall.waiting()) == (0, 0));
+        eventually("the waiter has left the queue", || {
+            (hall.available(), hall.waiting()) == (0, 0)
+        });
     }
     H::release(held);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }
 
-/// A waiter that times out, at the head, in the middle or at the end of the queue, leaves no gap.
+/// A waiter that times out leaves no gap, whether it is at the head, in the middle or at the end of the
+/// queue.
 pub fn a_waiter_that_times_out_keeps_the_order_of_the_others<H: HallUnderTest>() {
     for impatient in 0..3 {
         retry_longer(|limit| {
@@ -70,16 +73,17 @@ pub fn a_waiter_that_times_out_keeps_the_order_of_the_others<H: HallUnderTest>()
                     patient.push(enqueue_while(&hall, in_time, H::acquire)?);
                 }
             }
-            let gives_up = gives_up.expect("one of them has little time");
+            let gives_up = gives_up.expect("one waiter has a short time limit");
             assert_eq!(gives_up.join().unwrap_err(), Refusal::NoPermits);
             assert_eq!(hall.waiting(), 2);
             H::release(held);
-            let [first, second] = patient.try_into().ok().expect("two have time");
+            let [first, second] =
+                patient.try_into().ok().expect("two waiters have a long time limit");
             let pass = first.join().expect("its turn comes");
-            assert!(!second.is_done() && hall.waiting() == 1, "one slot for one waiter");
+            assert!(!second.is_done() && hall.waiting() == 1, "one freed slot goes to one waiter");
             H::release(pass);
             H::release(second.join().expect("its turn comes"));
-            assert_whole(&hall);
+            assert_nothing_lost(&hall);
             Some(())
         });
     }
@@ -95,11 +99,12 @@ pub fn a_slot_that_comes_in_time_is_taken<H: HallUnderTest>() {
         let pass = waiter.join().expect("in time");
         assert_eq!(H::slot(&pass), 0);
         H::release(pass);
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
     }
 }
 
-/// A slot is not lost if it is freed just when a waiter times out: the waiter takes it, or leaves it to others.
+/// A slot that is freed just when a waiter times out is not lost: the waiter takes it, or leaves it to
+/// others.
 pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     for k in [1, 2] {
         let hall: H = open(k);
@@ -119,12 +124,11 @@ pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
                 });
             }
         });
-        assert_whole(&hall);
+        assert_nothing_lost(&hall);
     }
 }
 
-/// A waiter that gives up leaves the slot to others, even if it gets the slot at the moment at which it gives
-/// up.
+/// A waiter that gives up leaves the slot to others, even if it gets the slot at that very moment.
 pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
     let hall: H = open(2);
     let mut held = fill(&hall, 2);
@@ -135,7 +139,7 @@ pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
             let hall = hall.clone();
             move || hall.acquire_for(limit)
         });
-        thread::sleep(limit); // about when the waiter gives up
+        thread::sleep(limit); // until about the moment at which the waiter gives up
         held.pop().into_iter().for_each(H::release);
         if let Ok(pass) = waiter.join().expect("no panic") {
             H::release(pass);
@@ -143,5 +147,5 @@ pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
         held.push(hall.acquire_for(deadline()).expect("the slot is not lost"));
     }
     held.into_iter().for_each(H::release);
-    assert_whole(&hall);
+    assert_nothing_lost(&hall);
 }

@@ -1,4 +1,4 @@
-//! Writes measured results into the files of a manifest, which keep their order and comments.
+//! Writes measured results into the files of a manifest. The files keep their order and comments.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ use crate::{
     rmr::Figure,
 };
 
-/// Returns the files with the measured results in place of the expected ones.
+/// Returns the files with the measured results instead of the expected results.
 ///
-/// Results of an incomplete exploration are not written: a limit must not become an expectation.
+/// Results of an incomplete exploration are not written, because a limit must not become an expectation.
 pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<ManifestFile>, Error> {
     let mut first = 0;
     let blessed = files.iter().map(|file| {
@@ -35,7 +35,7 @@ pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<Manifes
     Ok(blessed)
 }
 
-/// Returns the text of the models `here` of the report's manifest, with the measured results.
+/// Returns the text of the models `here` of the report's manifest, with their measured results.
 fn rewrite(text: &str, report: &AtlasReport, here: Range<usize>) -> Result<String, Error> {
     let entries: Vec<_> =
         report.entries.iter().filter(|entry| here.contains(&entry.index)).collect();
@@ -85,7 +85,7 @@ fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
     }
 }
 
-/// Returns the number of states, if every exploration was complete and found the same number.
+/// Returns the number of states if every exploration was complete and all found the same number.
 fn complete_states(measured: &Measured) -> Option<u64> {
     let check = measured.check_report().map(|report| (report.states, report.ended));
     let rmr = measured.rmr_report().map(|report| (report.states, report.ended));
@@ -99,7 +99,7 @@ fn subtable<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut dyn TableLik
     table.get_mut(name)?.as_table_like_mut()
 }
 
-/// Replaces a value and keeps the white space and comments around it.
+/// Replaces a value. Keeps the white space and the comments around it.
 fn set(table: &mut dyn TableLike, name: &str, mut new: Value) {
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
@@ -120,7 +120,7 @@ enum Found {
 }
 
 fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
-    // A range is in the report only if it is violated.
+    // The report contains a range only if it is violated.
     let Some(outcome) = report.properties.get(listed.name()) else {
         return if report.is_complete() { Found::Value("holds".into()) } else { Found::Nothing };
     };
@@ -128,7 +128,7 @@ fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
         Verdict::Holds => "holds",
         Verdict::Violated => "violated",
         Verdict::Partial => return Found::Nothing,
-        // The algorithm has no such property. If the manifest expects one, a person should look.
+        // The algorithm does not have this property. If the manifest expects it, a person has to decide.
         Verdict::NotChecked if expected == Answer::Open => return Found::NoSuchProperty,
         Verdict::NotChecked => OPEN,
     };

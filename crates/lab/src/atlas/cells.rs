@@ -1,4 +1,4 @@
-//! The cells of the atlas tables: the same text in Markdown and in HTML.
+//! The cells of the atlas tables. Markdown and HTML show the same text.
 
 use hallpass_algorithms::registry;
 
@@ -14,11 +14,11 @@ use crate::{
 pub(super) enum CellKind {
     Holds,
     Violated,
-    /// Violated, but not promised.
+    /// The property is violated, but not promised.
     Unpromised,
     Unlisted,
     Partial,
-    /// Not as expected.
+    /// The result is not as expected.
     Differs,
     Tight,
     Loose,
@@ -41,7 +41,7 @@ impl Cell {
     }
 }
 
-/// The columns with properties, and their headings.
+/// The columns for properties, with their headings.
 pub(super) const PROPERTIES: [(Listed, &str); 10] = [
     (Listed::Exclusion, "exclusion"),
     (Listed::Names, "names"),
@@ -72,7 +72,7 @@ fn remark<'a>(remarks: &'a [Remark], about: &str) -> Option<&'a str> {
     remarks.iter().find(|remark| remark.about == about).map(|remark| remark.text.as_str())
 }
 
-/// Marks a cell whose content is not as expected.
+/// Marks a cell if its content is not as expected.
 fn judged(entry: &Entry, about: &str, cell: Cell) -> Cell {
     match remark(&entry.comparison.differences, about) {
         Some(text) => Cell { kind: CellKind::Differs, hint: text.to_string(), ..cell },
@@ -131,7 +131,7 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
     judged(entry, name, cell)
 }
 
-/// Returns the sentence that explains a property that holds.
+/// Returns the sentence that explains why a property holds.
 fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {

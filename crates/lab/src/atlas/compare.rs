@@ -11,12 +11,12 @@ use crate::{
     rmr::{self, Figure},
 };
 
-/// A remark about a model and its subject: `states`, a property's name, `CC`, `DSM`, or `run`.
+/// A remark about one result of a model: `states`, the name of a property, `CC`, `DSM`, or `run`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// The subject: a property or a figure.
+    /// The property or figure that the remark is about.
     pub about: &'static str,
-    /// The phrase.
+    /// The text of the remark.
     pub text: String,
 }
 
@@ -32,8 +32,8 @@ pub struct Comparison {
 const RUN: &str = "run";
 const STATES: &str = "states";
 
-/// Compares every expected result, including the number of states. Otherwise a search that silently loses
-/// states would pass.
+/// Compares every expected result, including the number of states. Without this number, a search that
+/// silently loses states would pass.
 pub fn compare(model: &AtlasModel, measured: &Measured) -> Comparison {
     let mut comparison = Comparison::default();
     match &measured.check {
@@ -90,10 +90,10 @@ impl Comparison {
         self.states(model.states, report.states, report.ended);
         for (&listed, expected) in &model.check {
             match report.properties.get(listed.name()) {
-                // The limit is reported once for all properties.
+                // The limit is reported once for all properties together.
                 Some(Outcome { verdict: Verdict::Partial, .. }) if !report.is_complete() => {}
                 Some(outcome) => self.property(listed.name(), expected, outcome),
-                // The report lists `range` only if it is violated.
+                // The report contains `range` only if it is violated.
                 None if expected.answer == Answer::Holds => {}
                 None => self.differs(
                     listed.name(),
@@ -171,7 +171,8 @@ impl Comparison {
     }
 }
 
-/// Checking and counting explore the same states, so they may produce the same remark.
+/// Adds a remark, unless it exists already. Checking and counting explore the same states, so both may
+/// produce the same remark.
 fn add(remarks: &mut Vec<Remark>, remark: Remark) {
     if !remarks.contains(&remark) {
         remarks.push(remark);

@@ -1,4 +1,4 @@
-//! Expectations of a manifest: a word, or a word with numbers.
+//! The expectations of a manifest: a word, or a word with numbers.
 
 use std::fmt;
 
@@ -9,28 +9,29 @@ use serde::{
 
 use crate::graph::Bound;
 
-/// Marks an expectation that is not known yet; [`bless`](super::bless) fills it in.
+/// Marks an expectation that is not known yet. [`bless`](super::bless) replaces it by the measured
+/// result.
 pub const OPEN: &str = "?";
 pub(super) const UNLIMITED: &str = "unlimited";
 pub(super) const UNBOUNDED: &str = "unbounded";
 
-/// The answer that is expected about a property.
+/// The expected answer about a property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// The property holds.
     Holds,
     /// The property is violated.
     Violated,
-    /// `?`: not measured yet. No result is as expected while this is listed.
+    /// `?`: the result is not measured yet. While a model has this mark, it is never as expected.
     Open,
 }
 
-/// The number of stopped processes that it takes to starve another.
+/// The number of stopped processes that can starve another process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resilience {
-    /// This many stopped processes starve another.
+    /// This many stopped processes can starve another process.
     Crashes(usize),
-    /// No number of stopped processes starves another.
+    /// No number of stopped processes can starve another process.
     Unlimited,
 }
 
@@ -39,7 +40,7 @@ pub enum Resilience {
 pub struct Expected {
     /// The answer.
     pub answer: Answer,
-    /// The smallest number of stopped processes that can starve another.
+    /// The smallest number of stopped processes that can starve another process.
     pub resilience: Option<Resilience>,
     /// The bound, in steps.
     pub bound: Option<Bound>,
@@ -49,10 +50,10 @@ pub struct Expected {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// The number of remote references; `None` if it is still open.
+    /// The number of remote references, or `None` if it is not known yet.
     #[serde(deserialize_with = "worst")]
     pub worst: Option<Bound>,
-    /// The paper's bound; left out if the paper states none.
+    /// The paper's bound, or `None` if the paper states none.
     pub claim: Option<u64>,
 }
 
@@ -143,7 +144,8 @@ struct Long {
 }
 
 impl<'de> Deserialize<'de> for Expected {
-    // By hand and not as an untagged enum, whose errors would name neither field nor line.
+    // This is written by hand, because the errors of an untagged enum would name neither the field nor
+    // the line.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
         impl<'de> Visitor<'de> for Either {

@@ -1,4 +1,4 @@
-//! The files that a manifest is made of.
+//! The files that make up a manifest.
 
 use std::{
     fs,
@@ -9,13 +9,13 @@ use hallpass_algorithms::registry;
 
 use super::manifest::Error;
 
-/// Where the folders of the algorithms are, from the root of the sources.
+/// The folder that contains the folders of the algorithms, relative to the root of the sources.
 const SOURCES: &str = "crates/algorithms/src";
 
 /// A file of models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ManifestFile {
-    /// The path of the file; for a built-in file, from the root of the sources.
+    /// The path of the file. The path of a built-in file is relative to the root of the sources.
     pub path: PathBuf,
     /// The text of the file.
     pub text: String,
@@ -31,7 +31,7 @@ impl ManifestFile {
         registry::families().map(file).collect()
     }
 
-    /// Reads the same files from the checkout of hallpass in the folder `root`.
+    /// Reads the same files from a checkout of hallpass in the folder `root`.
     pub fn in_checkout(root: &Path) -> Result<Vec<Self>, Error> {
         if !root.join(SOURCES).is_dir() {
             return Err(Error::new(format!(
@@ -57,7 +57,7 @@ impl ManifestFile {
         registry::families().find(has).is_some_and(|family| self.path.ends_with(path(family)))
     }
 
-    /// Returns the error, with the file's name.
+    /// Returns the error, with the name of the file added.
     pub(super) fn error(&self, error: &Error) -> Error {
         Error::new(format!("{}: {error}", self.path.display()))
     }

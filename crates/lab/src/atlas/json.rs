@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::run::{AtlasReport, Entry, Status};
 
 impl Status {
-    /// Returns its name in JSON.
+    /// Returns the name of the status in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Status::AsExpected => "as-expected",

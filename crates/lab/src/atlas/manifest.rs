@@ -1,25 +1,26 @@
-//! The manifest: models with their expected results.
+//! The manifest: a list of models with their expected results.
 //!
-//! Every folder of algorithms has its part of the manifest, `atlas.toml`. `hallpass-lab atlas` checks and
-//! counts every model of its tier and compares all listed results, including the number of states.
-//! `--bless` rewrites the figures with the measured results. In the file, `[[model]]` begins a model:
+//! Every folder of algorithms has its own part of the manifest, `atlas.toml`. `hallpass-lab atlas`
+//! checks and counts every model of its tier, and compares all listed results, including the number of
+//! states. `--bless` replaces the figures by the measured results. In the file, `[[model]]` begins a
+//! model:
 //!
 //! | key | meaning |
 //! |---|---|
 //! | `algorithm`, `n`, `k` | the algorithm and its size |
-//! | `tier` | `quick`: continuous integration runs it; `full`: minutes; `huge` |
-//! | `contention` | at most this many processes outside their remainder at once; left out: n |
-//! | `initial` | where a paper leaves initial values open: `all` (left out) or `smallest` |
-//! | `memory` | `sc` (left out) or `tso` |
-//! | `crashes` | starvation counts as a violation while at most this many processes have stopped; left out: what the paper promises |
+//! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes longer |
+//! | `contention` | the maximum number of processes outside their remainder at once; default: n |
+//! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
+//! | `memory` | `sc` (the default) or `tso` |
+//! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
-//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` for a verdict that is not measured yet, which is never as expected |
-//! | `resilience` | the smallest number of stopped processes that starve another (`deadlock`: all others) |
-//! | `bound` | the most steps of a process's own that an exit or a doorway takes |
-//! | `[model.rmr]` | remote memory references of the worst passage: `worst`; `claim`: what the paper allows; `tier`, if counting takes longer than checking |
+//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (such a model is never as expected) |
+//! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
+//! | `bound` | the maximum number of the process's own steps in an exit or a doorway |
+//! | `[model.rmr]` | remote memory references: `worst`: of the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
 //!
-//! `[[run]]` with the key `replay` is a run, as a replay string, that shows what is wrong with a variant
-//! at a size that is too large to explore.
+//! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
+//! is too large to explore.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -46,11 +47,11 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// Seconds: continuous integration runs these.
+    /// The model takes seconds. Continuous integration runs these models.
     Quick,
-    /// Minutes each.
+    /// The model takes minutes.
     Full,
-    /// Longer, or more memory than most machines have.
+    /// The model takes longer, or needs more memory than most computers have.
     Huge,
 }
 
@@ -64,7 +65,7 @@ impl Tier {
         }
     }
 
-    /// Returns the name used in the manifest and on the command line.
+    /// Returns the name in the manifest and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Quick => "quick",
@@ -74,8 +75,8 @@ impl Tier {
     }
 }
 
-/// A property that can be listed under `[model.check]`. `range` says that variables keep to their
-/// declared ranges; it is checked whether or not it is listed.
+/// A property that can be listed under `[model.check]`. `range` means that variables stay within their
+/// declared ranges. It is checked whether or not it is listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -107,26 +108,26 @@ impl Listed {
         Listed::Range,
     ];
 
-    /// Returns the property that a check can be asked for; `None` if there is none.
+    /// Returns the property that the checker can be asked for, or `None` if there is no such property.
     pub fn property(self) -> Option<Property> {
         Property::ALL.get(self as usize).copied()
     }
 
-    /// Returns the name used in the manifest and in reports.
+    /// Returns the name in the manifest and in reports.
     pub fn name(self) -> &'static str {
         self.property().map_or("range", Property::name)
     }
 }
 
-/// Expected figures of remote references.
+/// The expected numbers of remote references.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rmr {
     /// The tier of the figures, if counting takes longer than checking.
     pub tier: Option<Tier>,
-    /// On a cache-coherent machine.
+    /// The figure for cache-coherent memory.
     pub cc: Option<Figure>,
-    /// With distributed shared memory.
+    /// The figure for distributed shared memory.
     pub dsm: Option<Figure>,
 }
 
@@ -138,12 +139,12 @@ pub struct AtlasModel {
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// The largest number of processes in the critical section at once.
+    /// The maximum number of processes in the critical section at once.
     pub k: usize,
-    /// The largest number of processes outside their remainder at once; left out: n.
+    /// The maximum number of processes outside their remainder at once, or `None` for n.
     pub contention: Option<usize>,
-    /// Starvation counts as a violation while at most this many processes have stopped; left out:
-    /// what the paper promises.
+    /// Starvation counts as a violation while at most this many processes have stopped. `None` stands
+    /// for the number that the paper promises to survive.
     pub crashes: Option<usize>,
     /// The initial states.
     #[serde(default, with = "InitialName")]
@@ -153,9 +154,9 @@ pub struct AtlasModel {
     pub memory: MemoryModel,
     /// The duration class.
     pub tier: Tier,
-    /// The number of states; left out: not known yet.
+    /// The number of states, or `None` if it is not known yet.
     pub states: Option<u64>,
-    /// The expected verdicts; a property that is left out is not checked.
+    /// The expected verdicts. A property that is not listed is not checked.
     #[serde(default)]
     pub check: BTreeMap<Listed, Expected>,
     /// The expected costs of the worst passages.
@@ -180,7 +181,7 @@ enum MemoryName {
 }
 
 impl AtlasModel {
-    /// Returns the model's name, by which it is selected: `am-fig3-nested n=3 k=1 c=2`.
+    /// Returns the name that selects the model: `am-fig3-nested n=3 k=1 c=2`.
     pub fn id(&self) -> String {
         let AtlasModel { algorithm, n, k, .. } = self;
         let mut id = format!("{algorithm} n={n} k={k}");
@@ -191,7 +192,7 @@ impl AtlasModel {
         id
     }
 
-    /// Returns how the model differs from the usual question.
+    /// Returns the settings in which the model differs from the defaults.
     pub fn particulars(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if self.contention() != self.n {
@@ -209,7 +210,7 @@ impl AtlasModel {
         parts
     }
 
-    /// Returns the largest number of processes outside their remainder at once.
+    /// Returns the maximum number of processes outside their remainder at once.
     pub fn contention(&self) -> usize {
         self.contention.unwrap_or(self.n)
     }
@@ -232,7 +233,7 @@ impl AtlasModel {
         self.rmr.cc.is_some() || self.rmr.dsm.is_some()
     }
 
-    /// Returns the tier of its figures.
+    /// Returns the tier of the figures.
     pub fn rmr_tier(&self) -> Tier {
         self.rmr.tier.unwrap_or(self.tier)
     }
@@ -286,7 +287,7 @@ impl AtlasModel {
     }
 }
 
-/// Error: a text is not a manifest. The message names the line.
+/// Error for a text that is not a valid manifest. The message names the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(String);
 
@@ -311,18 +312,18 @@ pub struct Manifest {
     /// The models.
     #[serde(default, rename = "model")]
     pub models: Vec<AtlasModel>,
-    /// Runs that show what is wrong with variants at sizes that are too large to explore.
+    /// Runs that show that variants are wrong at sizes that are too large to explore.
     #[serde(default, rename = "run")]
     pub runs: Vec<KnownRun>,
 }
 
 impl Manifest {
-    /// Returns the manifest that is built into the lab: the models of all folders.
+    /// Returns the manifest that is built into the lab. It has the models of all folders.
     pub fn standard() -> Result<Self, Error> {
         Self::of(&ManifestFile::built_in())
     }
 
-    /// Reads several files as one manifest, in their order.
+    /// Reads several files as one manifest, in this order.
     pub fn of(files: &[ManifestFile]) -> Result<Self, Error> {
         let mut all = Manifest::default();
         for file in files {
@@ -344,7 +345,7 @@ impl Manifest {
         let lines = lines(text);
         let mut seen: HashMap<String, usize> = HashMap::new();
         for (index, model) in manifest.models.iter().enumerate() {
-            // Models that are not written as [[model]] have no line of their own.
+            // The line of a model is only known if the model is written as [[model]].
             let line = lines.get(index).copied().unwrap_or(1);
             let id = model.id();
             if let Some(fault) = model.fault() {
@@ -364,7 +365,7 @@ impl Manifest {
     }
 }
 
-/// Returns the first line of each model, counted from 1.
+/// Returns the first line of each model. Lines are counted from 1.
 fn lines(text: &str) -> Vec<usize> {
     let Ok(document) = toml_edit::Document::parse(text) else { return Vec::new() };
     let models = document.as_table().get("model").and_then(|item| item.as_array_of_tables());

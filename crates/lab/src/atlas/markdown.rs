@@ -1,4 +1,4 @@
-//! The report as Markdown: a table per family.
+//! The report as Markdown, with one table for each family.
 
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ fn family_table(text: &mut String, family: &Family<'_>) {
     text.push('\n');
 }
 
-/// Returns the last five cells of a variant in which exploring finds no fault.
+/// Returns the last five cells of a variant for which no exploration has found a fault.
 fn uncaught(group: &Group<'_>) -> [String; 5] {
     if let Some(run) = group.recorded.first() {
         let size = format!("n={} k={} (recorded run)", run.n, run.k);

@@ -1,9 +1,9 @@
 //! The atlas: a manifest of models with their expected results, and the program that compares them.
 //!
-//! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst
-//! passages, including wrong variants that must fail. [`run`] checks and counts each model and compares all
-//! results. So it notices an algorithm that breaks, a checker that no longer finds a violation, and a search
-//! that explores fewer states than before.
+//! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst passages. It
+//! also lists wrong variants, which must fail. [`run`] checks and counts each model and compares all
+//! results. So the atlas notices an algorithm that breaks, a checker that no longer finds a violation,
+//! and a search that explores fewer states than before.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

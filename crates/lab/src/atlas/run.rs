@@ -19,11 +19,11 @@ use crate::{
 /// The results of one model.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The checker's report, or why there is none; `None` if it was not asked.
+    /// The report of the checker, or the error. `None` if the model was not checked.
     pub check: Option<Result<check::Report, check::Error>>,
-    /// The counter's report, or why there is none; `None` if it was not asked.
+    /// The report of the counter, or the error. `None` if nothing was counted.
     pub rmr: Option<Result<rmr::Report, check::Error>>,
-    /// Runs that do not show what they should when executed again on the algorithm's own code.
+    /// Runs that fail to show their finding when they are executed again on the algorithm's code.
     pub unconfirmed: Vec<String>,
     /// The duration in seconds.
     pub seconds: f64,
@@ -57,9 +57,9 @@ impl Measured {
 pub enum Status {
     /// Everything is as expected.
     AsExpected,
-    /// Nothing differs in what was explored, but the exploration was incomplete.
+    /// All explored results are as expected, but the exploration was incomplete.
     Partial,
-    /// Something differs.
+    /// Some result differs.
     Differs,
 }
 
@@ -72,12 +72,12 @@ pub struct Entry {
     pub model: AtlasModel,
     /// The measured results.
     pub measured: Measured,
-    /// How they compare with the expectations.
+    /// The comparison of the results with the expectations.
     pub comparison: Comparison,
 }
 
 impl Entry {
-    /// Returns how the results compare with the expectations.
+    /// Returns the status of the model.
     pub fn status(&self) -> Status {
         if !self.comparison.differences.is_empty() {
             Status::Differs
@@ -92,27 +92,27 @@ impl Entry {
 /// The results of all models that were run.
 #[derive(Clone, Debug, Default)]
 pub struct AtlasReport {
-    /// The models, in the manifest's order.
+    /// The models, in the order of the manifest.
     pub entries: Vec<Entry>,
-    /// Models that were selected but not reached before the run was stopped.
+    /// Models that were selected but did not run, because the atlas was stopped.
     pub unreached: Vec<String>,
     /// The number of models of the manifest that were not selected.
     pub not_selected: usize,
-    /// The manifest's recorded runs of algorithms among these models. Each shows what is wrong with a
-    /// variant at a size that is too large to explore.
+    /// The recorded runs of these algorithms in the manifest. Each shows that a variant is wrong at a
+    /// size that is too large to explore.
     pub known_runs: Vec<Schedule>,
     /// The duration in seconds.
     pub seconds: f64,
 }
 
-/// Progress of a run of the atlas.
+/// The progress of a run of the atlas.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A model begins; `number` counts from 0.
+    /// A model begins.
     Begins {
-        /// The position of the model among the selected ones.
+        /// The position of the model among the selected models, counted from 0.
         number: usize,
-        /// The number of models selected.
+        /// The number of selected models.
         of: usize,
         /// The model.
         model: &'a AtlasModel,
@@ -175,9 +175,9 @@ fn measure(model: &AtlasModel, (check, rmr): (bool, bool), resources: &Resources
     measured
 }
 
-/// Executes every reported run again, without the explorer, so that a mistake in the explorer's tables or
-/// packing cannot confirm itself. If a limit was reached, the run to a bound or a figure may end too early
-/// to show it.
+/// Executes every reported run again, without the explorer. So a mistake in the explorer's tables or
+/// packing cannot confirm itself. If a limit was reached, the run for a bound or a figure may end too
+/// early to show it.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {
@@ -215,17 +215,17 @@ impl AtlasReport {
         self.entries.iter().filter(|entry| entry.status() == status).count()
     }
 
-    /// Returns the number of states explored; a model that was checked and counted counts once.
+    /// Returns the number of explored states. A model that was both checked and counted counts once.
     pub fn states(&self) -> u64 {
         self.entries.iter().filter_map(|entry| entry.measured.states()).sum()
     }
 
-    /// Returns every difference, one line each, with its model.
+    /// Returns every difference with its model, one line each.
     pub fn differences(&self) -> Vec<String> {
         self.lines(|comparison| &comparison.differences)
     }
 
-    /// Returns every expectation that was not compared, one line each, with its model.
+    /// Returns every expectation that was not compared, with its model, one line each.
     pub fn unseen(&self) -> Vec<String> {
         let mut lines = self.lines(|comparison| &comparison.unseen);
         lines.extend(self.unreached.iter().map(|id| format!("{id}: not reached")));
@@ -240,8 +240,8 @@ impl AtlasReport {
         self.entries.iter().flat_map(lines).collect()
     }
 
-    /// Compares the same measurements with another manifest, such as the one that
-    /// [`bless`](super::bless) made of them.
+    /// Compares the same measurements with another manifest, such as the manifest that
+    /// [`bless`](super::bless) has made from them.
     pub fn compared_with(mut self, manifest: &Manifest) -> Self {
         for entry in &mut self.entries {
             if let Some(model) = manifest.models.get(entry.index) {
@@ -252,7 +252,7 @@ impl AtlasReport {
         self
     }
 
-    /// Returns the number of models and their results in one or two sentences.
+    /// Returns one or two sentences with the number of models and their results.
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} as expected", self.count(Status::AsExpected))];
         for (status, words) in [(Status::Differs, "not as expected"), (Status::Partial, "partial")]

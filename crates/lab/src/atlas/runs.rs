@@ -1,4 +1,4 @@
-//! The runs that the atlas page links to, each as a page of its own.
+//! The runs that the atlas page links to. Each run has its own page.
 
 use super::{
     run::{AtlasReport, Entry},
@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{check::Verdict, schedule::Schedule, trace};
 
-/// Renders the pages of the runs that the atlas page links to: a file name relative to that page, and
-/// the HTML.
+/// Renders the pages of the runs that the atlas page links to. Returns the file name of each page,
+/// relative to the atlas page, and its HTML.
 ///
 /// # Errors
 ///
@@ -38,12 +38,13 @@ pub(super) fn violations(entry: &Entry) -> impl Iterator<Item = (&'static str, &
         .filter_map(|(&name, outcome)| Some((name, outcome.run.as_ref()?)))
 }
 
-/// Returns the file of the run that shows `finding`, a property or a kind of machine, in a model.
+/// Returns the file name of the run that shows `finding` in a model. A finding is a property or a cost
+/// model.
 pub(super) fn link(entry: &Entry, finding: &str) -> String {
     file(&format!("{} {finding}", entry.model.id()))
 }
 
-/// Returns the file of a recorded run.
+/// Returns the file name of a recorded run.
 pub(super) fn recorded_link(run: &Schedule) -> String {
     file(&format!("{} n={} k={} recorded", run.algorithm, run.n, run.k))
 }

@@ -1,4 +1,5 @@
-//! A report's models by family, and the wrong variants with the runs that show their faults.
+//! Groups the models of a report by family, and collects the wrong variants with the runs that show
+//! their faults.
 
 use hallpass_algorithms::registry::{self, Standing};
 
@@ -19,14 +20,14 @@ pub(super) struct Group<'a> {
     pub recorded: Vec<&'a Schedule>,
 }
 
-/// The algorithms that are built from one figure.
+/// The algorithms that are based on one figure.
 pub(super) struct Family<'a> {
     pub paper: &'static str,
     pub figure: &'static str,
     pub groups: Vec<Group<'a>>,
 }
 
-/// Returns the sound algorithms, by paper and figure, in the manifest's order.
+/// Returns the sound algorithms by paper and figure, in the order of the manifest.
 pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for group in groups(report, |standing| standing == Standing::Sound) {
@@ -40,7 +41,7 @@ pub(super) fn families(report: &AtlasReport) -> Vec<Family<'_>> {
     families
 }
 
-/// Returns the variants that are wrong as printed or on purpose.
+/// Returns the variants that are wrong as printed, and those that are deliberately wrong.
 pub(super) fn wrong(report: &AtlasReport) -> Vec<Group<'_>> {
     groups(report, |standing| standing != Standing::Sound)
 }
@@ -49,7 +50,7 @@ fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<
     let mut groups: Vec<Group<'_>> = Vec::new();
     for entry in &report.entries {
         let id = entry.model.algorithm.as_str();
-        // The manifest's algorithms were looked up when it was read.
+        // Reading the manifest has already looked up its algorithms.
         let Ok((about, names)) = registry::entry(id) else { continue };
         if !wanted(about.standing) {
             continue;
@@ -78,8 +79,8 @@ impl Family<'_> {
 }
 
 impl Group<'_> {
-    /// Returns the smallest size, by processes and then by states, at which something the paper promises
-    /// is violated, and the violations.
+    /// Returns the smallest size at which a promised property is violated, and the violations. Sizes are
+    /// ordered by processes, and then by states.
     pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
         self.entries
             .iter()
@@ -88,13 +89,13 @@ impl Group<'_> {
             .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
     }
 
-    /// Returns the sizes at which nothing is violated.
+    /// Returns the sizes at which no property is violated.
     pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
     }
 }
 
-/// Returns the violations of the paper's promises in a model, with the runs that show them.
+/// Returns the violations of promised properties in a model, with the runs that show them.
 fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
     let mut catches = Vec::new();
     if let Some(report) = entry.measured.check_report() {
@@ -111,7 +112,8 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
     catches
 }
 
-/// The machines, CC or DSM, on which the worst passage exceeds the paper's bound, each with its run.
+/// Returns the cost models, CC or DSM, in which the worst passage exceeds the paper's bound, each with
+/// its run.
 pub(super) fn exceeded(entry: &Entry) -> impl Iterator<Item = (&'static str, &Schedule)> {
     let report = entry.measured.rmr_report();
     let figures = report.map(|report| [("CC", &report.cc), ("DSM", &report.dsm)]);

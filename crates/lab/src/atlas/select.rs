@@ -5,9 +5,10 @@ use super::manifest::{AtlasModel, Manifest, Tier};
 /// The models to run.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Selects models of this tier and of quicker ones.
+    /// Selects the models of this tier and of quicker tiers.
     pub tier: Tier,
-    /// Selects only models whose name matches one of the patterns; all if there are none.
+    /// Selects only models whose name matches one of these patterns. Selects all models if there are no
+    /// patterns.
     pub only: Vec<String>,
 }
 
@@ -20,7 +21,8 @@ impl Selection {
         (check, rmr)
     }
 
-    /// Returns a pattern that no model of the manifest matches, most likely a typing error.
+    /// Returns a pattern that matches no model of the manifest. Such a pattern is most likely a typing
+    /// error.
     pub fn idle_pattern(&self, manifest: &Manifest) -> Option<&str> {
         let idle = |pattern: &&String| !manifest.models.iter().any(|model| names(pattern, model));
         self.only.iter().find(idle).map(String::as_str)
@@ -32,13 +34,14 @@ fn names(pattern: &str, model: &AtlasModel) -> bool {
     matches(pattern, &model.algorithm) || matches(pattern, &model.id())
 }
 
-/// Returns whether `pattern` matches the whole of `text`: `*` stands for any text, `?` for a character.
+/// Returns whether `pattern` matches the whole of `text`. `*` stands for any text, and `?` stands for
+/// one character.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // If the text after the last star does not match, the search continues just behind that star, which
-    // then covers one more character. Trying earlier stars again can never help.
+    // If the text after the last star does not match, the search continues just after that star, which
+    // then covers one more character. It is never necessary to try earlier stars again.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

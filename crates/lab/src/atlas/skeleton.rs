@@ -1,4 +1,4 @@
-//! Adds models for algorithms that have none yet, with all results still to be measured.
+//! Adds models for algorithms that have none yet. All results of these models are still to be measured.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,15 @@ use super::{
     select::matches,
 };
 
-/// The sizes, as n and k, of an algorithm that has no model yet.
+/// The sizes, as n and k, that an algorithm without a model gets.
 const SIZES: [(usize, usize); 3] = [(2, 1), (3, 1), (3, 2)];
 
-/// Appends models to the files of their folders: for each algorithm that a pattern matches (for every
-/// algorithm if there are no patterns), the `sizes`, as n and k, that it exists for and that are not
-/// listed. Without `sizes`, algorithms without any model get the usual ones: (2, 1), (3, 1) and (3, 2).
+/// Appends models to the files of their folders. It considers each algorithm that a pattern matches, or
+/// every algorithm if there are no patterns. Each algorithm gets the `sizes`, as n and k, at which it
+/// exists and that are not listed yet. If `sizes` is empty, algorithms without any model get the usual
+/// sizes: (2, 1), (3, 1) and (3, 2).
 ///
-/// Each property and figure of a new model is `"?"`, for [`bless`](super::bless) to fill in. Returns
+/// Each property and figure of a new model is `"?"`. [`bless`](super::bless) replaces it later. Returns
 /// the names of the new models.
 pub fn add_models(
     files: &mut [ManifestFile],
@@ -30,10 +31,10 @@ pub fn add_models(
     let mut sizes_exist = sizes.is_empty();
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
-        // `+names` on top of an algorithm that has models may be missing for a reason.
+        // If an algorithm has models but its `+names` form has none, this may be intended.
         let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
         let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
-        // A single file takes every model, whatever its name.
+        // A single file gets every model, whatever the file is called.
         let is_single = files.len() == 1;
         let file = files.iter_mut().find(|file| is_single || file.is_of(&id));
         let (true, Some(file)) = (named, file) else { continue };
@@ -54,7 +55,7 @@ pub fn add_models(
     Ok(added)
 }
 
-/// Returns every identifier of the registry, including `+names` of sound algorithms.
+/// Returns every identifier of the registry, including the `+names` forms of sound algorithms.
 fn algorithms() -> impl Iterator<Item = (String, &'static Entry)> {
     ENTRIES.iter().flat_map(|entry| {
         let names = entry.nameable && entry.standing == Standing::Sound;

@@ -1,4 +1,4 @@
-//! The proof that a wrong variant is wrong: a model with a violated property, or a known run.
+//! The evidence that a variant is wrong: a model with a violated property, or a known run.
 
 use serde::Deserialize;
 
@@ -11,17 +11,17 @@ use crate::{
     trace,
 };
 
-/// A run that shows that a variant is wrong at a size that is too large to explore. It was made by hand or
-/// found by a longer search than a test can afford.
+/// A run which shows that a variant is wrong at a size that is too large to explore. The run was made by
+/// hand, or found by a search that is too long for a test.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownRun {
-    /// The run, which violates a property, as a replay string.
+    /// The run as a replay string. It violates a property.
     pub replay: String,
 }
 
-/// Reads a replay string, confirms it on the algorithm's own code, and returns the run with the
-/// property that it violates.
+/// Reads a replay string and confirms the run on the algorithm's code. Returns the run with the property
+/// that it violates.
 pub fn violation(replay: &str) -> Result<(Schedule, Listed), String> {
     let schedule = trace::decode(replay).map_err(|error| format!("`{replay}`: {error}"))?;
     trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
@@ -46,8 +46,8 @@ pub(super) fn violated(run: &Schedule) -> Option<Listed> {
 }
 
 impl Manifest {
-    /// Returns the smallest model of `algorithm`, by processes and then by states, that is expected to
-    /// violate a property which the algorithm promises, and the first such property.
+    /// Returns the smallest model of `algorithm` that is expected to violate a promised property, and
+    /// the first such property. Models are ordered by processes, and then by states.
     pub fn rejection(&self, algorithm: &str) -> Option<(&AtlasModel, Listed)> {
         self.models
             .iter()

@@ -27,7 +27,8 @@ pub(super) struct Analysis<'a, const W: usize> {
     pub explored: &'a Explored<W>,
     pub standing: States<'a, W>,
     pub agents: usize,
-    /// Whether every run was explored: no limit was reached, no step left a range, no buffer was ever full.
+    /// Whether every run was explored. If so, no limit was reached, no step left a range, and no buffer
+    /// was ever full.
     pub covers_all_runs: bool,
     /// Returns a shortest path to a state.
     pub path: &'a dyn Fn(Id) -> ([u64; W], Vec<PathStep<W>>),
@@ -79,7 +80,8 @@ impl<const W: usize> Analysis<'_, W> {
         if self.alike() { vec![0] } else { (0..self.question.n).collect() }
     }
 
-    /// Returns whether results for one process apply to all. Fixing an open initial value breaks that.
+    /// Returns whether the results for one process apply to all processes. Fixing an open initial value
+    /// breaks this.
     fn alike(&self) -> bool {
         self.machine.is_symmetric() && self.question.initial == Initial::All
     }
@@ -89,7 +91,7 @@ impl<const W: usize> Analysis<'_, W> {
         if self.question.properties.iter().all(|property| property.is_safety()) {
             return outcomes;
         }
-        // After Ctrl-C the user wants an answer now.
+        // After Ctrl-C, the user wants an answer at once.
         if self.explored.ended == Ended::Stopped {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
                 outcomes.insert(property.name(), Outcome::new(Verdict::Partial).noting("stopped"));
@@ -108,8 +110,8 @@ impl<const W: usize> Analysis<'_, W> {
         }
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
-        // A process need not enter while others are killed again and again. So liveness is decided on the
-        // runs after the last of finitely many mishaps.
+        // A process need not enter while others are killed again and again. So liveness is decided on
+        // the runs after the last fault, of which there are finitely many.
         let afterwards = mishaps.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
@@ -170,8 +172,8 @@ impl<const W: usize> Analysis<'_, W> {
         outcomes
     }
 
-    /// Explains why a variable left its range. This is a mistake, unless the numbers are unbounded and the
-    /// range only limits the exploration.
+    /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
+    /// and the range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
         if self.leaves_an_unbounded_range(&found) {
             let note = "numbers grow without bound; what comes after the largest is not explored";
@@ -220,8 +222,8 @@ impl<const W: usize> Analysis<'_, W> {
         self.trapped(trap, self.question.crashes)
     }
 
-    /// Returns the outcome for a trap. Its run is included even if the trap costs more crashes than the
-    /// algorithm promises to survive.
+    /// Returns the outcome for a trap. The outcome includes the run even if the trap needs more crashes
+    /// than the algorithm promises to survive.
     fn trapped(&self, trap: Option<(Trap, Finding)>, crashes: usize) -> Outcome {
         let Some((trap, finding)) = trap else {
             return Outcome::new(self.nothing_found());
@@ -277,7 +279,7 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// Decides both FIFE properties. `all` has the mishaps, `graph` does not.
+    /// Decides both FIFE properties. `all` includes the faults that hit processes, and `graph` does not.
     fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {
@@ -332,8 +334,8 @@ impl<const W: usize> Analysis<'_, W> {
         })
     }
 
-    /// Returns a run to a state in which `first` is overtaken, continued to a cycle that keeps `first` out
-    /// forever.
+    /// Returns a run to a state in which `first` is overtaken. The run continues to a cycle in which
+    /// `first` never enters.
     fn overtaking(
         &self,
         graph: &Graph,

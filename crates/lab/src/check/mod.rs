@@ -1,4 +1,4 @@
-//! The checker: a question and the report that answers it.
+//! The checker: a question, and the report that answers it.
 
 mod analyse;
 mod report;
@@ -19,9 +19,9 @@ pub enum Property {
     Exclusion,
     /// Processes in their critical sections hold distinct names, all below k.
     Names,
-    /// Some process enters if some process tries, while no process has stopped.
+    /// If some process tries to enter and no process has stopped, some process enters.
     Deadlock,
-    /// Every process that tries enters, while few enough processes have stopped.
+    /// Every process that tries to enter does so, as long as few enough processes have stopped.
     Starvation,
     /// The exit section takes a bounded number of the process's own steps.
     Exit,
@@ -49,7 +49,7 @@ impl Property {
         Property::Invariants,
     ];
 
-    /// Returns the name used on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Property::Exclusion => "exclusion",
@@ -69,26 +69,26 @@ impl Property {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// Returns whether it is a property of single states, which symmetry keeps.
+    /// Returns whether this is a property of single states. Symmetry preserves such properties.
     pub fn is_safety(self) -> bool {
         matches!(self, Property::Exclusion | Property::Names | Property::Invariants)
     }
 }
 
-/// The properties to check, of which algorithm and at which size.
+/// A question: the algorithm, its size, and the properties to check.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// The largest number of processes in the critical section at once.
+    /// The maximum number of processes in the critical section at once.
     pub k: usize,
-    /// The largest number of processes outside their remainder at once.
+    /// The maximum number of processes outside their remainder at once.
     pub contention: usize,
     /// The properties to check.
     pub properties: Vec<Property>,
-    /// The properties that the algorithm must keep. Others are reported, not enforced.
+    /// The properties that the algorithm must have. Other properties are reported, but not enforced.
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
@@ -96,12 +96,13 @@ pub struct Question {
     pub memory: MemoryModel,
     /// The initial states.
     pub initial: Initial,
-    /// Whether to merge states that differ only in the names of processes.
+    /// Whether to merge states that differ only by a renaming of processes.
     pub symmetry: bool,
 }
 
 impl Question {
-    /// Asks for every property, with as many crashes as the paper promises to survive.
+    /// Creates a question about every property, with the number of crashes that the paper promises to
+    /// survive.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
         let mut question = Self::of_registered(algorithm, n, k);
         if let Some(subject) = catalogue::find(algorithm) {

@@ -1,4 +1,4 @@
-//! Reports of the checker.
+//! The reports of the checker.
 
 use std::collections::BTreeMap;
 
@@ -27,16 +27,16 @@ pub enum Verdict {
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The smallest number of stopped processes that lets another starve.
+    /// The smallest number of stopped processes that can starve another process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resilience: Option<usize>,
-    /// The bound found, in steps.
+    /// The bound that was found, in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
     /// A remark on the verdict, such as the broken invariant or the reason for a partial result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The run that shows the result, as a replay string in JSON.
+    /// The run that shows the result. In JSON, it is a replay string.
     #[serde(rename = "replay", skip_serializing_if = "Option::is_none", serialize_with = "replay")]
     pub run: Option<Schedule>,
 }
@@ -64,7 +64,7 @@ impl Outcome {
 pub struct Report {
     /// The question.
     pub question: Question,
-    /// Why the exploration ended.
+    /// The reason why the exploration ended.
     pub ended: Ended,
     /// The number of states found.
     pub states: u64,
@@ -76,13 +76,13 @@ pub struct Report {
     pub seconds: f64,
     /// The duration of the exploration in seconds.
     pub explore_seconds: f64,
-    /// The largest number of bytes per state during the exploration.
+    /// The maximum number of bytes per state during the exploration.
     pub bytes_per_state: f64,
     /// The number of bits of a packed state.
     pub state_bits: u32,
     /// The number of initial states.
     pub initial_states: u64,
-    /// The largest number of stores in a buffer, if that is a limit of the check and not of the algorithm.
+    /// The maximum number of stores in a buffer, if the check limits it and not the algorithm.
     pub buffer_capacity: Option<usize>,
     /// The answers.
     pub properties: BTreeMap<&'static str, Outcome>,
@@ -94,13 +94,14 @@ impl Report {
         &self.properties[property.name()]
     }
 
-    /// Returns whether every run was explored: no limit was reached, and no store buffer was ever full.
+    /// Returns whether every run was explored. If so, no limit was reached, and no store buffer was ever
+    /// full.
     pub fn is_complete(&self) -> bool {
         self.ended == Ended::Complete && self.buffer_capacity.is_none()
     }
 
-    /// Returns the verdict on all promised properties: violated if any of them is, otherwise partial if any
-    /// of them is.
+    /// Returns the verdict on all promised properties: violated if one of them is violated, otherwise
+    /// partial if one of them is partial.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -116,8 +117,8 @@ impl Report {
         }
     }
 
-    /// Returns whether the algorithm promises the property of this name. Every algorithm promises
-    /// `range`, which cannot be asked for.
+    /// Returns whether the algorithm promises the property with this name. Every algorithm promises
+    /// `range`, which a question cannot ask for.
     pub fn is_promised(&self, name: &str) -> bool {
         name == "range" || self.question.promised.iter().any(|property| property.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Answers a question: compiles the algorithm, explores its states and decides the properties.
+//! Answers a question. It compiles the algorithm, explores its states, and decides the properties.
 
 use std::{fmt, sync::atomic::AtomicBool, time::Instant};
 
@@ -22,9 +22,9 @@ use super::{
 /// The resources of a check, and callbacks for its progress.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
-    /// The largest number of states.
+    /// The maximum number of states.
     pub states: u64,
-    /// The largest number of bytes of memory.
+    /// The maximum number of bytes of memory.
     pub bytes: u64,
     /// The number of threads.
     pub threads: usize,
@@ -42,8 +42,8 @@ impl<'a> Resources<'a> {
         Resources { bytes: self.bytes.saturating_sub(bytes), ..*self }
     }
 
-    /// Returns the limits on compiling a machine. A limit on states also limits the tables, so that the check
-    /// of a few states stays small.
+    /// Returns the limits on compiling a step machine. A limit on states also limits the tables, so that
+    /// the check of a few states stays small.
     pub(crate) fn budget(&self) -> Budget<'a> {
         const SMALL: u64 = 64 << 20;
         const BYTES_PER_STATE: u64 = 1 << 10;
@@ -60,9 +60,9 @@ impl<'a> Resources<'a> {
 /// Error returned by [`check`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// The algorithm does not exist, or not at this size.
+    /// The algorithm does not exist at all, or does not exist at this size.
     Algorithm(registry::Error),
-    /// Invalid arguments; the text says what is allowed.
+    /// The arguments are invalid. The text says what is allowed.
     Question(String),
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error>
     Ok(())
 }
 
-/// Refuses an exploration whose initial states alone do not fit in memory.
+/// Returns an error if the initial states alone do not fit in memory.
 pub(crate) fn check_initial(
     tables: &Tables,
     initial: crate::space::Initial,
@@ -162,7 +162,7 @@ pub(crate) fn check_initial(
     Ok(())
 }
 
-/// Calls `$run` with the number of words of a state as a constant.
+/// Calls `$run` with the number of words of a state as a constant parameter.
 macro_rules! with_words {
     ($words:expr, $run:ident ( $($argument:expr),* )) => {
         match $words {
@@ -213,7 +213,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
 }
 
-/// Refuses a question if the algorithm has none of the properties.
+/// Returns an error if the algorithm has none of the properties.
 fn check_there_is_something(
     machine: &dyn Machine,
     tables: &Tables,
@@ -305,7 +305,7 @@ fn run<const W: usize>(
 /// The facts about store buffers that the analyses need.
 struct BufferFacts<'a, const W: usize> {
     settled: Settled<'a, W>,
-    /// The capacity, if it leaves runs out.
+    /// The capacity of the buffers, if it leaves runs out.
     capacity: Option<usize>,
 }
 

@@ -7,7 +7,7 @@ use super::{Fate, Monitor, Specification, busy};
 /// An event of a process: a call or a return.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Event<Op, Ret> {
-    /// The process.
+    /// The process that calls or returns.
     pub process: usize,
     /// The call or the return.
     pub kind: EventKind<Op, Ret>,
@@ -28,22 +28,23 @@ impl<Op, Ret> Event<Op, Ret> {
         Event { process, kind: EventKind::Invoke(op) }
     }
 
-    /// Creates the event that the process's operation returned this.
+    /// Creates the event that the process's operation has returned this result.
     pub fn returned(process: usize, ret: Ret) -> Self {
         Event { process, kind: EventKind::Return(ret) }
     }
 }
 
-/// A return that no order of the operations explains. Its `Display` output shows the events shortly before.
+/// A return that no order of the operations explains. Its `Display` output shows the events shortly
+/// before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// The index of the event in the history.
     pub at: usize,
     /// The process that returned.
     pub process: usize,
-    /// The results that were possible, as `Debug` shows them.
+    /// The results that were possible, formatted with `Debug`.
     pub possible: Vec<String>,
-    /// The events before it and itself, a line each, a column for each process.
+    /// The events up to and including the return, one line each, with one column for each process.
     pub window: String,
 }
 
@@ -51,21 +52,23 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "not linearizable: nothing explains what process {} returned (event {})",
+            "not linearizable: no order of the operations explains the result of process {} (event {})",
             self.process, self.at
         )?;
         f.write_str(&self.window)?;
-        write!(f, "it could have returned: {}", self.possible.join(", "))
+        write!(f, "possible results: {}", self.possible.join(", "))
     }
 }
 
 impl Error for Violation {}
 
-/// Checks whether the history is linearizable. The events are in the order in which they happened, and the
-/// object starts as `initial`. An operation that never returns is still under way at the end.
+/// Checks whether the history is linearizable. The events are in the order in which they happened, and
+/// `initial` is the first state of the object. An operation that never returns is still under way at the
+/// end.
 ///
 /// # Panics
-/// Panics if a process calls an operation before its last one has returned, or returns without a call.
+/// Panics if a process calls an operation before its previous one has returned, or returns without a
+/// call.
 pub fn check<S: Specification>(
     spec: &S,
     initial: S::State,
@@ -78,8 +81,9 @@ where
     if follow(spec, initial.clone(), history, None).is_some() {
         return Ok(());
     }
-    // Knowing what comes, the search gives up before the return that shows it. That one ends the
-    // shortest part of the history that cannot be explained: longer parts cannot be either.
+    // The search knows later results, so it gives up before the return that shows the violation. That
+    // return ends the shortest part of the history that cannot be explained. Longer parts cannot be
+    // explained either.
     let (mut explained, mut unexplained) = (0, history.len());
     while unexplained - explained > 1 {
         let middle = explained.midpoint(unexplained);
@@ -100,8 +104,9 @@ where
     })
 }
 
-/// Returns the monitor at the end of the history, if some order explains the history. An operation without
-/// a return is dropped once it has had its effect, unless the caller `asked` for its result.
+/// Returns the monitor at the end of the history, if some order explains the history. An operation
+/// without a return is dropped after it has had its effect, unless the caller has `asked` for its
+/// result.
 fn follow<S: Specification>(
     spec: &S,
     initial: S::State,
@@ -110,7 +115,7 @@ fn follow<S: Specification>(
 ) -> Option<Monitor<S>> {
     let mut monitor = Monitor::new(initial);
     let foreseen = foresee(history);
-    // The results of pending operations, where they return later.
+    // The results of the pending operations that return later.
     let mut will = BTreeMap::new();
     for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
         match kind {
@@ -154,10 +159,11 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
     foreseen
 }
 
-/// The smallest and the largest number of events shown.
+/// The minimum and maximum number of events shown.
 const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// Returns the events up to this one, from the call of the operation that returns there or a little before.
+/// Returns the events up to this one. They begin at the call of the operation that returns there, or a
+/// little before.
 fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
     let process = history[at].process;
     let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);

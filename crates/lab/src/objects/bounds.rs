@@ -1,8 +1,8 @@
-//! The largest number of own steps of an operation, over all interleavings.
+//! Finds the maximum number of own steps of an operation, over all interleavings.
 //!
-//! The interleavings include those in which all other processes stop forever, at any line, and those in
-//! which they are arbitrarily faster. So a bound here proves wait-freedom, and crashes need no
-//! separate model. A step is one access to a word, or the beginning or the end of an access to a copy or a place.
+//! In some interleavings, all other processes stop forever at any line. In others, they are arbitrarily
+//! faster. So a bound over all interleavings proves wait-freedom, and crashes need no separate model. A
+//! step is one access to a word, or the beginning or the end of an access to a copy or a buffer.
 
 use hallpass_algorithms::objects::universal::Intent;
 
@@ -14,15 +14,15 @@ use crate::{
     store::Id,
 };
 
-/// The largest number of own steps of an operation.
+/// The maximum number of own steps of an operation.
 #[derive(Clone, Debug)]
 pub struct StepBounds {
-    /// For operations that are applied; `None` if no process began one.
+    /// The bound for operations that are applied, or `None` if no process began one.
     pub apply: Option<Bound>,
-    /// For reads; `None` if no process began one.
+    /// The bound for reads, or `None` if no process began one.
     pub read: Option<Bound>,
-    /// A run in which an operation never ends: the state where it begins, the path to a cycle, and the
-    /// cycle.
+    /// A run in which an operation never ends: the state in which the operation begins, the path to a
+    /// cycle, and the cycle.
     pub lasso: Option<(Id, Vec<Agent>, Vec<Agent>)>,
 }
 

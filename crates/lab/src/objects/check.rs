@@ -1,4 +1,4 @@
-//! Questions about a shared object, and reports.
+//! Questions about a shared object, and their reports.
 
 use std::{
     fmt,
@@ -29,20 +29,22 @@ use crate::{
 pub struct Question {
     /// The object.
     pub kind: ObjectKind,
-    /// The number of processes that share it.
+    /// The number of processes that share the object.
     pub k: usize,
-    /// How many operations each process may begin, 0 for no limit; a single number applies to all.
+    /// The number of operations that each process may begin, where 0 means no limit. A single number
+    /// applies to all processes.
     pub operations: Vec<u8>,
-    /// The operations that processes choose from, one bit each; see [`ObjectKind::operations`].
+    /// The operations from which processes choose, one bit each. See [`ObjectKind::operations`].
     pub only: u8,
     /// The name of a wrong variant.
     pub wrong: Option<String>,
-    /// How much of a state is reduced; [`Reduction::Full`] except to check the reduction itself.
+    /// How much of a state is reduced. This is [`Reduction::Full`], except in checks of the reduction
+    /// itself.
     pub reduction: Reduction,
 }
 
 impl Question {
-    /// Asks about the sound construction, all operations and no limit.
+    /// Creates a question about the sound construction with all operations and no limit.
     pub fn new(kind: ObjectKind, k: usize) -> Self {
         Question { kind, k, operations: vec![0], only: !0, wrong: None, reduction: Reduction::Full }
     }
@@ -74,7 +76,7 @@ impl Question {
         Ok(Runs::new(object, variant, workload, self.reduction))
     }
 
-    /// Returns the names of the operations that processes choose from.
+    /// Returns the names of the operations from which processes choose.
     pub fn chosen(&self) -> Vec<&'static str> {
         let all = self.kind.operations().iter().enumerate();
         all.filter(|(which, _)| self.only >> which & 1 != 0).map(|(_, name)| *name).collect()
@@ -86,14 +88,14 @@ impl Question {
     }
 }
 
-/// An invalid question.
+/// Error for an invalid question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// No wrong variant has this name.
     Unknown(String),
     /// The number of processes is out of range.
     Size(usize),
-    /// There must be one number of operations for all processes, or one for each.
+    /// The number of operations is not given once for all processes, and not once for each process.
     Operations,
     /// No operation is selected.
     NoOperation,
@@ -124,7 +126,7 @@ pub struct Counterexample {
     pub fault: Fault,
     /// The agent of each step.
     pub agents: Vec<Agent>,
-    /// The length of the cycle at the end that repeats forever; 0 for none.
+    /// The length of the cycle at the end that repeats forever, or 0 if there is no cycle.
     pub cycle: usize,
     /// The steps as text.
     pub lines: Vec<String>,
@@ -145,9 +147,10 @@ pub struct Report {
     pub complete: bool,
     /// The first violation, by a shortest run.
     pub violated: Option<Counterexample>,
-    /// The largest number of own steps of an applied operation, and of a read; `None` if not computed.
+    /// The maximum number of own steps of an applied operation and of a read, or `None` if this was not
+    /// computed.
     pub max_steps: Option<(Option<Bound>, Option<Bound>)>,
-    /// The largest number of copies in use at once.
+    /// The maximum number of copies in use at once.
     pub copies: u32,
     /// The duration of the check.
     pub seconds: f64,
@@ -215,7 +218,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let runs = question.runs()?;
     let begun = Instant::now();
     (resources.phase)(question.kind.name());
-    // The search stops at the first fault, because its run is a shortest one.
+    // The search stops at the first fault, because the run to it is a shortest run.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
         let is_full = runs.bytes() > resources.bytes / 2;
@@ -274,8 +277,8 @@ fn counterexample(
     Ok(Counterexample { fault, agents, cycle, lines })
 }
 
-/// Replays these steps and returns the property that they violate. The replay uses no normal form, no
-/// table and no explorer.
+/// Replays these steps and returns the property that they violate. The replay does not use normal forms,
+/// tables or the explorer.
 ///
 /// # Errors
 /// Fails if the question is invalid; see [`Error`].

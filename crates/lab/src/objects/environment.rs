@@ -1,9 +1,9 @@
-//! The [`Environment`] of one process during one step, on a modelled state; it also detects races.
+//! The [`Environment`] of one process during one step, on a modelled state. It also detects races.
 //!
-//! Words are atomic; copies and places are not. On real memory, reading or writing a copy takes a while.
-//! So it takes two steps here, one where it begins and one where it ends, and any access of another
-//! process in between is a race unless both only read. The lines of the processes tell which accesses are
-//! under way, so the state needs no extra fields for that.
+//! Words are atomic, but copies and buffers are not. On real memory, reading or writing a copy takes
+//! time. So each access to a copy takes two steps in the model: one for its beginning, and one for its
+//! end. An access of another process in between is a race, unless both accesses only read. The lines of
+//! the processes show which accesses are under way, so the state needs no extra fields for this.
 
 use hallpass_algorithms::{
     Op, Word,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::linear::Specification;
 
-/// An access, recorded for printing a run.
+/// An access, recorded so that a run can be printed.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The variable.
@@ -31,20 +31,20 @@ pub struct Access {
 /// The shared state, as one process accesses it in one step.
 pub struct ModelEnvironment<'a> {
     pub(super) shared: &'a mut SharedState,
-    /// The lines of all processes before the step; `None` between two operations.
+    /// The lines of all processes before the step. A line is `None` between two operations.
     pub(super) lines: &'a [Option<Line>],
     pub(super) object: &'a SmallObject,
     pub(super) me: usize,
     pub(super) intent: Intent,
-    /// Which operation `me` executes.
+    /// The operation that `me` executes.
     pub(super) which: u8,
-    /// The answer that `me` has kept for itself.
+    /// The answer that `me` has kept.
     pub(super) kept: Option<u8>,
     pub(super) fault: Option<Fault>,
-    /// Whether writing a copy that another process holds is a fault even while that process does not
-    /// read it.
+    /// Whether it is a fault to write a copy that another process holds, even if that process does not
+    /// read it at the moment.
     pub(super) strict: bool,
-    /// The accesses, if they are to be recorded.
+    /// The accesses, if they are recorded.
     pub(super) log: Option<Vec<Access>>,
 }
 
@@ -59,7 +59,7 @@ impl ModelEnvironment<'_> {
         self.fault = self.fault.or(Some(fault));
     }
 
-    /// Returns the other processes that are inside an operation, with their lines.
+    /// Returns the other processes that execute an operation, with their lines.
     fn others(&self) -> impl Iterator<Item = (usize, Line)> + '_ {
         let lines = self.lines.iter().enumerate().filter(|&(process, _)| process != self.me);
         lines.filter_map(|(process, line)| line.map(|line| (process, line)))
@@ -86,8 +86,8 @@ impl ModelEnvironment<'_> {
         &mut self.shared.copies[copy]
     }
 
-    fn place(&self, process: usize, place: usize) -> usize {
-        process * self.lines.len() + place
+    fn buffer(&self, process: usize, buffer: usize) -> usize {
+        process * self.lines.len() + buffer
     }
 
     fn operation(&self) -> Operation {
@@ -151,10 +151,10 @@ impl Environment for ModelEnvironment<'_> {
         Some(Helped { process: answer.process.into(), request: Request::unpack(answer.request) })
     }
 
-    fn put_begins(&mut self, me: usize, place: usize) {
+    fn put_begins(&mut self, me: usize, buffer: usize) {
         let reads = |at| match at {
             Line::B8 { todo, request, .. } => {
-                (todo.trailing_zeros() as usize, request.place) == (me, place)
+                (todo.trailing_zeros() as usize, request.buffer) == (me, buffer)
             }
             _ => false,
         };
@@ -162,9 +162,9 @@ impl Environment for ModelEnvironment<'_> {
             self.fault(Fault::Race);
         }
     }
-    fn put_ends(&mut self, me: usize, place: usize) {
-        let (place, operation) = (self.place(me, place), self.operation());
-        self.shared.places[place] = Some(operation);
+    fn put_ends(&mut self, me: usize, buffer: usize) {
+        let (buffer, operation) = (self.buffer(me, buffer), self.operation());
+        self.shared.buffers[buffer] = Some(operation);
     }
 
     fn copy_begins(&mut self, from: usize, copy: usize) {
@@ -178,7 +178,7 @@ impl Environment for ModelEnvironment<'_> {
         let (source, old) = (&self.shared.copies[from], &self.shared.copies[copy]);
         let is_next = old.version != 0 && old.version + 1 == source.version;
         let value = if usize::from(source.previous) == copy && is_next {
-            // As on real memory: catch up instead of copying.
+            // The copy catches up instead of being copied, as on real memory.
             old.value.map(|value| {
                 source.batch.iter().fold(value, |value, operation| {
                     let (value, _) = self.object.apply(&value, operation);
@@ -199,13 +199,13 @@ impl Environment for ModelEnvironment<'_> {
     }
 
     fn serve_begins(&mut self, _copy: usize, owner: usize, request: Request) {
-        let writes = |at| matches!(at, Line::P4 { place, .. } if place == request.place);
+        let writes = |at| matches!(at, Line::P4 { buffer, .. } if buffer == request.buffer);
         if self.others().any(|(other, at)| other == owner && writes(at)) {
             self.fault(Fault::Race);
         }
     }
     fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request) {
-        let operation = self.shared.places[self.place(owner, request.place)];
+        let operation = self.shared.buffers[self.buffer(owner, request.buffer)];
         let (object, intent) = (self.object, self.intent);
         let copy = self.copy(copy);
         copy.served = copy.served & !(1 << owner) | (request.parity() as u8) << owner;

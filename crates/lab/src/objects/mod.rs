@@ -4,10 +4,10 @@
 //! |---|---|
 //! | [`object`] | the small objects that are shared |
 //! | [`variants`] | the construction and its wrong variants |
-//! | [`state`], [`environment`], [`step`] | the state, and what a step does to it; races |
-//! | [`normal`] | normal forms: finitely many states, although numbers grow |
+//! | [`state`], [`environment`], [`step`] | the state, and the effect of a step on it; races |
+//! | [`normal`] | normal forms, which give finitely many states although numbers grow |
 //! | [`space`], [`observe`] | all runs with a linearizability monitor; the properties |
-//! | [`mod@check`], [`bounds`] | questions and reports; the largest number of steps that an operation takes |
+//! | [`mod@check`], [`bounds`] | questions and reports; the maximum number of steps of an operation |
 //! | [`text`] | a run as text, one line per step |
 //! | [`suite`] | the expected results |
 

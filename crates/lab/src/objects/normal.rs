@@ -1,28 +1,29 @@
-//! Normal forms: each state is replaced by one that behaves the same forever, so that there are finitely
-//! many although request numbers and versions grow without bound.
+//! Normal forms. Each state is replaced by a state with the same future behaviour. So there are finitely
+//! many states, although request numbers and versions grow without bound.
 //!
 //! **Numbers.** A request number is compared only with the number of the same process's latest request.
-//! Numbers grow, so a number that is not the latest never becomes the latest again. Beyond that, only
-//! parity matters, and flipping all parities of one process changes nothing: in its request numbers, its
-//! bit of flips and of what each copy has served, and its lines. So the latest number becomes 2, the
-//! number that its owner is about to write becomes 3, and an older number becomes 0 if it has the parity
-//! of the latest and 1 otherwise.
+//! Numbers grow, so a number that is not the latest never becomes the latest again. Apart from that,
+//! only parity matters. Flipping all parities of one process changes nothing: in its request numbers, in
+//! its bit of flips, in its bit of what each copy has served, and in its lines. So the latest number
+//! becomes 2, and the number that its owner is about to write becomes 3. An older number becomes 0 if it
+//! has the parity of the latest number, and 1 otherwise.
 //!
-//! **Versions.** A version is compared only with another version plus one. A new version is one more than
-//! that of a copy that a process holds; it becomes the version of the head, or nothing is added to it
-//! again. So differences up to 2 matter, and 3 stands for all larger ones.
+//! **Versions.** A version is compared only with another version plus one. A new version is one more
+//! than the version of a copy that a process holds. It becomes the version of the head, or nothing is
+//! added to it again. So differences up to 2 matter, and 3 stands for all larger differences.
 //!
-//! **Fields that no process reads.** A copy is read by a process that holds it (see [`held`]), by a process
-//! that fetches an answer from it, and by a process that makes it catch up with the copy that replaced
-//! it. It is rewritten before any other process can read it. So every field that none of these readers
-//! uses is cleared.
+//! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds it (see
+//! [`held`]), a process that fetches an answer from it, and a process that makes it catch up with the
+//! copy that replaced it. Before any other process can read the copy, it is rewritten. So every field
+//! that none of these readers uses is cleared.
 //!
-//! **Late processes.** This part applies to [orderly](Variant::orderly) variants, in which a held head is
-//! not written until it is released. The search checks [`Fault::Held`](super::observe::Fault::Held) at
-//! every step, so this is not an assumption: it is true up to the first fault. Then a process that holds a
-//! former head will never see it become the head again. The copy that it builds will be spoiled, and
-//! no process reads it before. So the contents of that copy do not matter, nor do the operations applied to
-//! it. What matters is which requests the process will serve and which places it will mark.
+//! **Late processes.** This part applies to [orderly](Variant::orderly) variants, in which no process
+//! writes a held head until it is released. This is not an assumption: the search checks
+//! [`Fault::Held`](super::observe::Fault::Held) at every step, so it is true up to the first fault. A
+//! process that holds a former head will never see it become the head again. So the copy that this
+//! process builds will be spoiled, and no process reads it before. The contents of that copy do not
+//! matter, nor do the operations applied to it. Only two things matter: the requests that the process
+//! will serve, and the buffers that it will mark.
 //!
 //! `tests/objects.rs` compares explorations with and without the last two parts.
 
@@ -38,7 +39,7 @@ use Line::*;
 /// How much of a state is reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
-    /// Nothing is reduced, and numbers grow. Only for single runs.
+    /// Nothing is reduced, and numbers grow. This is only for single runs.
     Raw,
     /// Numbers and versions are reduced.
     Small,
@@ -57,7 +58,7 @@ pub fn normalize(state: &mut ModelState, variant: &Variant, reduction: Reduction
     if reduction == Reduction::Full {
         let form = Form { head: state.shared.head as usize, variant };
         let lines: Vec<_> = (0..state.processes.len()).map(|process| state.line(process)).collect();
-        form.places(state, &lines);
+        form.buffers(state, &lines);
         form.copies(state, &lines);
         form.processes(state);
     }
@@ -70,7 +71,7 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Returns whether a process that holds this copy is late.
+    /// Returns whether a process that holds this copy is late: the copy is no longer the head.
     fn is_late(&self, h: usize) -> bool {
         self.variant.orderly && h != self.head
     }
@@ -80,8 +81,8 @@ impl Form<'_> {
         Self::building(at).and_then(|(h, c)| (!self.is_late(h)).then_some(c))
     }
 
-    /// Returns the copy that is being built or given up at this line and will be spoiled. Its version must be
-    /// cleared, because it may happen to be one less than the version of the head.
+    /// Returns the copy that is being built or given up at this line, if it will be spoiled. Its version
+    /// must be cleared, because it could be one less than the version of the head by chance.
     fn ruins(&self, at: Line) -> Option<usize> {
         match at {
             U1 { c } => self.variant.orderly.then_some(c),
@@ -89,7 +90,7 @@ impl Form<'_> {
         }
     }
 
-    /// Returns the head from which a copy is being built at this line, and the copy.
+    /// Returns the head and the copy, if a copy is being built from the head at this line.
     fn building(at: Line) -> Option<(usize, usize)> {
         match at {
             B3 { h, c } | B4 { h, c, .. } | B5 { h, c, .. } | B6 { h, c, .. } => Some((h, c)),
@@ -98,9 +99,9 @@ impl Form<'_> {
         }
     }
 
-    /// Clears the places that no process will read. A place is read while its request is open or being
+    /// Clears the buffers that no process will read. A buffer is read while its request is open or being
     /// served.
-    fn places(&self, state: &mut ModelState, lines: &[Option<Line>]) {
+    fn buffers(&self, state: &mut ModelState, lines: &[Option<Line>]) {
         if !self.variant.orderly {
             return;
         }
@@ -110,9 +111,9 @@ impl Form<'_> {
         for (process, line) in lines.iter().enumerate() {
             let mut read = 0u64;
             let request = Request::unpack(shared.requests[process]);
-            read |= (pending >> process & 1) << request.place;
+            read |= (pending >> process & 1) << request.buffer;
             if let Some(P5 { request } | P6 { request }) = line {
-                read |= 1 << request.place;
+                read |= 1 << request.buffer;
             }
             for mut at in lines.iter().copied().flatten() {
                 if held(at, false).is_none_or(|h| self.is_late(h)) {
@@ -120,13 +121,14 @@ impl Form<'_> {
                 }
                 if let Some((_, request)) = serving(&mut at).filter(|&(owner, _)| owner == process)
                 {
-                    read |= 1 << request.place;
+                    read |= 1 << request.buffer;
                 }
             }
-            for (place, operation) in shared.places[process * k..][..k].iter_mut().enumerate() {
-                *operation = operation.filter(|_| read >> place & 1 != 0);
+            for (buffer, operation) in shared.buffers[process * k..][..k].iter_mut().enumerate() {
+                *operation = operation.filter(|_| read >> buffer & 1 != 0);
             }
-            // A process without an open request has its answer, whether or not another process served it.
+            // A process without an open request already has its answer, whether or not another process
+            // served it.
             if !has_open_request(
                 line,
                 state.processes[process].ongoing.map(|ongoing| ongoing.intent),
@@ -153,7 +155,7 @@ impl Form<'_> {
         let whole: Vec<bool> = (0..copies.len())
             .map(|c| c == self.head || any(&|at| self.builds(at) == Some(c)))
             .collect();
-        // Copies from which others may be made, and copies that may catch up with them.
+        // Copies from which other copies may be made, and copies that may catch up with them.
         let is_source =
             |c: usize| whole[c] || !self.variant.orderly && any(&|at| held(at, hasty) == Some(c));
         let mut behind = 0u64;
@@ -186,8 +188,9 @@ impl Form<'_> {
         }
     }
 
-    /// Replaces answers that can no longer be assigned or fetched from here. A process at line F1 takes a
-    /// step for each answer, so the list keeps its length while such a process may come.
+    /// Replaces answers that can no longer be assigned or fetched from this copy. A process at line F1
+    /// takes one step for each answer. So the list keeps its length as long as a process may still reach
+    /// line F1.
     fn answers(&self, requests: &[i64], c: usize, copy: &mut CopyState, is_list: bool) {
         if !self.variant.numbers {
             return;
@@ -210,7 +213,7 @@ impl Form<'_> {
         }
     }
 
-    /// Clears the private variables that their process will not use.
+    /// Clears the private variables that the process will not use.
     fn processes(&self, state: &mut ModelState) {
         for (me, process) in state.processes.iter_mut().enumerate() {
             let Some(ongoing) = &mut process.ongoing else { continue };
@@ -239,7 +242,7 @@ impl Form<'_> {
                 ongoing.which = 0;
             }
             let keeps = match ongoing.at {
-                // Before the process has served itself, its answer is from a failed attempt.
+                // Before the process has served itself, its answer comes from a failed attempt.
                 B4 { todo, .. }
                 | B5 { todo, .. }
                 | B6 { todo, .. }

@@ -1,5 +1,5 @@
-//! Small objects to share. They have few values, so that all runs can be explored, and their answers
-//! reveal the order in which operations took effect.
+//! Small objects to share. They have few values, so that all runs can be explored. Their answers reveal
+//! the order in which operations took effect.
 
 use hallpass_algorithms::objects::universal::Intent;
 
@@ -8,13 +8,15 @@ use crate::linear::Specification;
 /// The type of a small object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ObjectKind {
-    /// Add one and return the old value; read.
+    /// A counter. Operations: add one and return the old value; read.
     Counter,
-    /// Write the process's own number; compare-and-swap it to 0; read.
+    /// A register. Operations: write the process's own number; compare-and-swap it to 0; read.
     Register,
-    /// Put the process's own number; take the oldest; read the oldest. Holds at most two numbers.
+    /// A queue of at most two numbers. Operations: put the process's own number; take the oldest; read
+    /// the oldest.
     Queue,
-    /// Put the process's own number; take the youngest; read the youngest. Holds at most two numbers.
+    /// A stack of at most two numbers. Operations: put the process's own number; take the youngest; read
+    /// the youngest.
     Stack,
 }
 
@@ -23,7 +25,7 @@ impl ObjectKind {
     pub const ALL: [ObjectKind; 4] =
         [ObjectKind::Counter, ObjectKind::Register, ObjectKind::Queue, ObjectKind::Stack];
 
-    /// Returns the name used on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ObjectKind::Counter => "counter",
@@ -33,7 +35,8 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the names of the operations. Only the last one leaves the object unchanged.
+    /// Returns the names of the operations. The last operation is the only one that leaves the object
+    /// unchanged.
     pub fn operations(self) -> &'static [&'static str] {
         match self {
             ObjectKind::Counter => &["add", "look"],
@@ -61,15 +64,15 @@ pub struct SmallObject {
     pub k: usize,
 }
 
-/// The counter counts modulo this. With 3, an operation under way could explain an answer to the request
-/// before the last, and the variant `untagged` took ten times as many states.
+/// The counter counts modulo this number. With 3, an operation under way could explain an answer to the
+/// request before the last one, and the variant `untagged` would need ten times as many states.
 const MODULUS: u8 = 4;
 
 impl SmallObject {
     /// The initial value of every object.
     pub const INITIAL: u8 = 0;
 
-    /// Returns whether an operation applies a change or only reads.
+    /// Returns whether an operation changes the object or only reads it.
     pub fn intent(&self, which: usize) -> Intent {
         if which + 1 == self.kind.operations().len() { Intent::Read } else { Intent::Apply }
     }
@@ -95,7 +98,7 @@ impl Specification for SmallObject {
     fn apply(&self, &state: &u8, operation: &Operation) -> (u8, u8) {
         use ObjectKind::{Counter, Queue, Register, Stack};
         let own = operation.process + 1;
-        // Queues and stacks are numbers to this base: the lowest digit came first, 0 is empty.
+        // A queue or stack is a number in this base. The lowest digit came first, and 0 means empty.
         let base = self.k as u8 + 1;
         match (self.kind, operation.which) {
             (Counter, 0) => ((state + 1) % MODULUS, state),

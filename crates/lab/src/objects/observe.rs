@@ -5,14 +5,14 @@
 pub enum Fault {
     /// No order of the operations explains an answer.
     Linearizable,
-    /// A process writes a copy or place that another process reads or writes at the same time, or reads
-    /// one that another writes.
+    /// A process writes a copy or buffer that another process reads or writes at the same time, or reads
+    /// one that another process writes.
     Race,
     /// A process does not find its answer, or the value of the object is lost.
     Missing,
     /// A process writes a copy that another process has guarded and found to be the head.
     Held,
-    /// An operation may take any number of steps.
+    /// There is no bound on the steps of an operation.
     WaitFree,
 }
 
@@ -32,7 +32,7 @@ impl Fault {
         }
     }
 
-    /// Returns what holds in runs without this fault.
+    /// Returns the property that holds in runs without this fault.
     pub fn promise(self) -> &'static str {
         match self {
             Fault::Linearizable => {

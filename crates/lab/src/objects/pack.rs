@@ -1,4 +1,4 @@
-//! The shared state in few bytes, because a search keeps many of them.
+//! Packs the shared state into few bytes, because a search keeps many shared states.
 
 use hallpass_algorithms::Word;
 
@@ -32,7 +32,7 @@ pub fn pack(shared: &SharedState) -> Vec<u8> {
     bytes.extend(shared.taken.to_le_bytes());
     shared.requests.iter().for_each(|&request| long(&mut bytes, request));
     bytes.extend(shared.guards.iter().chain(&shared.marks).map(|&word| small(word)));
-    bytes.extend(shared.places.iter().map(|place| place.map_or(NOTHING, pack_operation)));
+    bytes.extend(shared.buffers.iter().map(|buffer| buffer.map_or(NOTHING, pack_operation)));
     let is_empty = |copy: &CopyState| *copy == CopyState::default();
     for copy in &shared.copies {
         if is_empty(copy) {
@@ -75,7 +75,7 @@ pub fn unpack(bytes: &[u8], k: usize, copies: usize) -> SharedState {
         requests: (0..k).map(|_| bytes.long()).collect(),
         guards: bytes.bytes(k, Word::from),
         marks: bytes.bytes(k, Word::from),
-        places: bytes.bytes(k * k, |byte| (byte != NOTHING).then(|| unpack_operation(byte))),
+        buffers: bytes.bytes(k * k, |byte| (byte != NOTHING).then(|| unpack_operation(byte))),
         copies: (0..copies).map(|_| unpack_copy(&mut bytes)).collect(),
     }
 }

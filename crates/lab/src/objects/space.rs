@@ -1,8 +1,8 @@
-//! All runs of a shared object, with a linearizability monitor, as a space to explore.
+//! The space of all runs of a shared object, with a linearizability monitor.
 //!
 //! Processes begin operations at any time, without limit or up to a limit for each process. The first
-//! access of an operation counts as its call and the last one as its return. Separate calls and returns
-//! would add runs, but those runs would be held to nothing more.
+//! access of an operation counts as its call, and the last access counts as its return. Separate calls
+//! and returns would add runs, but no requirement.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
@@ -25,7 +25,7 @@ use crate::{
 
 /// The number of words of a packed state.
 pub const WORDS: usize = 2;
-/// The largest supported number of processes.
+/// The maximum number of processes.
 pub const MAX_PROCESSES: usize = 4;
 
 const SHARED_BITS: u32 = 32;
@@ -34,15 +34,15 @@ const MONITOR_BITS: u32 = 128 - SHARED_BITS - MAX_PROCESSES as u32 * PROCESS_BIT
 
 type Packed = [u64; WORDS];
 
-/// A state, its monitor, and the property that is violated.
+/// A state, its monitor, and the property that it violates, if any.
 pub type MonitoredState = (ModelState, Monitor<SmallObject>, Option<Fault>);
 
 /// The operations that processes may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// For each process, how many operations it may begin; `None` for no limit.
+    /// For each process: the number of operations that it may begin, or `None` for no limit.
     pub operations: [Option<u8>; MAX_PROCESSES],
-    /// The operations of the object that they choose from, one bit each.
+    /// The operations of the object from which processes choose, one bit each.
     pub only: u8,
 }
 
@@ -105,7 +105,7 @@ impl Runs {
     }
 
     /// Returns the process and the operation of an agent. Each process has one agent for each operation
-    /// that it may begin; the first of them also continues an operation.
+    /// that it may begin. The first of these agents also continues an operation.
     pub fn agent(&self, agent: Agent) -> (usize, usize) {
         (agent / self.choices(), agent % self.choices())
     }
@@ -194,29 +194,29 @@ impl Runs {
         self.processes.thing(bits(packed, at, PROCESS_BITS))
     }
 
-    /// Returns the intent of the operation that a process executes; `None` between two operations.
+    /// Returns the intent of the operation that a process executes, or `None` between two operations.
     pub fn intent(&self, packed: &Packed, process: usize) -> Option<Intent> {
         self.process(packed, process).ongoing.map(|ongoing| ongoing.intent)
     }
 
-    /// Returns whether a fault was found so far.
+    /// Returns whether the search has found a fault so far.
     pub fn is_faulty(&self) -> bool {
         self.faulty.load(Relaxed)
     }
 
-    /// Returns the largest number of copies that were in use at once.
+    /// Returns the maximum number of copies that were in use at once.
     pub fn max_in_use(&self) -> u32 {
         self.in_use.load(Relaxed)
     }
 
-    /// Estimates the bytes that the tables of parts of states take.
+    /// Estimates the number of bytes that the tables of parts take.
     pub fn bytes(&self) -> u64 {
         const SHARED: usize = 140; // including the table's own entry
         const MONITOR: usize = 200;
         (self.shared.len() * SHARED + self.monitors.len() * MONITOR) as u64
     }
 
-    /// Returns how many different shared states, process states and monitors were seen.
+    /// Returns the number of distinct shared states, process states and monitors.
     pub fn parts(&self) -> [usize; 3] {
         [self.shared.len(), self.processes.len(), self.monitors.len()]
     }
@@ -246,7 +246,7 @@ impl Space<WORDS> for Runs {
             }
             let mut next = state.clone();
             let Some(record) = self.advance(agent, &mut next, false) else { continue };
-            // Most steps do not concern the monitor.
+            // Most steps do not affect the monitor.
             let monitor = if record.is_silent() {
                 number
             } else {

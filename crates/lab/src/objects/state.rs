@@ -7,66 +7,67 @@ use hallpass_algorithms::{
 
 use super::object::{Operation, SmallObject};
 
-/// An answer that a copy holds for the process that made the request.
+/// An answer in a copy. It is for the process that made the request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StoredAnswer {
     /// The process that made the request.
     pub process: u8,
-    /// The request, packed.
+    /// The packed request.
     pub request: Word,
     /// The answer.
     pub answer: u8,
 }
 
 impl StoredAnswer {
-    /// In a normal form, stands for any answer that no process will fetch. Line F1 still takes a step for it.
+    /// The value that stands, in a normal form, for any answer that no process will fetch. Line F1 still
+    /// takes a step for it.
     pub const SPENT: StoredAnswer = StoredAnswer { process: 0, request: 0, answer: 0 };
 }
 
 /// A copy of the object.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct CopyState {
-    /// The value of the object; `None` if it is unknown or will not be read.
+    /// The value of the object, or `None` if it is unknown or will not be read.
     pub value: Option<u8>,
     /// The parities of the requests that the copy has served.
     pub served: u8,
     /// The copy that this copy replaced.
     pub previous: u8,
-    /// One more than the version of the copy that this one was made from; 0 for no version.
+    /// One more than the version of the copy from which this copy was made, or 0 for no version.
     pub version: u32,
-    /// The operations applied since it was made.
+    /// The operations that were applied since the copy was made.
     pub batch: Vec<Operation>,
-    /// The answers that it holds.
+    /// The answers that the copy holds.
     pub answers: Vec<StoredAnswer>,
 }
 
 /// The state that processes share.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SharedState {
-    /// The copy that is the object.
+    /// The copy that is currently the object.
     pub head: Word,
     /// The parities of all requests.
     pub flips: Word,
-    /// The requests, packed.
+    /// The packed requests.
     pub requests: Vec<Word>,
-    /// The guards: 1 + the guarded copy.
+    /// The guards, each as 1 + the guarded copy.
     pub guards: Vec<Word>,
-    /// The marks, packed.
+    /// The packed marks.
     pub marks: Vec<Word>,
     /// The copies that are taken, one bit each.
     pub taken: u16,
     /// The copies.
     pub copies: Vec<CopyState>,
-    /// The operation in each place, k places for each process.
-    pub places: Vec<Option<Operation>>,
+    /// The operation in each buffer. Each process has k buffers.
+    pub buffers: Vec<Option<Operation>>,
 }
 
 /// The private state of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ProcessState {
-    /// How many more operations it may begin; `None` for no limit.
+    /// The number of operations that the process may still begin, or `None` for no limit.
     pub left: Option<u8>,
-    /// The operation that it executes; `None` between two operations.
+    /// The operation that the process executes, or `None` between two operations.
     pub ongoing: Option<Ongoing>,
 }
 
@@ -75,9 +76,9 @@ pub struct ProcessState {
 pub struct Ongoing {
     /// The next line.
     pub at: Line,
-    /// Whether it applies an operation or reads.
+    /// Whether the operation changes the object or only reads it.
     pub intent: Intent,
-    /// Which operation it is, until it has been written to a place.
+    /// The index of the operation, until it has been written to a buffer.
     pub which: u8,
     /// The answer that the process has kept for itself.
     pub kept: Option<u8>,
@@ -93,7 +94,7 @@ pub struct ModelState {
 }
 
 impl SharedState {
-    /// Returns the state before the first step: copy 0 is the object, the others are empty.
+    /// Returns the state before the first step. Copy 0 is the object, and the other copies are empty.
     pub fn new(k: usize) -> Self {
         let mut copies = vec![CopyState::default(); copies(k)];
         copies[0] =
@@ -106,11 +107,12 @@ impl SharedState {
             marks: vec![NONE; k],
             taken: 1,
             copies,
-            places: vec![None; k * k],
+            buffers: vec![None; k * k],
         }
     }
 
-    /// Counts the copies that are not free: taken, guarded, or holding an answer to be fetched.
+    /// Counts the copies that are not free: those that are taken, guarded, or hold an answer that is
+    /// still to be fetched.
     pub fn in_use(&self) -> u32 {
         let mut used = self.taken;
         for (&guard, &request) in self.guards.iter().zip(&self.requests) {
@@ -126,22 +128,23 @@ impl SharedState {
 }
 
 impl ModelState {
-    /// Returns the state before the first step. `operations` says how many operations each process
-    /// begins at most.
+    /// Returns the state before the first step. `operations` contains the maximum number of operations
+    /// of each process.
     pub fn new(operations: &[Option<u8>]) -> Self {
         let idle = |&left: &Option<u8>| ProcessState { left, ongoing: None };
         let processes = operations.iter().map(idle).collect();
         ModelState { shared: SharedState::new(operations.len()), processes }
     }
 
-    /// Returns the next line of a process; `None` between two operations.
+    /// Returns the next line of a process, or `None` between two operations.
     pub fn line(&self, process: usize) -> Option<Line> {
         self.processes[process].ongoing.map(|ongoing| ongoing.at)
     }
 }
 
-/// Returns the copy that a process at this line holds: the process found it to be the head and may still
-/// read or replace it. With `hasty`, the process need not have found it to be the head.
+/// Returns the copy that a process at this line holds. The process has found this copy to be the head,
+/// and may still read or replace it. With `hasty`, the process may hold a copy without having found it
+/// to be the head.
 pub fn held(at: Line, hasty: bool) -> Option<usize> {
     use Line::*;
     match at {

@@ -26,7 +26,7 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// Returns whether an observer has nothing to note.
+    /// Returns whether the step has nothing that an observer has to record.
     pub fn is_silent(&self) -> bool {
         self.began.is_none() && self.returned.is_none() && self.fault.is_none()
     }
@@ -45,9 +45,9 @@ pub struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    /// Executes one step of `me`, which begins operation `which` if it executes none. Lines without an
-    /// access are executed together with the line before them, because no process can observe when they
-    /// happen. Returns `None` if `me` cannot move.
+    /// Executes one step of `me`. If `me` executes no operation, it begins operation `which`. Lines
+    /// without an access are executed together with the line before them, because no process can observe
+    /// when they happen. Returns `None` if `me` cannot move.
     pub fn step(&self, state: &mut ModelState, me: usize, which: usize) -> Option<StepRecord> {
         let process = &mut state.processes[me];
         let mut record = StepRecord::default();

@@ -16,9 +16,9 @@ pub struct Case {
     pub kind: ObjectKind,
     /// The number of processes.
     pub k: usize,
-    /// How many operations each process may begin; 0 for no limit.
+    /// The number of operations that each process may begin, where 0 means no limit.
     pub operations: &'static [u8],
-    /// The operations that processes choose from, one bit each.
+    /// The operations from which processes choose, one bit each.
     pub only: u8,
     /// The name of a wrong variant.
     pub wrong: Option<&'static str>,
@@ -31,10 +31,11 @@ pub struct Case {
 /// The expected result of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// All properties hold. The numbers are the states, the most steps of an applied operation and the
-    /// most steps of a read; 0 if no process begins one.
+    /// All properties hold. The numbers are the states, the maximum steps of an applied operation, and
+    /// the maximum steps of a read. A maximum is 0 if no process begins such an operation.
     Holds(u64, u32, u32),
-    /// This property is violated. The number is the length of a shortest run, or 0 for any length.
+    /// This property is violated. The number is the length of a shortest run, or 0 if any length is
+    /// accepted.
     Violated(Fault, usize),
 }
 
@@ -53,7 +54,7 @@ impl Case {
 }
 
 impl Expected {
-    /// Returns whether a report agrees.
+    /// Returns whether a report agrees with the expected result.
     pub fn is_met(&self, report: &Report) -> bool {
         match *self {
             Expected::Holds(states, apply, read) => {
@@ -75,7 +76,7 @@ impl Expected {
 
 const ALL: u8 = !0;
 const FIRST: u8 = 1;
-/// The number of threads decides which cycle is found.
+/// Accepts any length, because the number of threads decides which cycle is found.
 const ANY: usize = 0;
 
 const fn holds(
@@ -98,8 +99,8 @@ const fn violated(
     Case { kind: ObjectKind::Counter, k: 2, operations, only, wrong, expected, quick }
 }
 
-/// The models. Those that hold are explored completely. A counter that two processes use without limit has
-/// too many states; a limit for one of the two is enough.
+/// The models. Those whose properties hold are explored completely. A counter that two processes use
+/// without limit has too many states, but a limit for one of the two processes is enough.
 pub const SUITE: &[Case] = &[
     holds((ObjectKind::Counter, 1, &[0], ALL), (129, 22, 6), true),
     holds((ObjectKind::Counter, 2, &[1], ALL), (2_637, 50, 9), true),
@@ -115,8 +116,8 @@ pub const SUITE: &[Case] = &[
     violated(3, (&[2], ALL), (Fault::Missing, 85), true),
     violated(4, (&[1], ALL), (Fault::WaitFree, ANY), true),
     violated(5, (&[2], ALL), (Fault::Race, 47), true),
-    // This takes a read that makes a request: a process that serves another leaves its mark, and the marked
-    // place stays out of use.
+    // This violation needs a read that makes a request. A process that serves another process leaves its
+    // mark, and the marked buffer stays out of use.
     violated(6, (&[3], ALL), (Fault::Linearizable, 137), false),
     violated(7, (&[1, 0], FIRST), (Fault::WaitFree, ANY), true),
     violated(8, (&[3], FIRST), (Fault::Linearizable, 113), true),

@@ -1,4 +1,4 @@
-//! A run as text, one line a step.
+//! Formats a run as text, one line for each step.
 
 use hallpass_algorithms::{
     Word,
@@ -17,14 +17,14 @@ fn show(what: &str, value: Word) -> String {
             Answer::In(copy) => format!("answer in copy {copy}"),
             Answer::Fetched => "answered".into(),
         };
-        return format!("(number {}, place {}, {answer})", request.number, request.place);
+        return format!("(number {}, buffer {}, {answer})", request.number, request.buffer);
     }
     if what.starts_with("guard") {
         return if value == NONE { "none".into() } else { format!("copy {}", value - 1) };
     }
     if what.starts_with("mark") {
-        return Mark::unpack(value).map_or("none".into(), |Mark { owner, place }| {
-            format!("(process {owner}, place {place})")
+        return Mark::unpack(value).map_or("none".into(), |Mark { owner, buffer }| {
+            format!("(process {owner}, buffer {buffer})")
         });
     }
     if what.starts_with("flips") || what.ends_with("served") {
@@ -52,7 +52,8 @@ pub fn steps(runs: &Runs, agents: &[Agent]) -> Vec<String> {
             Some(operation) => format!("{me} begins {:<9}", runs.object.show(operation)),
             None => format!("{me}                 "),
         };
-        // A line that accesses words is shown by its label and its accesses, any other line in full.
+        // A line that accesses words is shown as its label and its accesses. Any other line is shown in
+        // full.
         let label = record.line.split(' ').next().unwrap_or_default();
         line += if record.accesses.is_empty() { &record.line } else { label };
         if !record.accesses.is_empty() {

@@ -15,20 +15,20 @@ use super::environment::ModelEnvironment;
 /// The construction, or a wrong variant of it.
 #[derive(Clone, Copy)]
 pub struct Variant {
-    /// The name on the command line; `None` for the sound construction.
+    /// The name on the command line, or `None` for the sound construction.
     pub name: Option<&'static str>,
     /// The mistake of the variant.
     pub title: &'static str,
     /// Executes one line.
     pub step: fn(&mut ModelEnvironment<'_>, usize, Intent, Line) -> Next,
-    /// Whether the variant replaces this line of process `me` by one that makes no access.
+    /// Whether the variant replaces this line of process `me` by a line without an access.
     pub skips: fn(me: usize, at: Line) -> bool,
     /// Whether lines R3 and A4 check the head again.
     pub validates: bool,
     /// Whether request numbers grow.
     pub numbers: bool,
-    /// Whether a guarded head stays unchanged and copies that were not installed are never read. The
-    /// [normal form](super::normal) leaves more out where this holds.
+    /// Whether a guarded head stays unchanged, and copies that were not installed are never read. If so,
+    /// the [normal form](super::normal) leaves more out.
     pub orderly: bool,
 }
 
@@ -98,8 +98,11 @@ pub const WRONG: [Variant; 9] = [
         ..disorderly::<Unmarked>("unmarked", "reads operations of others without a mark")
     },
     Variant { numbers: false, ..disorderly::<Untagged>("untagged", "numbers requests modulo 2") },
-    wrong::<Selfish>("selfish", "serves nobody else"),
-    disorderly::<Forgetful>("forgetful", "takes a copy that was not installed for one that was"),
+    wrong::<Selfish>("selfish", "does not serve the requests of others"),
+    disorderly::<Forgetful>(
+        "forgetful",
+        "treats a copy that was not installed as an installed copy",
+    ),
 ];
 
 /// Returns the wrong variant with this name.

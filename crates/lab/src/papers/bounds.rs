@@ -11,7 +11,7 @@ use super::{
 };
 use crate::graph;
 
-/// A count beside its bound.
+/// A count and its bound.
 struct Held<'a> {
     count: &'a Count<'a>,
     bound: Option<u64>,
@@ -42,7 +42,8 @@ impl Held<'_> {
         }
     }
 
-    /// Returns the count to show of several: the largest one, at the smallest size.
+    /// Returns the rank of a count. The count with the highest rank is shown: the largest count, at the
+    /// smallest size.
     fn rank(&self) -> (graph::Bound, Reverse<(usize, usize)>) {
         (self.count.value, Reverse((self.count.n, self.count.k)))
     }
@@ -64,7 +65,7 @@ pub(super) fn counted(
     counts: &[Count<'_>],
 ) -> Piece {
     let formula = bound.formula();
-    // The formulas of a statement file were checked when it was read.
+    // Reading the statement file has already checked its formulas.
     let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
     let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
     let mut sizes = Sizes::default();
@@ -80,7 +81,7 @@ pub(super) fn counted(
         Quantity::Dsm => Some(Shows::Dsm),
         _ => None,
     };
-    // A run from a search is worth showing if it reaches the bound.
+    // A run found by a search is shown only if it reaches the bound.
     let searched = |held: &&Held<'_>| matches!(held.count.origin, Origin::Replay(_));
     let reached = held.iter().filter(searched).find(|held| held.slack() == Some(0));
     let run = over.or(reached).filter(|_| *bound != Bound::Measured).zip(shows);
@@ -107,7 +108,7 @@ fn found(
         |held: Option<&Held<'_>>| format!("{what} {}", held.map(Held::text).unwrap_or_default());
     let (verdict, text) = match bound {
         Bound::Measured => return (None, format!("{} (the most)", show(most))),
-        // This asks about every size: no number of stopped processes starves another.
+        // This is about every size: no number of stopped processes can starve another process.
         Bound::Unbounded if quantity == Quantity::Resilience => {
             let all = held.iter().all(Held::exceeds);
             (if all { Verdict::Confirmed } else { Verdict::Refuted }, show(most))

@@ -28,8 +28,8 @@ pub(super) fn link(run: &Run) -> String {
     format!("[run](traces/{})", run.file())
 }
 
-/// Describes the evidence of a statement in a few words: the findings with their sizes, or the reason why
-/// they do not decide it.
+/// Describes the evidence of a statement in a few words: the findings with their sizes, or the reason
+/// why they do not decide the statement.
 pub(super) fn evidence(judged: &Judged<'_>) -> String {
     let algorithms: BTreeSet<&str> = judged.pieces.iter().map(|p| p.algorithm.as_str()).collect();
     let parts = match algorithms.len() {
@@ -88,7 +88,7 @@ fn group_text(group: &[&Piece]) -> String {
     }
 }
 
-/// Returns the pieces of many algorithms: what they have in common, and the exceptions.
+/// Returns the pieces of many algorithms: their common part, and the exceptions.
 fn common(pieces: &[Piece]) -> Vec<String> {
     let is_usual =
         |piece: &&Piece| piece.verdict == Some(Verdict::Confirmed) && piece.run.is_none();

@@ -1,5 +1,5 @@
-//! The counts that statements bound, such as remote references or variables, for each n and k. A count comes from
-//! the atlas, from a replayed run, or from the algorithm itself.
+//! The counts that statements bound, for each n and k. Examples are remote references and variables. A
+//! count comes from the atlas, from a replayed run, or from the algorithm itself.
 
 use hallpass_algorithms::registry;
 
@@ -39,7 +39,7 @@ pub(super) enum Origin<'a> {
 impl Count<'_> {
     pub fn size(&self) -> String {
         let Count { n, k, c, .. } = self;
-        // Without contention, the count is the same for every n and k, so the text omits the size.
+        // Without contention, the count is the same for every n and k. So the text omits the size.
         match &self.origin {
             Origin::Atlas(_) if *c == 1 => String::new(),
             Origin::Atlas(_) if c < n => format!(" at ({n},{k}) c = {c}"),
@@ -59,7 +59,7 @@ impl Count<'_> {
         match self.origin {
             Origin::Atlas(model) => sizes.add(model),
             Origin::Algorithm => sizes.add_whole(self.n, self.k),
-            // A single run does not cover a size.
+            // A single run does not cover all runs of a size.
             Origin::Replay(_) => {}
         }
     }
@@ -108,7 +108,7 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
     Some(Count { n: model.n, k: model.k, c: model.contention(), value, origin })
 }
 
-/// Reads the count that a replay string shows, confirmed on the algorithm's own code.
+/// Reads the count that a replay string shows. The algorithm's code confirms the run.
 pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), String> {
     let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
     trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
@@ -123,14 +123,14 @@ pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), Strin
     Ok((quantity, Count { n, k, c: n, value, origin: Origin::Replay(Box::new(schedule)) }))
 }
 
-/// The largest number of processes for which an algorithm is built to count its variables.
+/// The maximum number of processes for which an algorithm is built to count its variables.
 const MOST: usize = 8;
 
 fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Count<'a>> {
     let sizes = (2..=MOST).flat_map(|n| (1..n).map(move |k| (n, k)));
     let sizes = sizes.filter(|&(n, k)| evidence.is_about(n, k));
     let count = |(n, k)| {
-        // Some algorithms do not exist at every size.
+        // Some algorithms do not exist at all sizes.
         let machine = machine::build(algorithm, n, k).ok()?;
         let value = match quantity {
             Quantity::Variables => Some(machine.layout().decls().len()),

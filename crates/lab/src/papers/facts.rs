@@ -1,4 +1,5 @@
-//! Statements about numbers and sets, which need no model. They are checked case by case, up to a size.
+//! Checks statements about numbers and sets. These need no model. They are checked case by case, up to a
+//! size.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +34,7 @@ pub(super) fn find(name: &str) -> Option<fn() -> Fact> {
     })
 }
 
-/// Choi's Wait-Set(i) and Release-Set(i) as printed, over as many bits as k - 1 needs.
+/// Choi's Wait-Set(i) and Release-Set(i) as printed, with as many bits as k - 1 needs.
 struct Sets {
     k: usize,
     i: usize,
@@ -47,8 +48,8 @@ fn bits(k: usize) -> u32 {
 
 impl Sets {
     fn new(k: usize, i: usize) -> Self {
-        // Both sets contain prefixes of i whose other bits are 0; in the wait set the first of these bits
-        // is 1 instead.
+        // Both sets contain prefixes of i, padded with zeros. In the wait set, the first of the padding
+        // bits is 1 instead.
         let kept = |dropped: u32| i >> dropped << dropped;
         let raised = (1..=bits(k)).map(|dropped| kept(dropped) | 1 << (dropped - 1));
         let wait = raised.filter(|b| (i..k).contains(b)).chain([k - 1]).collect();
@@ -96,7 +97,7 @@ fn pairs(wrong: impl Fn(usize, usize, &BTreeSet<usize>) -> bool) -> Fact {
     Fact { covers: UP_TO_K, against }
 }
 
-/// Checks that the least common element does not fall from h to i, where there is one.
+/// Checks that the smallest common element does not decrease from h to i, where there is one.
 fn ordered() -> Fact {
     let all = (1..=MOST_K).flat_map(|k| (0..k).map(move |j| (k, j)));
     let against = all.into_iter().find_map(|(k, j)| {
@@ -155,7 +156,8 @@ fn sums() -> Fact {
     Fact { covers: "k ≤ 6, t ≤ 6, constant 1", against }
 }
 
-/// Checks the statement that turn(x, q) takes 2^|x| values: as many as the group of x has processes.
+/// Checks the statement that turn(x, q) takes 2^|x| values. There must be as many values as the group of
+/// x has processes.
 fn turn_values() -> Fact {
     let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {
@@ -166,13 +168,13 @@ fn turn_values() -> Fact {
     Fact { covers: "k ≤ 4, n = 2k 2^t ≤ 32k", against }
 }
 
-/// Returns the bits that EXCL takes, by Omori's formula.
+/// Returns the number of bits of EXCL, by Omori's formula.
 fn excl_bits(n: usize, k: usize) -> u32 {
     (n - k) as u32 * bits(n) + n as u32 * bits(n - k + 1)
 }
 
-/// Returns the bits that GTEX takes for n = 2k 2^t: each level has k t + k + 1 values, and each of the k 2^p
-/// turn variables at depth p names one of n/2^p processes.
+/// Returns the number of bits of GTEX for n = 2k 2^t. Each level has k t + k + 1 values, and each of the
+/// k 2^p turn variables at depth p names one of n/2^p processes.
 fn gtex_bits(k: usize, t: u32) -> u32 {
     let n = (2 * k) << t;
     let turns: u32 = (0..=t).map(|p| ((k << p) as u32) * bits(n >> p)).sum();
@@ -206,7 +208,7 @@ mod tests {
     use super::{Sets, find};
 
     #[test]
-    fn sets_are_those_of_the_papers_figure() {
+    fn sets_agree_with_the_figure_of_the_paper() {
         // Figure 3 of Choi: k = 33, w = 11, r = 19.
         let wait: Vec<usize> = Sets::new(33, 11).wait.into_iter().collect();
         assert_eq!(wait, [11, 12, 16, 32]);
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_as_they_were_worked_out_by_hand() {
+    fn facts_agree_with_calculations_by_hand() {
         for (name, holds) in [
             ("choi-p1", true),
             ("choi-p2", true),

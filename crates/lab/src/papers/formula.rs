@@ -1,10 +1,10 @@
 //! Parses and evaluates the bounds of statement files: `7*k*log(n, k) + 8`.
 //!
-//! Numbers, n, k, c (the contention), `+ - * ^`, brackets, and
+//! A formula has numbers, n, k, c (the contention), `+ - * ^`, brackets, and these functions:
 //!
 //! ```text
 //!   log(a, b)    the smallest d with b 2^d >= a, which is log2(a/b) rounded up
-//!   bits(a)      log(a, 1): the bits that tell a values apart
+//!   bits(a)      log(a, 1): the number of bits that distinguish a values
 //!   over(a, b)   a/b, rounded up
 //!   alone(a, b)  a if c = 1, else b
 //! ```
@@ -22,7 +22,7 @@ pub(super) fn evaluate(formula: &str, at: At) -> Result<u64, String> {
     let mut parser = Parser { rest: formula, at };
     let value = parser.sum().and_then(|value| match parser.rest.trim_start() {
         "" => Ok(value),
-        rest => Err(format!("nothing is expected at `{rest}`")),
+        rest => Err(format!("unexpected text `{rest}`")),
     });
     let value = value.map_err(|why| format!("`{formula}`: {why}"))?;
     u64::try_from(value).map_err(|_| format!("`{formula}` is below 0 at {at:?}"))
@@ -114,15 +114,19 @@ impl Parser<'_> {
 }
 
 fn over(a: i64, b: i64) -> Result<i64, String> {
-    if b <= 0 { Err("over divides by what is not above 0".into()) } else { Ok((a + b - 1) / b) }
+    if b <= 0 {
+        Err("the second argument of `over` must be greater than 0".into())
+    } else {
+        Ok((a + b - 1) / b)
+    }
 }
 
 fn log(a: i64, b: i64) -> Result<i64, String> {
     if b <= 0 {
-        return Err("log divides by what is not above 0".into());
+        return Err("the second argument of `log` must be greater than 0".into());
     }
     let log = (0..62).find(|&d| b.saturating_mul(1 << d) >= a);
-    log.ok_or_else(|| "log of too large a number".into())
+    log.ok_or_else(|| "the first argument of `log` is too large".into())
 }
 
 #[cfg(test)]
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_named() {
+    fn the_error_names_the_mistake() {
         for formula in ["", "7(n-k)", "n-", "m", "log(n)", "(n", "k-n", "n^k^"] {
             assert!(evaluate(formula, At { n: 3, k: 1, c: 3 }).is_err(), "{formula}");
         }

@@ -1,6 +1,6 @@
-//! Judges statements by the expectations of the atlas.
+//! Judges statements by the expected results of the atlas.
 //!
-//! Continuous integration compares every quick model with these expectations.
+//! Continuous integration compares every quick model with these expected results.
 
 use hallpass_algorithms::registry;
 
@@ -14,10 +14,11 @@ use crate::{
     schedule::{MemoryModel, Schedule},
 };
 
-/// The verdict on a statement. Verdicts are ordered by importance; the last one decides.
+/// The verdict on a statement. Verdicts are ordered by importance. The most important verdict of all
+/// pieces decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// Every checked size agrees and, if the statement gives a bound, some run reaches it.
+    /// Every checked size agrees. If the statement gives a bound, some run reaches it.
     Confirmed,
     /// Every checked size agrees, and no run reaches the bound.
     NotTight,
@@ -29,21 +30,21 @@ pub enum Verdict {
     Refuted,
 }
 
-/// The violation or count that a run shows.
+/// What a run shows: a violation or a count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shows {
     /// A property is violated.
     Violation(Listed),
-    /// The number of remote references on a cache-coherent machine.
+    /// The number of remote references with cache-coherent memory.
     Cc,
     /// The number of remote references with distributed shared memory.
     Dsm,
 }
 
-/// A run that gets a page of its own.
+/// A run that has its own page.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// A run that is searched again in the model.
+    /// A run that is found again in the model.
     Found(AtlasModel, Shows),
     /// A run that is given as a schedule.
     Given(Box<Schedule>, Shows),
@@ -72,7 +73,7 @@ impl Run {
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub verdict: Option<Verdict>,
-    /// The finding, without the sizes: `exclusion`, `CC 7 of 7`.
+    /// The finding without the sizes, such as `exclusion` or `CC 7 of 7`.
     pub text: String,
     pub sizes: Sizes,
     pub run: Option<Run>,
@@ -88,7 +89,7 @@ pub(super) struct Judged<'a> {
     pub pieces: Vec<Piece>,
 }
 
-/// The evidence that statements are judged by.
+/// The sources of evidence by which statements are judged.
 pub struct Sources<'a> {
     /// The atlas.
     pub manifest: &'a Manifest,
@@ -96,7 +97,7 @@ pub struct Sources<'a> {
     pub has_test: &'a dyn Fn(&str) -> bool,
 }
 
-/// Returns the verdict on each statement of `paper`, in its order.
+/// Returns the verdict on each statement of `paper`, in order.
 pub fn verdicts(paper: &Paper, sources: &Sources<'_>) -> Vec<Verdict> {
     judge(paper, sources).iter().map(|judged| judged.verdict).collect()
 }
@@ -119,7 +120,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         return facts::find(fact).map(|compute| fact_piece(&compute())).into_iter().collect();
     }
     if let Some(run) = &evidence.run {
-        // The run was confirmed when the statement file was read.
+        // Reading the statement file has already confirmed the run.
         return atlas::violation(run).map(run_piece).into_iter().collect();
     }
     if let Some(test) = &evidence.test {
@@ -147,7 +148,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
         }
         for (quantity, bound) in evidence.counts() {
             let mut counts = count::all(algorithm, quantity, &models, evidence);
-            // The runs of the statement file were confirmed when it was read.
+            // Reading the statement file has already confirmed its runs.
             let runs = evidence.replay.iter().filter_map(|run| count::replayed(run).ok());
             counts.extend(runs.filter(|run| run.0 == quantity).map(|(_, count)| count));
             pieces.push(bounds::counted(algorithm, quantity, bound, &counts));
@@ -156,8 +157,8 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// Returns whether the property could fail in the model. If at most k processes compete, no process has to
-/// wait.
+/// Returns whether the property could fail in the model. If at most k processes compete, no process has
+/// to wait.
 fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     let about_waiting = matches!(
         listed,
@@ -218,7 +219,7 @@ impl Piece {
 /// Returns the words for a property that holds, and for its violation.
 fn words(listed: Listed) -> (&'static str, &'static str) {
     match listed {
-        Listed::Exclusion => ("exclusion", "more than k inside"),
+        Listed::Exclusion => ("exclusion", "more than k in the critical section"),
         Listed::Names => ("names", "wrong names"),
         Listed::Deadlock => ("no deadlock", "a deadlock"),
         Listed::Starvation => ("no starvation", "a process starves"),
@@ -231,8 +232,8 @@ fn words(listed: Listed) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the expected answer about a property. Here *no starvation* always means with k - 1 processes
-/// stopped, no matter what the paper promises.
+/// Returns the expected answer about a property. Here, *no starvation* always means with k - 1 stopped
+/// processes, no matter what the paper promises.
 pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     let expected = model.check.get(&listed)?;
     match expected.resilience {
@@ -243,13 +244,13 @@ pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     }
 }
 
-/// Returns a run that violates a property in the sense of [`answer`].
+/// Returns a run that violates a property, as [`answer`] defines it.
 pub(super) fn violation(model: AtlasModel, listed: Listed) -> Run {
     let crashes = model.k.checked_sub(1);
     Run::Found(AtlasModel { crashes, ..model }, Shows::Violation(listed))
 }
 
-/// Returns the smallest of the models: fewest processes, then fewest states.
+/// Returns the smallest model: the one with the fewest processes and then the fewest states.
 fn smallest<'a>(models: impl Iterator<Item = &'a AtlasModel>) -> Option<AtlasModel> {
     models.min_by_key(|model| (model.n, model.states)).cloned()
 }
@@ -279,7 +280,7 @@ fn property(algorithm: &str, models: &[&AtlasModel], listed: Listed, want: Answe
     }
 }
 
-/// Returns whether the registry has the algorithm, so that a statement about it should be decided.
+/// Returns whether the registry has the algorithm. If so, a statement about it should be decided.
 pub(super) fn is_known(algorithm: &str) -> bool {
     !algorithm.is_empty() && registry::entry(algorithm).is_ok()
 }

@@ -14,7 +14,7 @@ use super::{
 pub struct Document {
     /// The page.
     pub markdown: String,
-    /// The runs that the page links, ordered by the names of their pages.
+    /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,
     /// Statements without evidence although their algorithms are registered, one line each.
     pub gaps: Vec<String>,
@@ -89,7 +89,7 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
     }
 }
 
-/// Returns whether the registry has the algorithm of a piece without a model.
+/// Returns whether some piece has no model although the registry has its algorithm.
 fn is_due(judged: &Judged<'_>) -> bool {
     let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();
@@ -166,7 +166,7 @@ fn heading(paper: &Paper) -> String {
     format!("{} ({})", paper.authors, paper.year)
 }
 
-/// Returns the anchor of the paper's heading, by GitHub's rules.
+/// Returns the anchor of the paper's heading, according to GitHub's rules.
 fn anchor(paper: &Paper) -> String {
     let kept = heading(paper).to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'));

@@ -1,8 +1,9 @@
-//! The papers' statements with their verdicts, from which `docs/papers.md` is generated.
+//! The statements of the papers with their verdicts. `docs/papers.md` is generated from them.
 //!
-//! A paper's folder in the algorithms crate holds `statements.toml`, which lists the paper's statements and
-//! the models of the [atlas](crate::atlas) that decide them. The verdict is computed from the manifest's
-//! expectations of these models, so the file cannot call a statement confirmed if a run shows otherwise.
+//! The folder of a paper in the algorithms crate contains `statements.toml`. It lists the paper's
+//! statements and the models of the [atlas](crate::atlas) that decide them. The verdict is computed from
+//! the expected results of these models. So the file cannot call a statement confirmed if a run shows
+//! the opposite.
 //!
 //! ```
 //! use hallpass_lab::{atlas::Manifest, papers::{self, Sources}};
@@ -36,7 +37,7 @@ pub use statements::{
 
 use std::{fs, path::Path};
 
-/// Returns whether the sources under `root` have the test, given as `path/of/file.rs::name`.
+/// Returns whether the sources under `root` contain the test, given as `path/of/file.rs::name`.
 pub fn has_test(root: &Path, test: &str) -> bool {
     let Some((file, name)) = test.split_once("::") else { return false };
     let source = fs::read_to_string(root.join(file)).unwrap_or_default();

@@ -9,10 +9,10 @@ use crate::{
     trace,
 };
 
-/// Finds the run again and writes it as a page, confirmed on the algorithm's own code.
+/// Finds the run again and writes it as a page. The algorithm's code confirms the run.
 pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
     let schedule = match run {
-        // With one thread the search always finds the same run.
+        // With one thread, the search always finds the same run.
         Run::Found(model, shows) => find(model, *shows, &Resources { threads: 1, ..*resources })?,
         Run::Given(schedule, _) => (**schedule).clone(),
     };

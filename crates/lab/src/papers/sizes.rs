@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{atlas::AtlasModel, space::Initial};
 
-/// The covered part of a size.
+/// The part of a size that is covered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Extent {
     contention: usize,
@@ -12,7 +12,7 @@ struct Extent {
     every_start: bool,
 }
 
-/// Covered sizes, and the covered part of each.
+/// The covered sizes, each with its covered part.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Sizes(BTreeMap<(usize, usize), Extent>);
 
@@ -32,7 +32,7 @@ impl Sizes {
         *old = (*old).max(new);
     }
 
-    /// Returns the sizes in both sets, each with the part that both cover.
+    /// Returns the sizes that are in both sets, each with the part that both cover.
     pub fn common(&self, other: &Sizes) -> Sizes {
         let both = self.0.iter().filter_map(|(size, extent)| {
             let other = other.0.get(size)?;
@@ -45,7 +45,7 @@ impl Sizes {
 
     /// Formats the sizes: `n ≤ 3` if every k below n is covered, then the other sizes.
     pub fn text(&self) -> String {
-        // A process without contention does not depend on n, so its size is mentioned once.
+        // Without contention, n does not matter, so the size is mentioned once.
         let alone = !self.0.is_empty() && self.0.values().all(|extent| extent.contention == 1);
         let whole =
             |n: usize, extent: &Extent| extent.every_start && (alone || extent.contention == n);
@@ -80,7 +80,7 @@ mod tests {
     use super::{Extent, Sizes};
 
     #[test]
-    fn whole_triangles_are_taken_together() {
+    fn sizes_with_every_k_are_written_as_one_range() {
         let mut sizes = Sizes::default();
         for (n, k) in [(2, 1), (3, 1), (3, 2), (4, 2)] {
             sizes.add_whole(n, k);

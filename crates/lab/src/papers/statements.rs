@@ -1,17 +1,18 @@
-//! Statements of the papers, and the models that decide them: `statements.toml` in a paper's folder.
+//! The statements of the papers, and the models that decide them: `statements.toml` in the folder of
+//! each paper.
 //!
-//! A statement says in our own words what a paper states, and names its evidence. It contains no verdict;
-//! the lab computes that. In the file, `[[claim]]` begins a statement:
+//! A statement contains a paper's statement, worded by this project, and its evidence. It contains no
+//! verdict, because the lab computes the verdict. In the file, `[[statement]]` begins a statement:
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `where`, `says` | the place in the paper; what the paper states, in our words |
+//! | `where`, `says` | the place in the paper; the statement of the paper, worded by this project |
 //! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
 //! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
 //! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, for n <= 8 |
-//! | `least_k`, `whole_groups` | restrict the evidence to these sizes (whole groups: n = 2k 2^t) |
-//! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; left out: all models |
-//! | `replay` | runs at sizes beyond the atlas, found by search; their counts are lower bounds, and are confirmed when the file is read |
+//! | `least_k`, `whole_groups` | restrict the evidence to some sizes (whole groups: n = 2k 2^t) |
+//! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; default: all models |
+//! | `replay` | runs at sizes beyond the atlas, found by a search; their counts are lower bounds, and are confirmed when the file is read |
 //! | `run` | a run that contradicts the statement; it is confirmed when the file is read |
 //! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
 //! | `covers` | the sizes that the test covers, such as `n = 2` |
@@ -19,8 +20,9 @@
 //! | `error` | the error in one line; only if the statement is refuted |
 //! | `note` | a remark, in Markdown |
 //!
-//! A figure is compared with `"7*(n-k)"` (never above it; tight if some run reaches it), `"= ..."` (equal
-//! everywhere), `"<= ..."` (never above it), `"finite"`, `"unbounded"` or `"measured"` (only shown).
+//! A figure is compared with a formula. `"7*(n-k)"` means that the figure never exceeds this bound, and
+//! that the bound is tight if some run reaches it. `"= ..."` means equal at every size, and `"<= ..."`
+//! means never above. The figure can also be `"finite"`, `"unbounded"`, or `"measured"` (only shown).
 
 use hallpass_algorithms::registry;
 use serde::Deserialize;
@@ -46,7 +48,7 @@ pub struct Paper {
     /// The subject of the paper, in two lines.
     pub intro: String,
     /// The statements, in the order of the paper.
-    #[serde(rename = "claim")]
+    #[serde(rename = "statement")]
     pub statements: Vec<Statement>,
     /// The comparison tables of the paper.
     #[serde(default, rename = "table")]
@@ -60,21 +62,22 @@ pub struct Statement {
     /// The place in the paper, such as `Theorem 3`.
     #[serde(rename = "where")]
     pub place: String,
-    /// The statement, in our own words.
+    /// The statement of the paper, worded by this project.
     pub says: String,
-    /// The evidence that decides it.
+    /// The evidence that decides the statement.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
-    /// The reason why the statement is undecided, with or without evidence. The evidence can still refute it.
+    /// The reason why the statement is undecided, with or without evidence. Evidence can still refute
+    /// the statement.
     pub undecided: Option<String>,
     /// A remark, in Markdown.
     pub note: Option<String>,
-    /// The error in one line, for the summary; only for refuted statements.
+    /// The error in one line, for the summary. Only refuted statements have it.
     pub error: Option<String>,
 }
 
-/// Evidence for a statement or a part of it: a property or figure of one or several algorithms, a fact
-/// that is computed, or a test.
+/// Evidence for a statement or a part of it. It is a property or figure of one or several algorithms, a
+/// computed fact, or a test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -87,25 +90,25 @@ pub struct Evidence {
     /// Properties that are violated at some size.
     #[serde(default)]
     pub violated: Vec<Listed>,
-    /// Remote references of the worst passage on a cache-coherent machine.
+    /// The remote references of the worst passage with cache-coherent memory.
     pub cc: Option<Bound>,
-    /// Remote references of the worst passage with distributed shared memory.
+    /// The remote references of the worst passage with distributed shared memory.
     pub dsm: Option<Bound>,
-    /// The process's own steps in the longest exit section.
+    /// The number of the process's own steps in the longest exit section.
     pub exit: Option<Bound>,
-    /// The smallest number of stopped processes that starves another.
+    /// The smallest number of stopped processes that can starve another process.
     pub resilience: Option<Bound>,
-    /// Shared accesses of an entry section while no other process moves.
+    /// The number of shared accesses of an entry section while no other process moves.
     pub solo: Option<Bound>,
     /// The number of shared variables.
     pub variables: Option<Bound>,
-    /// Bits of shared memory, summed over the variables.
+    /// The number of bits of shared memory, summed over the variables.
     pub bits: Option<Bound>,
-    /// Restricts the evidence to models with or without contention.
+    /// Restricts the evidence to models with this contention.
     pub contention: Option<Contention>,
     /// Restricts the evidence to models with at least this k.
     pub least_k: Option<usize>,
-    /// Restricts the evidence to sizes n = 2k 2^t: a tournament of whole groups.
+    /// Restricts the evidence to sizes n = 2k 2^t, where the tournament has whole groups.
     #[serde(default)]
     pub whole_groups: bool,
     /// Runs beyond the sizes of the atlas, as replay strings. Their counts are lower bounds.
@@ -163,9 +166,9 @@ impl Evidence {
 pub enum Bound {
     /// The count never exceeds this bound. The bound is tight if the count reaches it at some size.
     AtMost(String),
-    /// `<= ...`: the count never exceeds this. Whether it reaches it does not matter.
+    /// `<= ...`: the count never exceeds this bound. Whether it reaches the bound does not matter.
     Within(String),
-    /// `= ...`: the count equals this at every size.
+    /// `= ...`: the count equals this value at every size.
     Is(String),
     /// `finite`: the count has a bound at every size.
     Finite,
@@ -200,17 +203,17 @@ impl Bound {
     }
 }
 
-/// The models of an algorithm that the evidence covers, by contention.
+/// The models that the evidence covers, by contention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
-    /// At most one process outside its remainder.
+    /// At most one process is outside its remainder.
     Alone,
-    /// More than one process outside its remainder.
+    /// More than one process may be outside its remainder.
     Some,
-    /// All processes outside their remainder.
+    /// All processes may be outside their remainder.
     Full,
-    /// At most k processes outside their remainder.
+    /// At most k processes are outside their remainder.
     AtMostK,
 }
 
@@ -237,7 +240,7 @@ pub struct PaperTable {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Column {
-    /// Remote references with all processes competing, on the row's kind of machine.
+    /// Remote references while all processes compete, with the row's kind of memory.
     Contended,
     /// Remote references of a process without contention.
     Alone,
@@ -253,11 +256,11 @@ pub enum Column {
 pub struct Row {
     /// The authors of the algorithm.
     pub name: String,
-    /// The paper's columns.
+    /// The values of the paper's columns.
     pub claimed: Vec<String>,
-    /// The identifier of the algorithm; `None` if it is not implemented.
+    /// The identifier of the algorithm, or `None` if it is not implemented.
     pub algorithm: Option<String>,
-    /// The kinds of machine that are counted: cc, dsm.
+    /// The kinds of memory for which references are counted: cc, dsm.
     #[serde(default)]
     pub machines: Vec<Quantity>,
 }
@@ -283,10 +286,11 @@ pub fn standard() -> Result<Vec<Paper>, String> {
         .collect()
 }
 
-/// Parses the statements of a paper, the text of `folder/statements.toml`.
+/// Parses the statements of a paper. `text` is the content of `folder/statements.toml`.
 ///
 /// # Errors
-/// Fails if a key is missing or unknown, or a statement has neither evidence nor a reason why it is undecided.
+/// Fails if a key is missing or unknown, or if a statement has neither evidence nor a reason why it is
+/// undecided.
 pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;
@@ -343,7 +347,7 @@ fn fault(statement: &Statement) -> Option<String> {
             return Some(format!("there is no fact `{fact}`"));
         }
         let formulas = evidence.counts().filter_map(|(_, bound)| bound.formula());
-        // Whether a formula is valid does not depend on the size.
+        // The validity of a formula does not depend on the size.
         formulas.map(|formula| evaluate(formula, At { n: 8, k: 2, c: 8 })).find_map(Result::err)
     })
 }

@@ -1,4 +1,4 @@
-//! The papers' own comparison tables, with measured columns beside the claimed ones.
+//! The comparison tables of the papers, with measured columns beside the paper's columns.
 
 use super::{
     cells::link,
@@ -12,7 +12,7 @@ use crate::{
     schedule::MemoryModel,
 };
 
-/// Returns the table as Markdown, and the runs it links.
+/// Writes the table as Markdown, and returns the runs to which it links.
 pub(super) fn write(text: &mut String, table: &PaperTable, manifest: &Manifest) -> Vec<Run> {
     let mut runs = Vec::new();
     let sizes: Vec<String> = table.sizes.iter().map(|(n, k)| format!("({n},{k})")).collect();

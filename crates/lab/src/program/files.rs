@@ -1,4 +1,4 @@
-//! Files that are written completely or not at all.
+//! Writes files completely or not at all.
 
 use std::{
     fs::{self, Permissions},
@@ -6,8 +6,9 @@ use std::{
     path::Path,
 };
 
-/// Writes `text` to a new file beside `path` and renames it to `path`. Keeps the permissions of an
-/// existing file, and follows a symbolic link. Writes directly to anything else, such as a terminal.
+/// Writes `text` to a new file beside `path`, and renames this file to `path`. Keeps the permissions of
+/// an existing file, and follows a symbolic link. If `path` is not a regular file, such as a terminal,
+/// writes directly to it.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(&target).is_ok_and(|data| !data.is_file()) {
@@ -40,7 +41,7 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Fails if `path` cannot be written. Call it before a long computation.
+/// Fails if `path` cannot be written. Call this before a long computation.
 pub fn check(path: &Path) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("cannot write {}: {why}", path.display()));
     let data = fs::metadata(path);
@@ -58,7 +59,7 @@ pub fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes `text` to `path` as [`write_whole`] does. The error names the file.
+/// Works like [`write_whole`]. The error names the file.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
     check(path)?;
     let what = |error: io::Error| format!("cannot write {}: {}", path.display(), error.kind());

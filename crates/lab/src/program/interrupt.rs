@@ -1,4 +1,4 @@
-//! Ctrl-C stops a long computation early.
+//! Lets Ctrl-C stop a long computation early.
 
 use std::{
     process,
@@ -7,13 +7,13 @@ use std::{
 
 use super::output::say;
 
-/// Set by Ctrl-C.
+/// Whether Ctrl-C was pressed.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Returns a flag that the first Ctrl-C sets, so that the computation stops and prints what it has
-/// found. A second Ctrl-C ends the program.
+/// Returns a flag that the first Ctrl-C sets. The computation then stops and prints what it has found so
+/// far. A second Ctrl-C ends the program.
 pub fn stop_on_interrupt() -> &'static AtomicBool {
-    // Only the first call can succeed; all share the flag.
+    // Only the first call can succeed. All calls share the flag.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             process::exit(130);

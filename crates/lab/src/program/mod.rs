@@ -1,5 +1,5 @@
-//! The parts that the programs `hallpass-lab` and `hallpass-bench` share: output, files, Ctrl-C,
-//! exit statuses. Needs the feature `cli`.
+//! The parts that the programs `hallpass-lab` and `hallpass-bench` share: output, files, Ctrl-C, and
+//! exit statuses. This module needs the feature `cli`.
 
 pub mod files;
 mod interrupt;
@@ -9,19 +9,19 @@ use std::{error::Error, process::ExitCode};
 
 pub use interrupt::stop_on_interrupt;
 
-/// Exit status: everything asked for holds.
+/// Exit status: all requested properties hold.
 pub const HOLDS: u8 = 0;
-/// Exit status: something is violated.
+/// Exit status: a property is violated.
 pub const VIOLATED: u8 = 1;
 /// Exit status: invalid arguments.
 pub const BAD_USAGE: u8 = 2;
-/// Exit status: nothing was found, but not everything was explored.
+/// Exit status: no violation was found, but the exploration was incomplete.
 pub const PARTIAL: u8 = 3;
 
 /// The exit status of a subcommand, or the reason why it could not run.
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
 
-/// Ends a program: an error is printed and becomes [`BAD_USAGE`].
+/// Ends a program. Prints an error, if there is one, and turns it into [`BAD_USAGE`].
 pub fn finish(done: Result) -> ExitCode {
     done.unwrap_or_else(|error| {
         output::say(format_args!("{error}"));

@@ -11,7 +11,7 @@ use std::{
 const CLOSED_PIPE: i32 = 128 + 13;
 const CANNOT_WRITE: i32 = 2;
 
-/// Writes to standard output, or ends the program.
+/// Writes to standard output. Ends the program if this fails.
 pub fn write(text: fmt::Arguments<'_>) {
     match io::stdout().lock().write_fmt(text) {
         Ok(()) => {}
@@ -23,7 +23,7 @@ pub fn write(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes a line to standard error, and ignores a closed pipe.
+/// Writes a line to standard error. Ignores a closed pipe.
 pub fn say(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}: {text}", name());
 }
@@ -35,14 +35,14 @@ fn name() -> String {
     name.map_or_else(|| "hallpass".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// `print!` that does not panic.
+/// Like `print!`, but does not panic.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __out {
     ($($argument:tt)*) => { $crate::program::output::write(format_args!($($argument)*)) };
 }
 
-/// `println!` that does not panic.
+/// Like `println!`, but does not panic.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __outln {

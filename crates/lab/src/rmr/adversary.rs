@@ -1,6 +1,6 @@
-//! An adversary that looks a few steps ahead. Before the observed process moves, the adversary looks for a
-//! process that can make the move more expensive. While the observed process waits, the adversary looks for
-//! one process that can release it, so that all others stay in its way.
+//! An adversary that looks a few steps ahead. Before the observed process moves, the adversary looks for
+//! a process that can make this move more expensive. While the observed process waits, the adversary
+//! looks for a single process that can release it. All other processes stay where they block it.
 
 use fastrand::Rng;
 use hallpass_algorithms::Pid;
@@ -8,13 +8,13 @@ use hallpass_algorithms::Pid;
 use super::{drive::Run, simulate::Simulation};
 use crate::machine::Local;
 
-/// How many steps of the observed process the adversary looks ahead.
+/// The number of steps of the observed process that the adversary looks ahead.
 const AHEAD: usize = 12;
-/// How many steps another process may take to its next write.
+/// The maximum number of steps that another process may take to its next write.
 const NEAR: usize = 64;
-/// How many steps another process may take to release the observed process.
+/// The maximum number of steps that another process may take to release the observed process.
 const FAR: usize = 4096;
-/// How many writes of another process the adversary considers.
+/// The number of writes of another process that the adversary considers.
 const WRITES: usize = 2;
 
 /// The private states of a process that runs alone.
@@ -27,7 +27,8 @@ impl Solo {
         Solo { visited: Vec::new() }
     }
 
-    /// Records a step; returns whether the process waits: it is back at an earlier state and only read since.
+    /// Records a step. Returns whether the process waits: it is back at an earlier state and has only
+    /// read since then.
     fn waits(&mut self, from: Local, here: Local, wrote: bool) -> bool {
         if wrote {
             self.visited.clear();
@@ -39,8 +40,8 @@ impl Solo {
 }
 
 impl Run<'_> {
-    /// Simulates the next steps of the observed process while no other moves. Returns whether it has to wait,
-    /// and how many references its passage has made by then.
+    /// Simulates the next steps of the observed process while no other process moves. Returns whether it
+    /// has to wait, and how many references its passage has made by then.
     fn outlook(&mut self, mut state: Simulation) -> (bool, u32) {
         let p = self.observed;
         let mut solo = Solo::new();
@@ -71,8 +72,8 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Returns how many steps `q` takes to write `var`, if that is one of its next writes, and the state after
-    /// that write.
+    /// If `q` writes `var` in one of its next writes, returns the number of steps to this write, and the
+    /// state after it.
     fn until_write(&mut self, q: Pid, var: usize) -> Option<(usize, Simulation)> {
         let mut state = self.now.clone();
         let mut solo = Solo::new();
@@ -94,9 +95,10 @@ impl Run<'_> {
         None
     }
 
-    /// Lets another process write the variable that the observed process is about to access, if that makes the
-    /// observed process wait or costs it more. If no write does, makes one in some cases anyway, because two
-    /// writes together may have an effect that one alone does not have.
+    /// Lets another process write the variable that the observed process is about to access, if this
+    /// makes the observed process wait or makes its access more expensive. If no write has this effect,
+    /// the adversary sometimes makes a write anyway, because two writes together may have an effect that
+    /// neither has alone.
     pub fn meddle(&mut self, rng: &mut Rng) {
         let mut next = self.now.clone();
         let Some(var) = next.step(self.setting, self.observed).and_then(|done| done.var) else {
@@ -119,8 +121,8 @@ impl Run<'_> {
         }
     }
 
-    /// Finds a process that can release the observed process by its own steps alone, and moves it exactly that
-    /// far. Returns whether there is one.
+    /// Finds a process that can release the observed process by its own steps alone, and moves it
+    /// exactly that far. Returns whether there is such a process.
     pub fn release(&mut self, rng: &mut Rng) -> bool {
         for q in self.others(rng) {
             if self.now.rests(q) {

@@ -1,4 +1,5 @@
-//! Explored states, extended by the cache of one process: the variables of which it has a valid copy.
+//! Explored states, extended by the cache of one process. The cache is the set of variables of which the
+//! process has a valid copy.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -17,15 +18,15 @@ pub(super) struct Caches<'a, const W: usize> {
     pub states: &'a States<'a, W>,
     pub process: Pid,
     pub conventions: Conventions,
-    /// For each variable, its bit in the cache; `None` if the process never reads the variable.
+    /// For each variable: its bit in the cache, or `None` if the process never reads the variable.
     bits: Vec<Option<u32>>,
 }
 
-/// One word contains both the number of a state (the low 32 bits) and the cache (the bits above).
+/// One word contains the number of a state in its low 32 bits, and the cache in the bits above.
 const CACHE_SHIFT: u32 = 32;
 const MAX_CACHED: usize = 31;
 
-/// How an access counts.
+/// The effect of an access on the caches.
 #[derive(PartialEq, Eq)]
 enum Effect {
     Nothing,
@@ -34,8 +35,8 @@ enum Effect {
 }
 
 impl<'a, const W: usize> Caches<'a, W> {
-    /// Creates the space of states extended by the cache of `process`. Returns `None` if the process reads more
-    /// than `MAX_CACHED` variables.
+    /// Creates the space of states extended by the cache of `process`. Returns `None` if the process
+    /// reads more than `MAX_CACHED` variables.
     pub fn new(
         graph: &'a Graph,
         states: &'a States<'a, W>,
@@ -86,7 +87,7 @@ impl<'a, const W: usize> Caches<'a, W> {
 
     fn access(&self, id: Id, agent: Agent) -> (Effect, u64) {
         let (tables, state) = (self.states.tables, self.states.explored.store.get(id));
-        // A mishap changes its variable from outside, which invalidates every copy.
+        // A fault that hits a process changes its variable from outside. This invalidates every copy.
         if let Some(p) = agent.checked_sub(tables.n) {
             return match tables.var_changed_by_mishap(&state, p) {
                 Some(var) => (Effect::Write, self.bit(var)),
@@ -136,7 +137,8 @@ impl<const W: usize> Space<1> for Caches<'_, W> {
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
         let word = |id: Id| [u64::from(id)];
         match self.conventions.cache {
-            // Every passage starts with an empty cache, so each state in which a passage can start is initial.
+            // Every passage starts with an empty cache. So each state in which a passage can start is an
+            // initial state.
             CacheAtStart::Cold => {
                 let begins = |id: &Id| self.states.begins(*id, self.process);
                 Box::new(self.states.explored.ids().filter(begins).map(word))

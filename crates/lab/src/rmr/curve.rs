@@ -1,4 +1,5 @@
-//! The worst passage for a range of n or k: exact where possible, searched for larger sizes.
+//! The worst passage for a range of n or k. It is exact where possible, and found by a search at larger
+//! sizes.
 
 use hallpass_algorithms::registry::CostModel;
 
@@ -26,7 +27,7 @@ pub enum Over {
         /// The values of n.
         ns: Vec<usize>,
     },
-    /// The number k of processes in critical sections, with a constant n - k.
+    /// The number k of processes that may be in their critical sections, with a constant n - k.
     K {
         /// The value of n - k.
         gap: usize,
@@ -64,7 +65,7 @@ pub struct Range {
     pub model: CostModel,
     /// The sizes.
     pub over: Over,
-    /// How many processes may be outside their remainders at once; `None` for all n.
+    /// The number of processes that may be outside their remainder at once, or `None` for all n.
     pub contention: Option<usize>,
     /// The rules of counting.
     pub conventions: Conventions,
@@ -91,14 +92,15 @@ impl Range {
 pub struct Point {
     /// The number of processes.
     pub n: usize,
-    /// How many processes may be in their critical sections at once.
+    /// The number of processes that may be in their critical sections at once.
     pub k: usize,
     /// The worst passage.
     pub figure: Figure,
 }
 
-/// Finds the worst passage at each size: exactly while the states fit into `resources`, and by a search from
-/// the first size at which they do not. Skips sizes at which the algorithm does not exist.
+/// Finds the worst passage at each size. The result is exact while the states fit into `resources`. From
+/// the first size at which they do not fit, it comes from a search. Sizes at which the algorithm does
+/// not exist are skipped.
 ///
 /// # Errors
 /// Fails if no size is left.
@@ -121,7 +123,7 @@ pub fn curve(
                         CostModel::Dsm => report.dsm,
                     });
                 }
-                Err(Error::Question(_)) => {} // too large
+                Err(Error::Question(_)) => {} // the size is too large to explore
                 Err(error) => {
                     refused = Some(error);
                     continue;
@@ -152,8 +154,8 @@ pub fn curve(
     }
 }
 
-/// Converts the points of one algorithm to series: exact values, searched values and the paper's bound. Omits
-/// empty series.
+/// Converts the points of one algorithm to series: exact values, searched values, and the paper's bound.
+/// Omits empty series.
 pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
     let of = |shows: Shows, label: String, figures: &[&Point]| Series {
         label,
@@ -195,7 +197,7 @@ pub fn series(range: &Range, points: &[Point], group: usize) -> Vec<Series> {
 
 /// Makes a plot of several curves under one cost model.
 ///
-/// The title and the caption describe the first curve, because all curves of a plot should share their
+/// The title and the caption describe the first curve. All curves of a plot should have the same
 /// parameters.
 pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
     let first = curves.first().map(|(range, _)| range);
@@ -205,7 +207,9 @@ pub fn plot_of(curves: &[(Range, Vec<Point>)]) -> Plot {
     let contention = contention.map_or("n".to_string(), |contention| contention.to_string());
     let machine = first.map_or("", |range| machine(range.model));
     let (fixed, x_label) = match first.map(|range| &range.over) {
-        Some(Over::K { gap, .. }) => (format!("n = k + {gap}"), "inside at once k"),
+        Some(Over::K { gap, .. }) => {
+            (format!("n = k + {gap}"), "processes in the critical section at once, k")
+        }
         Some(Over::N { k, .. }) => (format!("k = {k}"), "processes n"),
         None => (String::new(), ""),
     };

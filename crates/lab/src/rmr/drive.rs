@@ -1,5 +1,5 @@
-//! A run under construction, as one observed process sees it: which process moves, what the run costs the
-//! observed process, and how the adversary moves the others.
+//! A run under construction, as one observed process sees it: which process moves, what the run costs
+//! the observed process, and how the adversary moves the others.
 
 use std::collections::HashMap;
 
@@ -18,32 +18,34 @@ pub(super) struct Candidate {
     pub initial: Vec<Word>,
     pub observed: Pid,
     pub trace: Vec<Pid>,
-    /// The references of the last passage of the observed process in the trace.
+    /// The number of references of the observed process in its last passage of the trace.
     pub count: u32,
-    /// If the state at the end of the trace occurred before in the same passage: after how many steps.
+    /// If the last state of the trace occurred before in the same passage: the number of steps after
+    /// which it occurred.
     pub recurs: Option<usize>,
 }
 
-/// How the other processes are moved. Each run draws its own style.
+/// The way in which the other processes are moved. Each run draws its own style.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     /// The probability that the observed process moves while it can.
     eager: f32,
-    /// The probability that the first movable process in the run's order is chosen instead of a random one.
+    /// The probability that the first movable process in the order of the run is chosen, instead of a
+    /// random process.
     rank: f32,
     /// The probability that a process may be made to leave its remainder.
     refill: f32,
-    /// The probability that a process runs until it has to wait, instead of a few steps.
+    /// The probability that a process runs until it has to wait, instead of taking a few steps.
     whole: f32,
-    /// The maximum of those few steps.
+    /// The maximum number of these few steps.
     burst: usize,
-    /// The probability that all others are moved as far as they get before the observed process moves.
+    /// The probability that all others are moved as far as possible before the observed process moves.
     fill: f32,
     /// The probability that the adversary tries to make the next move of the observed process more expensive.
     meddle: f32,
     /// The probability that the adversary looks for one process that can release the observed process.
     focus: f32,
-    /// The probability that the others stop moving once the observed process need not wait any more.
+    /// The probability that the others stop moving once the observed process no longer has to wait.
     freeze: f32,
 }
 
@@ -65,8 +67,8 @@ impl Style {
         }
     }
 
-    /// Creates the style in which the other processes do not move, except one: the process that does the most
-    /// harm, or that has to release the observed process.
+    /// Creates the style in which only one other process moves: the process that does the most harm, or
+    /// the process that has to release the observed process.
     pub fn adversary() -> Self {
         let always = 1.0;
         Style {

@@ -4,7 +4,7 @@ use std::sync::RwLock;
 
 use hallpass_algorithms::{
     Layout, Memory, Op, Pid, Var, Word,
-    papers::timestamps::{All, Inside, InsideOf, Marked, Part, Stamp, Timestamps, Turn},
+    papers::timestamps::{All, InProcedure, InProcedureOf, Marked, Part, Stamp, Timestamps, Turn},
 };
 use indexmap::IndexMap;
 
@@ -126,13 +126,13 @@ pub trait Subject: Send + Sync {
 pub const MAX_PROCESSES: usize = 8;
 
 type Positions<T> =
-    IndexMap<(u8, InsideOf<T>), Option<[u32; MAX_PROCESSES]>, foldhash::fast::FixedState>;
+    IndexMap<(u8, InProcedureOf<T>), Option<[u32; MAX_PROCESSES]>, foldhash::fast::FixedState>;
 
 /// The operations of a system with marks.
 struct Hooks<T: Timestamps> {
     mark_bits: u32,
     inner_scan: fn(T::Labelling) -> Option<T::Scanning>,
-    renew: fn(Pid, InsideOf<T>, Renew<'_>) -> InsideOf<T>,
+    renew: fn(Pid, InProcedureOf<T>, Renew<'_>) -> InProcedureOf<T>,
     renew_memory: fn(&T, &mut [Word], Renew<'_>),
     mark: fn(T::Stamp) -> u64,
 }
@@ -163,9 +163,9 @@ pub fn marked<T: Marked>(n: usize) -> Box<dyn Subject> {
         renew: |p, at, renew| {
             let renew = &mut |q: Pid, stamp: Stamp| stamp.marked(renew(q, stamp.mark()));
             match at {
-                Inside::Neither => at,
-                Inside::Label(label) => Inside::Label(T::renew_label(p, label, renew)),
-                Inside::Scan(scan) => Inside::Scan(T::renew_scan(p, scan, renew)),
+                InProcedure::Neither => at,
+                InProcedure::Label(label) => InProcedure::Label(T::renew_label(p, label, renew)),
+                InProcedure::Scan(scan) => InProcedure::Scan(T::renew_scan(p, scan, renew)),
             }
         },
         renew_memory: |system: &T, memory, renew| {
@@ -182,20 +182,20 @@ fn number<T: Timestamps>(n: usize, hooks: Option<Hooks<T>>) -> Numbered<T> {
     let coin = layout.decls().iter().find(|decl| decl.name == COIN);
     let coins = coin.map_or(1, |decl| decl.domain.listed().len() as Word);
     let mut positions = IndexMap::default();
-    positions.insert((0, Inside::Neither), Some([0; MAX_PROCESSES]));
+    positions.insert((0, InProcedure::Neither), Some([0; MAX_PROCESSES]));
     Numbered { system, layout, n, coins, hooks, positions: RwLock::new(positions) }
 }
 
 impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
-    fn at(&self, position: Position) -> InsideOf<T> {
+    fn at(&self, position: Position) -> InProcedureOf<T> {
         let positions = self.positions.read().expect("no panic while held");
         positions.get_index(position as usize).expect("the number of a known position").0.1
     }
 
     /// Returns the number of a position. Each process has numbers of its own, because a position may contain
     /// its own timestamp.
-    fn position(&self, p: Pid, at: InsideOf<T>) -> Position {
-        if at == Inside::Neither {
+    fn position(&self, p: Pid, at: InProcedureOf<T>) -> Position {
+        if at == InProcedure::Neither {
             return IDLE;
         }
         let key = (p as u8, at);
@@ -225,12 +225,12 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
         &self,
         p: Pid,
         from: T::Labelling,
-        to: InsideOf<T>,
+        to: InProcedureOf<T>,
         after: &Recorder<'_>,
     ) -> Option<Seen> {
         let hooks = self.hooks.as_ref()?;
         let scan = (hooks.inner_scan)(from)?;
-        if matches!(to, Inside::Label(label) if (hooks.inner_scan)(label).is_some()) {
+        if matches!(to, InProcedure::Label(label) if (hooks.inner_scan)(label).is_some()) {
             return None;
         }
         // Makes the same step again, of the Scan alone, on the memory from before it.
@@ -290,8 +290,10 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
     fn step(&self, p: Pid, start: Procedure, coin: Word, state: &mut State) -> Happened {
         let mut happened = Happened::default();
         let at = match (self.at(state.positions[p]), start) {
-            (Inside::Neither, Procedure::Label) => Inside::Label(self.system.begin_label(p)),
-            (Inside::Neither, Procedure::Scan) => Inside::Scan(self.system.begin_scan(p)),
+            (InProcedure::Neither, Procedure::Label) => {
+                InProcedure::Label(self.system.begin_label(p))
+            }
+            (InProcedure::Neither, Procedure::Scan) => InProcedure::Scan(self.system.begin_scan(p)),
             (at, _) => at,
         };
         happened.began = (state.positions[p] == IDLE).then_some(start);
@@ -303,27 +305,27 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Subject for Numbered
             accesses: Vec::new(),
         };
         let next = match at {
-            Inside::Neither => at,
-            Inside::Label(label) => {
+            InProcedure::Neither => at,
+            InProcedure::Label(label) => {
                 happened.line = T::label_line(label);
                 let next = match self.system.label(&mut recorder, p, label) {
-                    Turn::Goto(label) => Inside::Label(label),
+                    Turn::Goto(label) => InProcedure::Label(label),
                     Turn::Done(()) => {
                         happened.ended = Some(Procedure::Label);
-                        Inside::Neither
+                        InProcedure::Neither
                     }
                 };
                 happened.decided = self.decided(p, label, next, &recorder);
                 next
             }
-            Inside::Scan(scan) => {
+            InProcedure::Scan(scan) => {
                 happened.line = T::scan_line(scan);
                 match self.system.scan(&mut recorder, p, scan) {
-                    Turn::Goto(scan) => Inside::Scan(scan),
+                    Turn::Goto(scan) => InProcedure::Scan(scan),
                     Turn::Done(seen) => {
                         happened.ended = Some(Procedure::Scan);
                         happened.scanned = Some(self.seen(seen));
-                        Inside::Neither
+                        InProcedure::Neither
                     }
                 }
             }

@@ -94,14 +94,14 @@ fn a_read_of_the_old_value_after_the_new_one_is_rejected() {
     assert_eq!(violation.possible, ["1"]);
     assert_eq!(
         violation.to_string(),
-        "not linearizable: nothing explains what process 2 returned (event 4)\n\
+        "not linearizable: no order of the operations explains the result of process 2 (event 4)\n\
          \x20 event  process 0  process 1  process 2\n\
          \x20     0  Put(1)\n\
          \x20     1             Get\n\
          \x20     2             -> 1\n\
          \x20     3                        Get\n\
          \x20     4                        -> 0\n\
-         it could have returned: 1"
+         possible results: 1"
     );
 }
 

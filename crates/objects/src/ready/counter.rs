@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::{object::Object, resilient::Resilient};
 
-/// A counter for any number of threads. An operation completes as long as fewer than k other threads have
-/// stopped inside theirs.
+/// A counter for any number of threads. An operation completes as long as fewer than k other threads
+/// have stopped in the middle of an operation.
 ///
-/// An [`AtomicI64`](std::sync::atomic::AtomicI64) costs a fraction of this. But other threads can make its
-/// `fetch_update` retry forever, which cannot happen here. Overflow wraps around in both.
+/// An [`AtomicI64`](std::sync::atomic::AtomicI64) is much faster. But other threads can make its
+/// `fetch_update` retry forever. This cannot happen with a `Counter`. Overflow wraps around in both.
 ///
 /// ```
 /// use hallpass_objects::Counter;
@@ -41,7 +41,7 @@ enum Op {
 
 impl Object for Number {
     type Op = Op;
-    /// The old value.
+    /// The value before the operation.
     type Ret = i64;
 
     fn apply(&mut self, op: &Op) -> i64 {
@@ -65,7 +65,7 @@ impl Object for Number {
 }
 
 impl Counter {
-    /// Creates a counter. At most `k` threads are inside operations at once.
+    /// Creates a counter. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -98,12 +98,12 @@ impl Counter {
         self.shared.apply(Op::Add(n.wrapping_neg()))
     }
 
-    /// Sets the value to the maximum of itself and `n`. Returns the old value.
+    /// Sets the value to the maximum of the old value and `n`. Returns the old value.
     pub fn fetch_max(&self, n: i64) -> i64 {
         self.shared.apply(Op::Max(n))
     }
 
-    /// Sets the value to the minimum of itself and `n`. Returns the old value.
+    /// Sets the value to the minimum of the old value and `n`. Returns the old value.
     pub fn fetch_min(&self, n: i64) -> i64 {
         self.shared.apply(Op::Min(n))
     }
@@ -116,14 +116,14 @@ impl Counter {
     /// Sets the value to `new` if it is `current`, and returns the old value.
     ///
     /// # Errors
-    /// Returns the value if it is not `current`.
+    /// Returns the value of the counter as `Err` if it is not `current`.
     pub fn compare_exchange(&self, current: i64, new: i64) -> Result<i64, i64> {
         let before = self.shared.apply(Op::CompareExchange(current, new));
         if before == current { Ok(before) } else { Err(before) }
     }
 
-    /// Sets the value to the result of `update` and returns the old value. Several threads may call `update`,
-    /// even after this call has returned; it must return the same result each time.
+    /// Sets the value to the result of `update` and returns the old value. Several threads may call
+    /// `update`, even after this call has returned. It must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Counter;

@@ -24,7 +24,7 @@ impl<S: Clone> Clone for Items<S> {
         Items { store: self.store.clone(), capacity: self.capacity }
     }
 
-    /// Clones into the old copy, so that the store can reuse its memory.
+    /// Clones into the existing store, so that the store can reuse its memory.
     fn clone_from(&mut self, other: &Self) {
         self.store.clone_from(&other.store);
         self.capacity = other.capacity;

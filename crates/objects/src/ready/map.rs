@@ -5,11 +5,12 @@ use std::{borrow::Borrow, collections::BTreeMap, fmt, iter, ops::RangeBounds};
 use super::tree::{Op, Tree};
 use crate::resilient::Resilient;
 
-/// A sorted map for any number of threads. An operation completes as long as fewer than k other threads have
-/// stopped inside theirs.
+/// A sorted map for any number of threads. An operation completes as long as fewer than k other threads
+/// have stopped in the middle of an operation.
 ///
-/// The map exists in several copies, each with its own clones of keys and values, so put large ones into an
-/// [`Arc`](std::sync::Arc). A removed entry may stay in a copy until a later operation replaces it.
+/// The map exists in several copies, each with its own clones of keys and values. So put large keys and
+/// values into an [`Arc`](std::sync::Arc). A removed entry may stay in a copy until a later operation
+/// replaces it.
 ///
 /// ```
 /// use hallpass_objects::Map;
@@ -33,7 +34,7 @@ fn cloned<K: Clone, V: Clone>((key, value): (&K, &V)) -> (K, V) {
 
 /// Construction and destruction.
 impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
-    /// Creates an empty map. At most `k` threads are inside operations at once.
+    /// Creates an empty map. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -41,7 +42,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
         Self::with_entries(k, iter::empty())
     }
 
-    /// Creates a map of these entries.
+    /// Creates a map with these entries.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -86,8 +87,8 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     }
 
     /// Sets the value of the key to the result of `update`, where `None` means no value. Returns the old
-    /// value. Several threads may call `update`, even after this call has returned; it must return the same result
-    /// each time.
+    /// value. Several threads may call `update`, even after this call has returned. It must return the
+    /// same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Map;
@@ -108,7 +109,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     /// Sets the value of the key to `new` if it is `current`, where `None` means no value.
     ///
     /// # Errors
-    /// Returns the value of the key if it is not `current`.
+    /// Returns the value of the key as `Err` if it is not `current`.
     ///
     /// ```
     /// # use hallpass_objects::Map;

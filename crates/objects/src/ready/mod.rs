@@ -1,7 +1,7 @@
-//! Ready-made objects, each a [`Resilient`](crate::Resilient) around a plain one.
+//! Ready-made objects. Each is a [`Resilient`](crate::Resilient) around a plain object.
 //!
-//! Operations that change the object are values, so that other threads can apply them. Operations that only
-//! read access the object in place, without a copy.
+//! Operations that change the object are values, so that other threads can apply them. Operations that
+//! only read use the object directly, without a copy.
 
 mod counter;
 mod items;

@@ -5,10 +5,10 @@ use std::{collections::BinaryHeap, fmt, iter};
 use super::items::{Items, Op, Store};
 use crate::resilient::Resilient;
 
-/// A priority queue for any number of threads: the greatest item comes out first. An operation completes as
-/// long as fewer than k other threads have stopped inside theirs.
+/// A priority queue for any number of threads: the greatest item comes out first. An operation completes
+/// as long as fewer than k other threads have stopped in the middle of an operation.
 ///
-/// The queue exists in several copies, each with its own clones of the items, so put large items into an
+/// The queue exists in several copies, each with its own clones of the items. So put large items into an
 /// [`Arc`](std::sync::Arc). A removed item may stay in a copy until a later operation replaces it.
 ///
 /// Use [`Reverse`](std::cmp::Reverse) to get the smallest item first. Equal items come out in any order.
@@ -54,7 +54,7 @@ impl<T: Ord + Clone> Store for BinaryHeap<T> {
 }
 
 impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
-    /// Creates an empty queue. At most `k` threads are inside operations at once.
+    /// Creates an empty queue. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -62,7 +62,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
         Self::with_items(k, iter::empty())
     }
 
-    /// Creates a queue of these items.
+    /// Creates a queue with these items.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -93,8 +93,8 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
         self.shared.apply(Op::Take).one()
     }
 
-    /// Removes the greatest item and returns it, if `test` returns `true` for it. Several threads may call
-    /// `test`, even after this call has returned; it must return the same result each time.
+    /// Removes the greatest item and returns it, if `test` returns `true` for it. Several threads may
+    /// call `test`, even after this call has returned. It must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::PriorityQueue;
@@ -127,7 +127,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
 
     /// Returns clones of all items, the greatest last, like [`BinaryHeap::into_sorted_vec`].
     pub fn to_sorted_vec(&self) -> Vec<T> {
-        // Sort after the read, which should be short.
+        // The items are sorted after the read, because a read should be short.
         self.shared.read(|items| items.store.clone()).into_sorted_vec()
     }
 

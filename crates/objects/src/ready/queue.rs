@@ -5,10 +5,10 @@ use std::{collections::VecDeque, fmt, iter};
 use super::items::{Items, Op, Store};
 use crate::resilient::Resilient;
 
-/// A FIFO queue for any number of threads. An operation completes as long as fewer than k other threads have
-/// stopped inside theirs.
+/// A FIFO queue for any number of threads. An operation completes as long as fewer than k other threads
+/// have stopped in the middle of an operation.
 ///
-/// The queue exists in several copies, each with its own clones of the items, so put large items into an
+/// The queue exists in several copies, each with its own clones of the items. So put large items into an
 /// [`Arc`](std::sync::Arc). A removed item may stay in a copy until a later operation replaces it.
 ///
 /// ```
@@ -54,7 +54,7 @@ impl<T: Clone> Store for VecDeque<T> {
 }
 
 impl<T: Clone + Send + Sync> Queue<T> {
-    /// Creates an empty queue. At most `k` threads are inside operations at once.
+    /// Creates an empty queue. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -62,7 +62,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
         Self::with_items(k, iter::empty())
     }
 
-    /// Creates a queue of these items, the first one in front.
+    /// Creates a queue with these items, the first item at the front.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -91,7 +91,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Appends the item.
     ///
     /// # Panics
-    /// Panics if the queue is full, which only a [bounded](Self::bounded) queue can be; see
+    /// Panics if the queue is full. Only a [bounded](Self::bounded) queue can be full; see
     /// [`try_push`](Self::try_push).
     pub fn push(&self, item: T) {
         assert!(
@@ -118,10 +118,10 @@ impl<T: Clone + Send + Sync> Queue<T> {
         self.shared.apply(Op::Force(item)).one()
     }
 
-    /// Appends all items in one operation: they stay together.
+    /// Appends all items in one operation, so that they stay together.
     ///
     /// # Panics
-    /// Panics if not all of them fit; see [`try_extend`](Self::try_extend).
+    /// Panics if not all items fit; see [`try_extend`](Self::try_extend).
     pub fn extend(&self, items: impl IntoIterator<Item = T>) {
         let put = self.try_extend(items);
         assert!(put.is_ok(), "too many items: the capacity of the queue is {}", self.capacity);
@@ -130,7 +130,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     /// Appends all items in one operation.
     ///
     /// # Errors
-    /// Returns the items if not all of them fit.
+    /// Returns all items as `Err` if not all of them fit.
     pub fn try_extend(&self, items: impl IntoIterator<Item = T>) -> Result<(), Vec<T>> {
         let refused = self.shared.apply(Op::PutAll(items.into_iter().collect())).many();
         if refused.is_empty() { Ok(()) } else { Err(refused) }
@@ -142,7 +142,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     }
 
     /// Removes the front item and returns it, if `test` returns `true` for it. Several threads may call
-    /// `test`, even after this call has returned; it must return the same result each time.
+    /// `test`, even after this call has returned. It must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Queue;
@@ -189,7 +189,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
         self.shared.apply(Op::Clear);
     }
 
-    /// Returns the capacity; `None` if the queue is not bounded.
+    /// Returns the capacity, or `None` if the queue is unbounded.
     pub fn capacity(&self) -> Option<usize> {
         (self.capacity < usize::MAX).then_some(self.capacity)
     }

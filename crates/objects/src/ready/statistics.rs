@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::{object::Object, resilient::Resilient};
 
-/// Count, sum, mean, variance and range of numbers that any number of threads record. An operation completes
-/// as long as fewer than k other threads have stopped in the middle of an operation.
+/// Count, sum, mean, variance and range of the numbers that any number of threads record. An operation
+/// completes as long as fewer than k other threads have stopped in the middle of an operation.
 ///
-/// A [`Summary`] describes one moment, so its count and its mean belong together.
+/// A [`Summary`] describes one moment, so its count and its mean are about the same numbers.
 ///
 /// ```
 /// use hallpass_objects::Statistics;
@@ -32,11 +32,12 @@ pub struct Statistics {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
     count: u64,
-    /// `rest` collects the digits that `sum` loses (Neumaier 1974).
+    /// The sum. `rest` collects the digits that `sum` loses (Neumaier 1974).
     sum: f64,
     rest: f64,
-    /// The mean and the sum of squared distances from it, updated with each number (Welford 1962). A
-    /// variance computed from the sums of numbers and of squares would lose all digits if the mean is large.
+    /// The mean, and the sum of squared distances from it. Both are updated with each number (Welford
+    /// 1962). A variance computed from the sum of numbers and the sum of squares would lose all digits
+    /// if the mean is large.
     mean: f64,
     squares: f64,
     min: f64,
@@ -71,7 +72,7 @@ impl Summary {
         (self.count > 0).then_some(value)
     }
 
-    /// Returns how many numbers were recorded.
+    /// Returns the number of recorded numbers.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -133,7 +134,7 @@ impl Object for Tally {
 }
 
 impl Statistics {
-    /// Creates empty statistics. At most `k` threads are inside operations at once.
+    /// Creates empty statistics. At most `k` threads run operations at once.
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and 64.
@@ -146,7 +147,7 @@ impl Statistics {
     /// # Panics
     /// Panics if `x` is infinite or not a number, because it would make every later summary useless.
     pub fn record(&self, x: f64) {
-        assert!(x.is_finite(), "{x} cannot be averaged");
+        assert!(x.is_finite(), "only finite numbers can be recorded, got {x}");
         self.shared.apply(Op::Record(x));
     }
 
@@ -156,7 +157,8 @@ impl Statistics {
     /// Panics if one of the numbers is infinite or not a number. In that case no number is recorded.
     pub fn record_all(&self, all: impl IntoIterator<Item = f64>) {
         let all: Vec<_> = all.into_iter().collect();
-        all.iter().for_each(|x| assert!(x.is_finite(), "{x} cannot be averaged"));
+        all.iter()
+            .for_each(|x| assert!(x.is_finite(), "only finite numbers can be recorded, got {x}"));
         self.shared.apply(Op::RecordAll(all));
     }
 
@@ -165,8 +167,8 @@ impl Statistics {
         self.shared.read(|tally| tally.0)
     }
 
-    /// Returns the summary and removes all numbers, so that each number is in exactly one summary. Use it for
-    /// reports at intervals.
+    /// Returns the summary and removes all numbers, so that each number is in exactly one summary. This
+    /// is useful for periodic reports.
     ///
     /// ```
     /// # use hallpass_objects::Statistics;
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn variance_stays_exact_with_a_large_mean() {
-        // A variance computed from the sums of numbers and squares would be negative.
+        // A variance computed from the sum of numbers and the sum of squares would be negative.
         let summary = of([4.0, 7.0, 13.0, 16.0].map(|x| x + 1e9));
         assert_eq!(summary.mean(), Some(1e9 + 10.0));
         assert_eq!(summary.variance(), Some(30.0));

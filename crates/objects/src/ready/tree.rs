@@ -10,7 +10,7 @@ pub(super) struct Tree<K, V>(pub BTreeMap<K, V>);
 pub(super) enum Op<K, V> {
     Insert(K, V),
     InsertAll(Vec<(K, V)>),
-    /// Inserts the value unless the key has one; returns the value that the key had.
+    /// Inserts the value unless the key has one. Returns the value that the key had before.
     InsertIfNone(K, V),
     Update(K, Update<V>),
     Remove(K),
@@ -19,7 +19,7 @@ pub(super) enum Op<K, V> {
     Clear,
 }
 
-/// Computes the new value from the old one; `None` means no value.
+/// Computes the new value from the old value, where `None` means no value.
 pub(super) type Update<V> = Box<dyn Fn(Option<&V>) -> Option<V> + Send + Sync>;
 
 pub(super) enum Ret<K, V> {

@@ -1,5 +1,5 @@
-//! Every value is dropped exactly once, and the number of copies of the object stays small, whichever
-//! threads have stopped.
+//! Checks that every value is dropped exactly once, and that the number of copies of the object stays
+//! small, whichever threads have stopped.
 
 use std::{
     sync::{
@@ -19,10 +19,10 @@ struct Census {
     max: AtomicIsize,
 }
 
-/// A value that a census counts from its creation until it is dropped.
+/// A value that a census counts from the value's creation until it is dropped.
 struct Counted {
     census: Arc<Census>,
-    /// On the heap, so that a memory checker notices a use after drop or a double drop.
+    /// The flag is on the heap, so that a memory checker notices a use after drop or a double drop.
     alive: Box<bool>,
 }
 
@@ -133,7 +133,7 @@ fn check_few_copies(k: usize) {
         assert!(copies <= 4 * k as isize + 4, "{copies} copies of the object for k = {k}");
     });
     assert_eq!(shared.read(|tally| tally.sum), OPERATIONS + k / 2);
-    // Only the object that `into_inner` returns is left.
+    // Only the object that `into_inner` has returned is left.
     let tally = shared.into_inner();
     assert_eq!(censuses.objects.live.load(SeqCst), 1);
     drop(tally);
@@ -155,7 +155,7 @@ fn few_copies_with_seven_stopped() {
     within("k = 8", || check_few_copies(8));
 }
 
-/// No thread stops, and the shared object is dropped instead of consumed.
+/// Here no thread stops, and the shared object is dropped instead of consumed.
 #[test]
 fn nothing_is_left_when_the_object_is_dropped() {
     for k in 1..=6 {
@@ -175,7 +175,7 @@ fn nothing_is_left_when_the_object_is_dropped() {
                     });
                 }
             });
-            // Each reader may keep one more.
+            // Each reader may keep one more copy.
             let copies = censuses.objects.max.load(SeqCst);
             assert!(copies <= 4 * k as isize + 4 + 6, "{copies} copies of the object for k = {k}");
             drop(shared);

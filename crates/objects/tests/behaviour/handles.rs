@@ -1,4 +1,4 @@
-//! The construction without a turnstile: all handles operate at once, and some operations panic.
+//! Checks the construction without a turnstile: all handles operate at once, and some operations panic.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -17,12 +17,13 @@ struct Fifo(Vec<u8>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Op {
-    /// Returns the new length. Without it, many orders of pushes could not be told apart.
+    /// Adds an item and returns the new length. Without the length, the test could not distinguish many
+    /// orders of pushes.
     Push(u8),
     Pop,
     /// Removes all items and then panics.
     Fail,
-    /// A read, not an operation of the object.
+    /// Returns the first item. This is a read, not an operation of the object.
     First,
 }
 

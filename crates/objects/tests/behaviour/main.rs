@@ -1,5 +1,5 @@
-//! Shared objects under real threads: histories are linearizable, stopped threads block nobody, panics stay
-//! with their callers, and every value is dropped exactly once.
+//! Checks shared objects with real threads: histories are linearizable, stopped threads do not block
+//! others, a panic reaches only its caller, and every value is dropped exactly once.
 
 mod copies;
 mod handles;

@@ -1,4 +1,4 @@
-//! Panics of operations, of reads and of destructors.
+//! Checks panics of operations, reads and destructors.
 
 use std::{
     mem,
@@ -22,7 +22,7 @@ const WORKERS: usize = 4;
 
 /// A panicking operation has no effect, and only its caller panics.
 #[test]
-fn a_panicking_operation_has_no_effect_and_stops_nobody() {
+fn a_panicking_operation_has_no_effect_and_blocks_no_thread() {
     for k in [2, 4] {
         within("panics", move || {
             const EACH: usize = 500;
@@ -87,7 +87,7 @@ fn a_panicking_read_frees_its_slot() {
     });
 }
 
-/// Panics when it is dropped while it is armed.
+/// Panics when it is dropped while the flag is set.
 #[derive(Clone)]
 struct Bomb(Arc<AtomicBool>);
 
@@ -99,7 +99,7 @@ impl Drop for Bomb {
 
 /// An object whose values, operations and answers are bombs.
 #[derive(Clone)]
-struct Dangerous(u64, #[expect(dead_code, reason = "it is there to be dropped")] Bomb);
+struct Dangerous(u64, #[expect(dead_code, reason = "only its destructor is used")] Bomb);
 
 impl Object for Dangerous {
     type Op = Bomb;
@@ -118,7 +118,7 @@ fn a_panicking_destructor_stops_no_operation() {
     let mut shared = Resilient::new(2, Dangerous(0, bomb()));
     for n in 1..=100 {
         if n % 10 == 0 {
-            shared.get_mut().0 += 1000; // so that the next operation clones, and drops an object
+            shared.get_mut().0 += 1000; // makes the next operation clone, and drop an object
         }
         let (answer, bomb) = shared.apply(bomb()); // drops earlier operations
         mem::forget(bomb);

@@ -1,4 +1,5 @@
-//! Up to k - 1 threads stop inside: all others continue, and the history stays linearizable.
+//! Up to k - 1 threads stop in the middle of an operation. All others continue, and the history stays
+//! linearizable.
 
 use std::{
     sync::{
@@ -18,7 +19,8 @@ use crate::{
 
 const WORKERS: usize = 4;
 
-/// Stops `stopping` threads, half of them in reads if `reads`, while the workers continue; then lets all end.
+/// Stops `stopping` threads while the workers continue, and then lets all threads end. If `reads` is
+/// set, half of the stopped threads stop in reads.
 fn check_others_continue(k: usize, stopping: usize, reads: bool) {
     const EACH: i64 = 200;
     let shared = Resilient::new(k, Sum(0));
@@ -38,8 +40,8 @@ fn check_others_continue(k: usize, stopping: usize, reads: bool) {
                         })
                     });
                 } else {
-                    // A different power of two for each thread, larger than all that the workers add: the
-                    // sum shows which operations have taken effect.
+                    // Each thread adds a different power of two, larger than everything that the workers
+                    // add. So the sum shows which operations have taken effect.
                     let op = Op::Add(1 << (16 + process));
                     recorder.call(process, op, |op| perform(shared, op));
                 }
@@ -57,7 +59,7 @@ fn check_others_continue(k: usize, stopping: usize, reads: bool) {
                 });
             }
         });
-        // The operations of stopped threads are still under way here.
+        // The operations of the stopped threads are still under way at this point.
         check(&Expected, 0, &recorder.history()).unwrap_or_else(|violation| panic!("{violation}"));
     });
     check(&Expected, 0, &recorder.history()).unwrap_or_else(|violation| panic!("{violation}"));
@@ -86,7 +88,7 @@ fn seven_of_eight_have_stopped_in_operations_and_reads() {
     within("k = 8", || check_others_continue(8, 7, true));
 }
 
-/// Threads enter and stop again and again while others operate, at whatever point they happen to be.
+/// Threads enter and stop again and again, at any point of their operations, while others operate.
 #[test]
 fn threads_stop_repeatedly_while_others_operate() {
     const ROUNDS: usize = 100;
@@ -102,7 +104,8 @@ fn threads_stop_repeatedly_while_others_operate() {
                     let (shared, gate, added) = (&shared, &gate, &added);
                     scope.spawn(move || {
                         arm(gate);
-                        // Others may apply the operation for this thread, so that it does not stop.
+                        // Other threads may apply the operation for this thread. Then this thread does
+                        // not stop.
                         for _ in 0..10 {
                             shared.apply(Op::Add(1));
                             added.fetch_add(1, SeqCst);
@@ -126,7 +129,8 @@ fn threads_stop_repeatedly_while_others_operate() {
     });
 }
 
-/// With k threads stopped, no other thread is guaranteed to continue until one of them does.
+/// If k threads have stopped, other threads are guaranteed to continue only after one of the k threads
+/// has resumed.
 #[test]
 fn others_continue_after_k_stopped_threads_resume() {
     within("k = 2, both stopped for a while", || {
@@ -167,7 +171,7 @@ fn all_handles_but_one_have_stopped() {
                     gate.wait_for(stopped);
                 }
                 let mut handle = shared.handle().unwrap();
-                assert!(shared.handle().is_none(), "there are k handles");
+                assert!(shared.handle().is_none(), "k handles exist already");
                 for i in 0..1000 {
                     let before = handle.apply(Op::Add(1));
                     assert_eq!(before % 1000, i % 1000);
@@ -181,7 +185,7 @@ fn all_handles_but_one_have_stopped() {
 }
 
 #[test]
-fn a_wait_free_object_hands_out_at_most_k_handles() {
+fn a_wait_free_object_has_at_most_k_handles() {
     let shared = WaitFree::new(WaitFree::<Sum>::MAX_K, Sum(0));
     let mut handles: Vec<_> =
         (0..WaitFree::<Sum>::MAX_K).map(|_| shared.handle().unwrap()).collect();
@@ -219,7 +223,7 @@ fn sixty_three_of_sixty_four_have_stopped() {
 
 /// Threads stop in the closure of a cell and in the test of a queue.
 #[test]
-fn ready_made_objects_continue() {
+fn ready_made_objects_continue_while_threads_have_stopped() {
     within("k = 3", || {
         let cell = ResilientCell::new(3, vec![0]);
         let queue = PriorityQueue::with_items(3, [1, 2, 3]);

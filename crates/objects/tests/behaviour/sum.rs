@@ -1,4 +1,4 @@
-//! A sum that threads add to, and its specification.
+//! A sum to which threads add, and its specification.
 
 use std::panic;
 
@@ -7,7 +7,7 @@ use hallpass_objects::{Object, Resilient};
 
 use crate::support::stop_if_armed;
 
-/// A number that operations add to. An operation returns the old value.
+/// A number to which operations add. An operation returns the old value.
 #[derive(Clone)]
 pub struct Sum(pub i64);
 
@@ -16,7 +16,7 @@ pub enum Op {
     Add(i64),
     /// Adds and then panics.
     Fail(i64),
-    /// A read, not an operation of the object.
+    /// Returns the number. This is a read, not an operation of the object.
     Get,
 }
 
@@ -30,12 +30,12 @@ impl Object for Sum {
             Op::Add(n) => self.0 += n,
             Op::Fail(n) => {
                 self.0 += n;
-                // A panic without a message from the panic hook.
+                // Panics without calling the panic hook, so that no message is printed.
                 panic::resume_unwind(Box::new("it fails"));
             }
             Op::Get => {}
         }
-        // In the middle of the operation: its effect so far must not be visible.
+        // The thread stops in the middle of the operation. The partial effect must not be visible.
         stop_if_armed();
         before
     }

@@ -14,13 +14,13 @@ use std::{
 
 use hallpass_lab::linear::Event;
 
-/// Long enough for any machine: a test that takes longer is stuck.
+/// A time limit that no correct test reaches on any computer. A test that takes longer is stuck.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the closure in a thread, and fails if it does not end within [`PATIENCE`].
+/// Runs the closure in a thread. Fails if the closure does not return within [`PATIENCE`].
 pub fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
-    let thread = thread::spawn(move || done.send(run()).expect("the test waits"));
+    let thread = thread::spawn(move || done.send(run()).expect("the test waits for the result"));
     match result.recv_timeout(PATIENCE) {
         Ok(result) => result,
         Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -28,13 +28,13 @@ pub fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 's
                 "{what}: not done after {PATIENCE:?}, although fewer than k threads have stopped"
             )
         }
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            panic::resume_unwind(thread.join().expect_err("it sent nothing"))
-        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => panic::resume_unwind(
+            thread.join().expect_err("a thread that sent nothing has panicked"),
+        ),
     }
 }
 
-/// Records calls and returns. One clock gives their order.
+/// Records calls and returns. One clock determines their order.
 pub struct Recorder<Op, Ret> {
     clock: AtomicUsize,
     /// One log for each process, so that recording does not make processes wait for each other.
@@ -85,7 +85,7 @@ impl Gate {
         drop(self.changed.wait_while(state, |state| !state.1).unwrap());
     }
 
-    /// Waits until this many threads have stopped here.
+    /// Waits until this many threads have stopped at the gate.
     pub fn wait_for(&self, stopped: usize) {
         let state = self.state.lock().unwrap();
         let (state, _) =
@@ -97,8 +97,8 @@ impl Gate {
         );
     }
 
-    /// Returns a guard that opens the gate when it is dropped, even if the test fails, so that it does not
-    /// hang.
+    /// Returns a guard that opens the gate when it is dropped. This happens even if the test fails, so
+    /// that the test does not hang.
     pub fn open_on_drop(&self) -> OpenOnDrop<'_> {
         OpenOnDrop(self)
     }
@@ -122,7 +122,8 @@ pub fn arm(gate: &Arc<Gate>) {
     GATE.set(Some(Arc::clone(gate)));
 }
 
-/// Stops the thread if it is armed, once. Operations call this in every thread that applies them.
+/// Stops the thread if it is armed, and disarms it. Operations call this function in every thread that
+/// applies them.
 pub fn stop_if_armed() {
     if let Some(gate) = GATE.take() {
         gate.stop();

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::KeyChange;
 
-/// Judges the changes of the keys that begin with `hall`, which is `PREFIX/NAME/`, of a hall with `slots` slots.
+/// Judges the changes of the keys that begin with `hall`. The prefix `hall` is `PREFIX/NAME/`, and the
+/// hall has `slots` slots.
 pub fn judge(slots: usize, changes: &[KeyChange], hall: &str) -> Vec<Violation> {
     let mut judge = Judge { slots, ..Judge::default() };
     // Changes with the same revision belong to one transaction.
@@ -41,7 +42,7 @@ impl<'a> Transaction<'a> {
             let (kind, name) = key.split_once('/').unwrap_or((key, ""));
             let slot = || name.parse().expect("slots are numbers");
             match (kind, &change.now) {
-                // A claim that is written again keeps its position.
+                // A claim that is written again keeps its position in the queue.
                 ("queue" | "inside", Some(now)) if now.created < change.revision => {}
                 ("queue", Some(_)) => this.queued.push(name),
                 ("queue", None) => this.unqueued.push(name),
@@ -65,7 +66,7 @@ struct Owner<'a> {
 #[derive(Default)]
 struct Judge<'a> {
     slots: usize,
-    /// The waiters by the revision of their claim.
+    /// The waiters, by the revision of their claims.
     queue: BTreeMap<u64, &'a str>,
     inside: BTreeSet<&'a str>,
     owners: BTreeMap<usize, Owner<'a>>,
@@ -93,7 +94,7 @@ impl<'a> Judge<'a> {
         self.inside.extend(&event.entered);
     }
 
-    /// Judges that a claim gets a slot. The state is still that before the transaction.
+    /// Judges the assignment of a slot to a claim. The state is the state before the transaction.
     fn grant(&mut self, event: &Transaction<'a>, slot: usize, claim: &'a str) {
         let owner = self.owners.get(&slot);
         if owner.is_some_and(|owner| owner.claim == claim) && !self.inside.contains(claim) {
@@ -108,7 +109,7 @@ impl<'a> Judge<'a> {
         }
         let waited = self.queue.values().any(|other| *other == claim);
         if waited && !event.unqueued.contains(&claim) {
-            self.report(OneSlotOneClaim, event, &format!("{claim} is inside and waits"));
+            self.report(OneSlotOneClaim, event, &format!("{claim} has a slot and waits"));
         }
         self.freed.remove(&slot);
         let owner = Owner { claim };
@@ -122,9 +123,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether the process that gave or took a larger slot could see that this one is free. A process that
-    /// takes a slot for itself sees the present state. A process that gives a slot to a waiter has seen at least the
-    /// state at the last write of the door.
+    /// Returns whether the process that gave or took a larger slot could see that this slot is free. A
+    /// process that takes a slot for itself sees the present state. A process that gives a slot to a
+    /// waiter has seen at least the state at the last write of the door.
     fn was_free(&self, slot: usize, given: bool) -> bool {
         let freed = self.freed.get(&slot).copied().unwrap_or(0);
         !self.owners.contains_key(&slot) && (!given || freed <= self.door)
@@ -142,7 +143,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether a claim is inside before and after the transaction.
+    /// Returns whether a claim has a slot before and after the transaction.
     fn keeps(&self, event: &Transaction, claim: &str) -> bool {
         self.inside.contains(claim) && !event.left.contains(&claim)
     }

@@ -1,6 +1,6 @@
-//! The judge: checks whether the records show what a hall guarantees.
+//! The judge: checks whether the records satisfy the guarantees of a hall.
 //!
-//! Nothing here depends on hallpass, except for the names of its keys.
+//! This module does not depend on hallpass, except for the names of its keys.
 
 mod keys;
 #[cfg(test)]
@@ -19,24 +19,24 @@ use crate::{Event, KeyChange, Observation};
 pub struct Violation {
     /// The guarantee that was broken.
     pub promise: Promise,
-    /// The observation that broke it.
+    /// The observation that shows the violation.
     pub seen: String,
 }
 
 /// The guarantees of a hall.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Promise {
-    /// At most k visitors are inside.
+    /// At most k visitors run at the same time.
     AtMostK,
     /// No two visitors have the same slot.
     OwnSlot,
     /// Slots are below k.
     SlotsBelowK,
-    /// No token occurs twice, and in each slot tokens grow.
+    /// No token occurs twice, and the tokens of each slot grow.
     TokensGrow,
     /// A token is the revision in which the slot was assigned.
     TokensAreRevisions,
-    /// Claims get slots in the order in which they came, and no claim overtakes a waiter.
+    /// Claims get slots in the order of their arrival, and no claim overtakes a waiter.
     FirstComeFirstIn,
     /// The smallest free slot is taken.
     SmallestSlot,
@@ -54,7 +54,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Checks that each visitor had a slot and a token that the keys show to have been assigned.
+/// Checks that the slot and the token of each visitor were assigned, according to the keys.
 pub fn agreement(events: &[Event], changes: &[KeyChange], hall: &str) -> Vec<Violation> {
     let slot = |key: &str| key.strip_prefix(hall)?.strip_prefix("slots/")?.parse().ok();
     let puts = changes.iter().filter(|change| change.now.is_some());

@@ -1,9 +1,9 @@
-//! Histories made by hand: each bad one is caught, and for the right reason.
+//! Checks the judge with hand-made histories: it catches each bad history, and for the right reason.
 
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
 use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
-/// A record: `+VISIT SLOT TOKEN` comes, `-VISIT` leaves, `?VISIT` is excused.
+/// Makes a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused.
 fn record(lines: &[&str]) -> Vec<Event> {
     let event = |(at, line): (usize, &&str)| {
         let (kind, rest) = line.split_at(1);
@@ -25,7 +25,7 @@ fn record(lines: &[&str]) -> Vec<Event> {
     lines.iter().enumerate().map(event).collect()
 }
 
-/// A history: each line is a transaction that writes `+KEY` and deletes `-KEY`.
+/// Makes a history: each line is a transaction that writes `+KEY` and deletes `-KEY`.
 fn history(lines: &[&str]) -> Vec<KeyChange> {
     let mut created = std::collections::HashMap::new();
     let mut changes = Vec::new();
@@ -62,7 +62,7 @@ fn keys_break(lines: &[&str], expected: &[Promise]) {
 #[test]
 fn good_visits_are_accepted() {
     let verdict = visits(2, &record(&["+0 0 5", "+1 1 4", "-0", "+2 0 7", "-1", "-2", "+3 0 8"]));
-    assert_eq!((verdict.violations.len(), verdict.visits, verdict.max_inside), (0, 4, 2));
+    assert_eq!((verdict.violations.len(), verdict.visits, verdict.max_running), (0, 4, 2));
 }
 
 #[test]
@@ -94,7 +94,11 @@ fn an_excused_visit_is_over_and_counted() {
     assert_eq!((verdict.violations, verdict.excused), (Vec::new(), 1));
     visits_break(&["+0 0 5", "+1 0 6", "?0"], &[OwnSlot]);
     visits_break(&["+0 0 5", "?0", "+1 0 4"], &[TokensGrow]);
-    assert_eq!(visits(1, &record(&["+0 0 5", "-0", "?0"])).excused, 0, "it was not inside");
+    assert_eq!(
+        visits(1, &record(&["+0 0 5", "-0", "?0"])).excused,
+        0,
+        "the visit had already ended"
+    );
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn good_changes_of_keys_are_accepted() {
             // A holder vanishes, and after a while its slot goes to the next waiter.
             "-inside/b",
             "+slots/1 -queue/d +inside/d",
-            // A waiter vanishes, and the next one gets in.
+            // A waiter vanishes, and the next waiter gets the slot.
             "+queue/e",
             "+queue/f",
             "-queue/e",
@@ -128,7 +132,7 @@ fn good_changes_of_keys_are_accepted() {
 fn overtaking_a_waiter_is_caught() {
     keys_break(&["+queue/a", "+queue/b", "+slots/0 -queue/b +inside/b"], &[FirstComeFirstIn]);
     keys_break(&["+queue/a", "+slots/0 +inside/b"], &[FirstComeFirstIn]);
-    // A claim that is written again keeps its position.
+    // A claim that is written again keeps its position in the queue.
     let changed = ["+queue/a", "+queue/b", "+queue/a", "+slots/0 -queue/b +inside/b"];
     keys_break(&changed, &[FirstComeFirstIn]);
 }
@@ -155,7 +159,7 @@ fn taking_a_slot_from_its_holder_is_caught() {
 }
 
 #[test]
-fn a_slot_that_lies_idle_is_caught() {
+fn a_slot_that_stays_free_while_claims_wait_is_caught() {
     keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a"], &[NoIdleSlot]);
     keys_break(&["+slots/0 +inside/a", "+queue/b", "-slots/0 -inside/a +door"], &[]);
 }

@@ -17,8 +17,8 @@ pub struct Verdict {
     pub visits: usize,
     /// The number of excused visits.
     pub excused: usize,
-    /// The maximum number of visitors inside at once.
-    pub max_inside: usize,
+    /// The maximum number of visitors that ran at the same time.
+    pub max_running: usize,
 }
 
 /// Judges the record of a hall with `slots` slots.
@@ -28,11 +28,11 @@ pub fn judge(slots: usize, events: &[Event]) -> Verdict {
         match &event.what {
             Observation::Enter(visit) => judge.enter(event.at, visit),
             Observation::Leave { visit } => {
-                judge.inside.remove(visit);
+                judge.running.remove(visit);
             }
             Observation::Excused { visit } => {
-                // From now on, tokens protect the storage from it.
-                judge.verdict.excused += usize::from(judge.inside.remove(visit).is_some());
+                // From now on, tokens protect the storage from this visitor.
+                judge.verdict.excused += usize::from(judge.running.remove(visit).is_some());
             }
             Observation::Note { .. } => {}
         }
@@ -43,7 +43,7 @@ pub fn judge(slots: usize, events: &[Event]) -> Verdict {
 #[derive(Default)]
 struct Judge<'a> {
     slots: usize,
-    inside: BTreeMap<u64, &'a Visit>,
+    running: BTreeMap<u64, &'a Visit>,
     tokens: HashSet<u64>,
     /// The largest token of each slot.
     largest: HashMap<usize, u64>,
@@ -56,20 +56,20 @@ impl<'a> Judge<'a> {
         if slot >= self.slots {
             self.report(SlotsBelowK, at, visit, "");
         }
-        if let Some(other) = self.inside.values().find(|other| other.slot == slot) {
+        if let Some(other) = self.running.values().find(|other| other.slot == slot) {
             self.report(OwnSlot, at, visit, &format!("while there is {other:?}"));
         }
         let largest = self.largest.insert(slot, token);
         if !self.tokens.insert(token) || largest.is_some_and(|largest| largest >= token) {
             self.report(TokensGrow, at, visit, &format!("after {largest:?} in this slot"));
         }
-        self.inside.insert(visit.visit, visit);
-        if self.inside.len() > self.slots {
-            let others = format!("as one of {:?}", self.inside.values());
+        self.running.insert(visit.visit, visit);
+        if self.running.len() > self.slots {
+            let others = format!("as one of {:?}", self.running.values());
             self.report(AtMostK, at, visit, &others);
         }
         self.verdict.visits += 1;
-        self.verdict.max_inside = self.verdict.max_inside.max(self.inside.len());
+        self.verdict.max_running = self.verdict.max_running.max(self.running.len());
     }
 
     fn report(&mut self, promise: Promise, at: u64, visit: &Visit, why: &str) {

@@ -1,4 +1,4 @@
-//! The registry's entries of the protocol behind `ClusterHall`: claims in a store such as etcd.
+//! The registry entries of the protocol behind `ClusterHall`: claims in a store such as etcd.
 
 use super::{
     Cast, ClusterModel, MAX_PROCESSES, MAX_SLOTS,
@@ -22,10 +22,10 @@ entries! {
     "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Cast::Plain, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
     "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Cast::Plain, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot although others wait");
     "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Cast::Plain, n, k), CLAIMS.fife().wrong("line X3 frees a slot and wakes only the head of the queue");
-    "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Cast::Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as a lease has ended");
+    "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Cast::Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as its holder's lease has ended");
     "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Cast::Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the slot is still the holder's");
-    "etcd-mortal:idle" => wrong::idle, CLAIMS.fife().wrong("the head of the queue does not watch the claims inside");
+    "etcd-mortal:idle" => wrong::idle, CLAIMS.fife().wrong("the head of the queue does not watch the claims of holders");
     "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("a waiter does not watch the claim before it");
     "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Cast::Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
-    "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Cast::Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether it was given a slot");
+    "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Cast::Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");
 }

@@ -1,4 +1,4 @@
-//! Every hall that can occur: the lab lists all values of a variable.
+//! Lists every hall that can occur, because the lab needs all values of a variable.
 
 use alloc::{vec, vec::Vec};
 
@@ -18,7 +18,7 @@ pub(super) fn all_halls(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
     halls(cast, members, k, true)
 }
 
-/// Lists all halls, also those in which a process has more than one claim.
+/// Lists all halls, including those in which a process has more than one claim.
 pub(super) fn halls_with_any_claims(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
     halls(cast, members, k, false)
 }
@@ -71,7 +71,7 @@ fn halls(cast: Cast, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
     halls
 }
 
-/// Returns whether a slot is or was assigned to `p`, which may be inside.
+/// Returns whether a slot is assigned to `p`, or was assigned to `p` and `p` may still use it.
 pub(super) fn owns(hall: &Hall, p: Pid) -> bool {
     hall.slots.iter().any(|slot| {
         matches!(*slot, Slot::Given(owner) | Slot::Held(owner) | Slot::Stale(owner) if owner == p)
@@ -104,14 +104,14 @@ mod tests {
     fn a_claim_gets_the_smallest_slot_only_if_nobody_waits() {
         for hall in all_halls(Cast::Expiry, 3, 3) {
             for (p, slot) in (0..3).flat_map(|p| (0..3).map(move |slot| (p, slot))) {
-                if hall.claim_state(p) != ClaimState::Outside {
+                if hall.claim_state(p) != ClaimState::Absent {
                     continue;
                 }
                 let argument = pack_line(p, Line::E1 { slot });
                 let after = Hall::unpack(transact(hall.pack(), argument));
                 let smallest = hall.slots.iter().position(|&slot| slot == Slot::Free);
                 let expected = match smallest == Some(slot) && hall.queue.is_empty() {
-                    true => ClaimState::Inside(slot),
+                    true => ClaimState::Holding(slot),
                     false => ClaimState::Waiting,
                 };
                 assert_eq!(after.claim_state(p), expected, "{hall:?} {p} {slot}");

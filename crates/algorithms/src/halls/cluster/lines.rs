@@ -1,12 +1,13 @@
-//! The lines, independent of the store: what each asks for, and where the answer leads.
+//! The lines, independent of the store. Each line sends a request, and the answer leads to the next
+//! line.
 
 use crate::framework::machine::Next::{self, Enter, Goto, Leave, Spin};
 
 /// A request to the store, as one transaction. `T` identifies a claim in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ask<T> {
-    /// Takes this slot if nobody waits, it is free, and all smaller ones are taken. Otherwise joins the queue, if
-    /// `wait`. Does nothing if the claim exists already.
+    /// Takes this slot if no claim waits, the slot is free, and all smaller slots are taken. Otherwise
+    /// joins the queue if `wait` is set. Does nothing if the claim exists already.
     Claim {
         /// The slot.
         slot: usize,
@@ -17,23 +18,24 @@ pub enum Ask<T> {
     Look,
     /// Reads the hall as soon as it may have changed.
     Watch,
-    /// Gives the slot to a claim in the queue, if the slot is unchanged and the claim still waits.
+    /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still
+    /// waits.
     Give {
         /// The slot.
         slot: usize,
-        /// The state that the slot had.
+        /// The state in which the giver saw the slot.
         was: Was,
-        /// The claim.
+        /// The claim that gets the slot.
         to: T,
     },
-    /// Frees my slot and removes my claim, if nobody waits or `anyway`.
+    /// Frees the slot of this process and removes its claim, if no claim waits or if `anyway` is set.
     Free {
         /// The slot.
         slot: usize,
-        /// Frees the slot even if others wait, and wakes all of them as if the door had changed.
+        /// Frees the slot even if claims wait, and wakes all waiters, as a change of the door does.
         anyway: bool,
     },
-    /// Removes my claim from the queue.
+    /// Removes the claim of this process from the queue.
     Withdraw,
 }
 
@@ -42,29 +44,29 @@ pub enum Ask<T> {
 pub enum Was {
     /// Assigned to no claim.
     Free,
-    /// Mine. My claim is removed with it.
+    /// Assigned to the claim of this process. The claim is removed when the slot is given away.
     Mine,
-    /// Assigned to a claim that has been gone for so long that its owner is no longer inside.
+    /// Assigned to a claim that has been gone for long enough: its owner has stopped using the slot.
     Stale,
 }
 
-/// Where a claim is.
+/// The state of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ClaimState {
-    /// Nowhere: not made, withdrawn, or lost.
-    Outside,
-    /// In the queue.
+    /// The claim is not in the store: it was not made yet, or was withdrawn or lost.
+    Absent,
+    /// The claim is in the queue.
     Waiting,
-    /// Inside, with this slot.
-    Inside(usize),
+    /// The claim has this slot.
+    Holding(usize),
 }
 
-/// The hall, reduced to what a line needs.
+/// The part of a hall's state that a line needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Picture<T> {
     /// Whether the hall is open.
     pub open: bool,
-    /// Where my claim is.
+    /// The state of this process's claim.
     pub me: ClaimState,
     /// The head of the queue.
     pub first: Option<T>,
@@ -72,11 +74,12 @@ pub struct Picture<T> {
     pub free: Option<usize>,
     /// The smallest slot whose claim has been gone for long enough.
     pub stale: Option<usize>,
-    /// Whether no claim can have my slot after me, because the hall was made smaller or closed.
+    /// Whether this process's slot cannot be given to another claim, because the hall was made smaller
+    /// or closed.
     pub beyond: bool,
 }
 
-/// The line that the owner of a claim is at.
+/// The line at which the owner of a claim is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<T> {
@@ -92,7 +95,7 @@ pub enum Line<T> {
 use Line::*;
 
 impl<T> Line<T> {
-    /// Returns what this line asks for.
+    /// Returns the request that this line sends.
     pub fn ask(self) -> Ask<T> {
         match self {
             E1 { slot } => Ask::Claim { slot, wait: true },
@@ -106,7 +109,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// Returns where the answer leads.
+    /// Returns the step to which the answer leads.
     pub fn answer(self, now: Picture<T>) -> Next<Line<T>> {
         match self {
             E1 { .. } | E3 { .. } => wait(now, Goto(E2)),
@@ -132,13 +135,13 @@ impl<T> Line<T> {
     }
 }
 
-/// The way in; `otherwise` if there is nothing to do.
+/// Returns the next step of a process that is to get a slot, or `otherwise` if it has nothing to do.
 fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     match now {
-        Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
-        Picture { me: ClaimState::Outside, open: false, .. } => Leave,
+        Picture { me: ClaimState::Holding(slot), .. } => Enter(X1 { slot }),
+        Picture { me: ClaimState::Absent, open: false, .. } => Leave,
         // The claim was lost with its lease.
-        Picture { me: ClaimState::Outside, free, .. } => Goto(E1 { slot: free.unwrap_or(0) }),
+        Picture { me: ClaimState::Absent, free, .. } => Goto(E1 { slot: free.unwrap_or(0) }),
         Picture { me: ClaimState::Waiting, open: false, .. } => Goto(E4),
         Picture { first: Some(to), free: Some(slot), .. } => Goto(E3 { slot, was: Was::Free, to }),
         Picture { first: Some(to), stale: Some(slot), .. } => {
@@ -148,33 +151,34 @@ fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     }
 }
 
-/// The way in of a process that does not wait.
+/// Returns the next step of a process that wants a slot but does not wait.
 fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: ClaimState::Inside(slot), .. } => Enter(X1 { slot }),
-        // The process guessed a slot that was not the smallest free one.
+        Picture { me: ClaimState::Holding(slot), .. } => Enter(X1 { slot }),
+        // The process asked for a slot that was not the smallest free one.
         Picture { open: true, first: None, free: Some(slot), .. } => Goto(T1 { slot }),
         _ => Leave,
     }
 }
 
-/// The way out.
+/// Returns the next step of a process that leaves.
 fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: ClaimState::Inside(slot), first: Some(to), beyond: false, .. } => {
+        Picture { me: ClaimState::Holding(slot), first: Some(to), beyond: false, .. } => {
             Goto(X2 { slot, to })
         }
-        Picture { me: ClaimState::Inside(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
+        Picture { me: ClaimState::Holding(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
         Picture { me: ClaimState::Waiting, .. } => Goto(E4),
-        Picture { me: ClaimState::Outside, .. } => Leave,
+        Picture { me: ClaimState::Absent, .. } => Leave,
     }
 }
 
-/// Returns the next line of a leaving holder that still has its slot, because the claim that was to get the slot
-/// no longer waits. The holder frees the slot: trying one head of the queue after the other might never end.
+/// Returns the next line of a leaving holder that still has its slot, because the claim that should get
+/// the slot no longer waits. The holder frees the slot. If it tried each new head of the queue instead,
+/// it might never finish.
 fn leave_anyway<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: ClaimState::Inside(slot), .. } => Goto(X3 { slot, anyway: true }),
+        Picture { me: ClaimState::Holding(slot), .. } => Goto(X3 { slot, anyway: true }),
         now => leave(now),
     }
 }

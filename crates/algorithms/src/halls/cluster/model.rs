@@ -1,7 +1,7 @@
 //! The protocol as the lab sees it: a few processes, and a store that is one word.
 //!
-//! Each model has one kind of mishap or management ([`Cast`]), not several together. What the native driver does
-//! beyond the model is listed in the [parent module](super).
+//! Each model has at most one kind of fault or management ([`Cast`]). The [parent module](super) lists
+//! what the native driver does beyond the model.
 
 use alloc::string::String;
 
@@ -24,22 +24,22 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// The events of a model besides passages.
+/// The events that a model has besides passages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Nothing.
+    /// No other events.
     Plain,
     /// Any process may die, at any line.
     Mortal,
-    /// Any lease may end at any time, although its owner lives and may be inside.
+    /// Any lease may end at any time, although its owner lives and may hold a slot.
     Expiry,
-    /// Any connection may break: the request has taken effect, but its sender gets no answer.
+    /// Any connection may break: the request has taken effect, but the sender gets no answer.
     Unheard,
-    /// Waiters may give up: the last process is a clock that may run out at any time.
+    /// Waiters may give up. The last process is a clock that may run out at any time.
     Timeout,
     /// The last process does not wait.
     Try,
-    /// The last process makes the hall smaller by a slot, and larger again.
+    /// The last process removes a slot from the hall, and adds it again.
     Resize,
     /// The last process closes the hall.
     Close,
@@ -72,14 +72,15 @@ pub struct ClusterModel {
     mishap: Option<(Transact, bool, &'static str)>,
 }
 
-/// Where a process stands.
+/// The position of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// On a line of a passage.
+    /// The process is at a line of a passage.
     At(Line<Pid>),
-    /// About to see which slot is free. What it sees may be old by the time it makes its claim.
+    /// The process is about to look for a free slot. The result may be stale when the process makes its
+    /// claim.
     Guess,
-    /// About to turn the clock, or to change the door.
+    /// The process is about to turn the clock, or to change the door.
     Manage,
 }
 use State::*;
@@ -106,7 +107,7 @@ impl ClusterModel {
         ClusterModel { n, k, cast, layout, hall, mishap }
     }
 
-    /// Replaces what the mishap does to the store.
+    /// Replaces the effect that the fault has on the store.
     pub(super) fn with_mishap(mut self, change: Transact) -> Self {
         self.mishap = self.mishap.map(|(_, kills, name)| (change, kills, name));
         self
@@ -116,7 +117,7 @@ impl ClusterModel {
         p + 1 == self.n
     }
 
-    /// Returns what the last process does to the hall.
+    /// Returns the change that the last process makes to the hall.
     fn management(&self) -> Op {
         match self.cast {
             Cast::Resize => {
@@ -226,7 +227,7 @@ impl Algorithm for ClusterModel {
             _ => true,
         };
         let leaves_nothing = |(p, loc): (Pid, &Loc<State>)| {
-            *loc != Loc::Remainder || hall.claim_state(p) == ClaimState::Outside && !owns(&hall, p)
+            *loc != Loc::Remainder || hall.claim_state(p) == ClaimState::Absent && !owns(&hall, p)
         };
         let sleeps = |p: &Pid| hall.known[*p] == Knowledge::Asleep;
         let slots = &hall.slots[..hall.size];
@@ -249,4 +250,5 @@ impl Algorithm for ClusterModel {
     }
 }
 
-const _: () = assert!(MAX_PROCESSES < 8, "the arguments of transactions have room for them");
+const _: () =
+    assert!(MAX_PROCESSES < 8, "a process identifier must fit into the argument of a transaction");

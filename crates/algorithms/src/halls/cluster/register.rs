@@ -1,18 +1,19 @@
 //! The store as the lab sees it: the whole hall is one word, and a transaction is one access.
 //!
-//! The word leaves out some of what a store has. This does not change any result:
+//! The word leaves out some things that a real store has. Leaving them out does not change any result:
 //!
-//! - Revisions. A claim's revision is only compared to find the oldest claim, and the queue is in that order.
-//!   No process in the hall compares tokens.
-//! - Ids of claims. A process has one claim at a time, so its own name identifies the claim; but its next claim
-//!   must not be mistaken for the last one. Only a process that is about to give a slot away remembers another
-//!   process's claim. That is always the head of the queue, and while it is in the queue, it stays the head. So
-//!   it is enough to know which processes have seen the present head ([`Knowledge::Head`]).
-//! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder is inside, and [`Slot::Left`] from then
-//!   on. Real processes wait longer than a holder can stay only to get from the first to the second. In the lab,
-//!   the schedule decides how long that takes.
-//! - Watches. A waiter sleeps until one of the keys that it watches changes ([`Knowledge::Asleep`]), and learns
-//!   of nothing else.
+//! - Revisions. The protocol compares the revisions of claims only to find the oldest claim, and the
+//!   queue in the word is in that order. No process in the hall compares tokens.
+//! - Ids of claims. A process has one claim at a time, so the process identifies its claim. However, its
+//!   next claim must not be mistaken for the previous one. A process remembers the claim of another
+//!   process only while it is about to give a slot to that claim. Such a claim is the head of the queue,
+//!   and it stays the head as long as it is in the queue. So it is enough to record which processes have
+//!   seen the present head ([`Knowledge::Head`]).
+//! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder still uses it, and
+//!   [`Slot::Left`] from then on. Real processes wait out the longest time that a holder may go on using
+//!   a stale slot. In the lab, the schedule decides when the holder stops.
+//! - Watches. A waiter sleeps until one of its watched keys changes ([`Knowledge::Asleep`]). No other
+//!   change wakes it.
 
 use alloc::vec::Vec;
 
@@ -34,29 +35,30 @@ pub const MAX_PROCESSES: usize = 4;
 /// The maximum number of slots that the word has room for.
 pub const MAX_SLOTS: usize = 3;
 
-/// A slot, and the claim inside that belongs to it.
+/// A slot, and the claim to which it is assigned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slot {
     /// Assigned to no claim.
     Free,
-    /// Assigned to this process, which is not inside: it has not noticed yet, or has left.
+    /// Assigned to this process, which does not use the slot: it has not noticed yet, or has left its
+    /// critical section.
     Given(Pid),
-    /// Assigned to this process, which is inside.
+    /// Assigned to this process, which uses the slot.
     Held(Pid),
-    /// The claim is gone, but this process, its owner, is still inside.
+    /// The claim is gone, but its owner, this process, still uses the slot.
     Stale(Pid),
-    /// The claim is gone, and its owner is no longer inside.
+    /// The claim is gone, and its owner no longer uses the slot.
     Left,
 }
 
-/// The knowledge that a process has from its last transaction.
+/// What a process remembers from its last transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
-    /// The process has no knowledge that matters.
+    /// The process remembers nothing that matters.
     Nothing,
-    /// Nothing that it watches has changed since: it sleeps.
+    /// The process sleeps, and nothing that it watches has changed since it fell asleep.
     Asleep,
-    /// The head of the queue, which is still the same.
+    /// The process remembers the head of the queue, which has not changed since.
     Head,
 }
 
@@ -74,10 +76,10 @@ pub(super) struct Hall {
     pub unheard: Option<Pid>,
 }
 
-/// The transaction of a line, as an update of the word. The argument names the line and the process.
+/// The transaction of a line, as an update of the word. The argument encodes the line and the process.
 pub(super) type Transact = fn(Word, Word) -> Word;
 
-/// A function that returns where a process continues after a line, given the hall after its transaction.
+/// Returns where a process continues after a line, given the hall after the transaction of this line.
 pub(super) type Answer = fn(&Hall, Pid, Line<Pid>) -> Next<Line<Pid>>;
 
 /// Updates the word by one line of the protocol.
@@ -85,7 +87,8 @@ pub(super) fn transact(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, Hall::answer)
 }
 
-/// Updates the word by one line: carries out its request, and records what the process learns from the answer.
+/// Updates the word by one line: carries out its request, and records what the process remembers from
+/// the answer.
 pub(super) fn transact_by(
     word: Word,
     argument: Word,
@@ -133,14 +136,15 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Updates the word so that the next answer to `p` gets lost, unless this already holds for another process.
+/// Makes the next answer to `p` get lost, unless the next answer to another process is to get lost
+/// already.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));
     hall.pack()
 }
 
-/// Waiters are to give up from now on, or no longer.
+/// Turns the clock: waiters give up from now on, or no longer.
 pub(super) fn turn_clock(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.clock = !hall.clock;
@@ -177,12 +181,12 @@ impl Hall {
         }
     }
 
-    /// Returns whether `p` goes on sleeping at this line.
+    /// Returns whether `p` keeps sleeping at this line.
     pub fn sleeps(&self, p: Pid, line: Line<Pid>) -> bool {
         line == E2 && self.known[p] == Knowledge::Asleep && !self.clock
     }
 
-    /// Returns what `p` sees of the hall.
+    /// Returns the part of the hall that `p` sees.
     pub fn picture(&self, p: Pid) -> Picture<Pid> {
         let me = self.claim_state(p);
         Picture {
@@ -191,7 +195,7 @@ impl Hall {
             first: self.queue.first().copied(),
             free: self.smallest_free(),
             stale: (0..self.size).find(|&j| self.slots[j] == Slot::Left),
-            beyond: matches!(me, ClaimState::Inside(slot) if self.closed || slot >= self.size),
+            beyond: matches!(me, ClaimState::Holding(slot) if self.closed || slot >= self.size),
         }
     }
 
@@ -199,12 +203,12 @@ impl Hall {
         (0..self.size).find(|&j| self.slots[j] == Slot::Free)
     }
 
-    /// Returns where `p` goes from `line`, given this hall after its transaction.
+    /// Returns where `p` continues after `line`, given this hall after the transaction.
     pub fn answer(&self, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
         self.answer_to(line, self.picture(p))
     }
 
-    /// Returns where a process goes from `line` if it sees this picture.
+    /// Returns where a process continues after `line` if it sees this picture.
     pub fn answer_to(&self, line: Line<Pid>, picture: Picture<Pid>) -> Next<Line<Pid>> {
         match (line, line.answer(picture)) {
             (E2, Spin(_)) if self.clock => Goto(E4),
@@ -215,13 +219,13 @@ impl Hall {
     pub fn claim_state(&self, p: Pid) -> ClaimState {
         let is_mine = |slot: &Slot| [Slot::Given(p), Slot::Held(p)].contains(slot);
         match self.slots.iter().position(is_mine) {
-            Some(slot) => ClaimState::Inside(slot),
+            Some(slot) => ClaimState::Holding(slot),
             None if self.queue.contains(&p) => ClaimState::Waiting,
-            None => ClaimState::Outside,
+            None => ClaimState::Absent,
         }
     }
 
-    /// Does what the line asks for.
+    /// Carries out the request of the line.
     pub fn request(&mut self, p: Pid, line: Line<Pid>) {
         match line.ask() {
             Ask::Look | Ask::Watch => {}
@@ -233,7 +237,7 @@ impl Hall {
     }
 
     fn claim(&mut self, p: Pid, slot: usize, wait: bool) {
-        if self.closed || self.claim_state(p) != ClaimState::Outside {
+        if self.closed || self.claim_state(p) != ClaimState::Absent {
             return;
         }
         if self.queue.is_empty() && self.smallest_free() == Some(slot) {
@@ -249,7 +253,7 @@ impl Hall {
         }
     }
 
-    /// Returns whether a slot is still what `p` thinks.
+    /// Returns whether the slot still has the state that `p` saw.
     pub fn still_is(&self, p: Pid, slot: usize, was: Was) -> bool {
         self.slots[slot]
             == match was {
@@ -280,14 +284,15 @@ impl Hall {
         }
     }
 
-    /// Takes the slots from `p`, because its lease has ended, and wakes the head of the queue.
+    /// Takes the slots away from `p`, because its lease has ended, and wakes the head of the queue.
     fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
             self.wake_head();
         }
     }
 
-    /// Takes the slots from `p` without waking the head of the queue. Returns whether it had one.
+    /// Takes the slots away from `p` without waking the head of the queue. Returns whether `p` had a
+    /// slot.
     pub fn lose_slots(&mut self, p: Pid, dead: bool) -> bool {
         self.wake(p);
         let mut lost = false;
@@ -307,7 +312,7 @@ impl Hall {
         lost
     }
 
-    /// `p` has left its critical section.
+    /// Records that `p` has left its critical section.
     fn come_out(&mut self, p: Pid, slot: usize) {
         match self.slots[slot] {
             Slot::Held(owner) if owner == p => self.slots[slot] = Slot::Given(p),
@@ -320,14 +325,14 @@ impl Hall {
         }
     }
 
-    /// Removes the claim of `p` from the queue, if it is there, and wakes the one behind it.
+    /// Removes the claim of `p` from the queue, if it is there, and wakes the waiter behind it.
     pub fn strike(&mut self, p: Pid) {
         if let Some(behind) = self.strike_silently(p) {
             self.wake(behind);
         }
     }
 
-    /// Removes the claim of `p` from the queue, if it is there. Returns the one behind it.
+    /// Removes the claim of `p` from the queue, if it is there. Returns the waiter behind it.
     pub fn strike_silently(&mut self, p: Pid) -> Option<Pid> {
         let position = self.queue.iter().position(|&waiting| waiting == p)?;
         self.queue.remove(position);
@@ -338,7 +343,7 @@ impl Hall {
         self.queue.get(position).copied()
     }
 
-    /// Wakes the head of the queue, which watches all claims inside.
+    /// Wakes the head of the queue, which watches the claims of all holders.
     pub fn wake_head(&mut self) {
         if let Some(&head) = self.queue.first() {
             self.wake(head);

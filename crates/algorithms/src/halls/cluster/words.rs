@@ -17,7 +17,7 @@ use crate::framework::{
 
 /// The base of a digit that stands for a process, a slot or a number of slots.
 const DIGIT: usize = 8;
-/// The base of a digit that stands for the state of a slot and its owner.
+/// The base of a digit that stands for the state of a slot together with its owner.
 const SLOTS: Word = (4 * DIGIT) as Word;
 const KNOWLEDGE: Word = 3;
 const FLAG: Word = 2;
@@ -92,7 +92,7 @@ impl Hall {
     }
 }
 
-/// Packs a line and the process that is at it.
+/// Packs a line together with its process.
 pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
     let (kind, slot, detail, to) = match line {
         E1 { slot } => (0, slot, 0, 0),

@@ -1,8 +1,8 @@
-//! Variants that are wrong on purpose. The checker must reject each, and say why.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation.
 //!
-//! A variant sends another request than the protocol on some line, or draws another conclusion from the answer.
-//! Variants that do not watch what they should also have another mishap (`ClusterModel::with_mishap`): it does
-//! not wake them.
+//! On some line, a variant sends a request that differs from the protocol's request, or draws another
+//! conclusion from the answer. A variant that watches too little also gets another fault
+//! (`ClusterModel::with_mishap`), which does not wake it.
 
 use super::{
     halls::halls_with_any_claims,
@@ -27,7 +27,7 @@ use State::At;
 /// A model with changed lines.
 pub type Wrong<C> = Changed<ClusterModel, C>;
 
-/// Changes lines of the model in which the hall can become what the protocol allows.
+/// Changes lines of the model whose halls are those that the protocol allows.
 pub fn wrong<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
     Changed::new(ClusterModel::new(cast, n, k))
 }
@@ -38,7 +38,8 @@ pub fn wrong_with_any_claims<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
     Changed::new(ClusterModel::with_halls(cast, n, k, &halls))
 }
 
-/// The head of the queue does not watch the claims inside: it is not woken when one of them vanishes.
+/// Models processes that, at the head of the queue, do not watch the claims of holders. The end of such
+/// a claim does not wake them.
 pub fn idle(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
         let mut hall = Hall::unpack(word);
@@ -48,7 +49,8 @@ pub fn idle(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// A waiter does not watch the claim before it: it is not woken when that leaves the queue.
+/// Models waiters that do not watch the claim before them. They are not woken when that claim leaves the
+/// queue.
 pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
     Changed::new(ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
         let mut hall = Hall::unpack(word);
@@ -60,7 +62,7 @@ pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
     }))
 }
 
-/// A request in place of the protocol's.
+/// Pairs another transaction with the protocol's conclusion from the answer.
 const fn by(transact: Transact) -> (Transact, Answer) {
     (transact, Hall::answer)
 }
@@ -72,7 +74,7 @@ changed_lines! {
         At(line @ E1 { .. }) => model.line(m, p, line, by(claim_ahead_of_the_queue)),
     }
 
-    /// E1 claims again after an answer that got lost.
+    /// E1 claims again after an answer was lost.
     Twice: |model, m, p| {
         At(line @ E1 { .. }) => model.line(m, p, line, by(claim_again)),
     }
@@ -82,7 +84,7 @@ changed_lines! {
         At(line @ (E3 { .. } | X2 { .. })) => model.line(m, p, line, by(give_blindly)),
     }
 
-    /// E4 does not check whether it was given a slot.
+    /// E4 does not check whether the process was given a slot.
     Careless: |model, m, p| {
         At(line @ E4) => model.line(m, p, line, (withdraw_and_leave, |_, _, _| Leave)),
     }
@@ -104,12 +106,12 @@ changed_lines! {
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_what_was_mine)),
     }
 
-    /// E1, E2 and E3 take a slot for reclaimable as soon as its claim is gone.
+    /// E1, E2 and E3 treat a slot as reclaimable as soon as its claim is gone.
     Trusting: |model, m, p| {
         At(line @ (E1 { .. } | E2 | E3 { .. })) => model.line(m, p, line, (trust_leases, trusting)),
     }
 
-    /// E3, E4 and X2 remove a claim from the queue without waking the one behind it.
+    /// E3, E4 and X2 remove a claim from the queue without waking the waiter behind it.
     Dreaming: |model, m, p| {
         At(line @ (E3 { .. } | E4 | X2 { .. })) => model.line(m, p, line, by(strike_unnoticed)),
     }
@@ -119,7 +121,7 @@ fn claim_ahead_of_the_queue(word: Word, argument: Word) -> Word {
     let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
         E1 { slot }
             if !hall.closed
-                && hall.claim_state(p) == ClaimState::Outside
+                && hall.claim_state(p) == ClaimState::Absent
                 && hall.smallest_free() == Some(slot) =>
         {
             hall.slots[slot] = Slot::Given(p);
@@ -196,7 +198,7 @@ fn give_what_was_mine(word: Word, argument: Word) -> Word {
 fn free_what_was_mine(word: Word, argument: Word) -> Word {
     let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
         if let X3 { slot, .. } = line {
-            // Whatever the slot is now, it is treated as ours, unless others wait.
+            // Treats the slot as the process's own slot in any state, unless others wait.
             let was = core::mem::replace(&mut hall.slots[slot], Slot::Given(p));
             hall.request(p, line);
             if hall.slots[slot] != Slot::Free {
@@ -240,7 +242,7 @@ fn strike_unnoticed(word: Word, argument: Word) -> Word {
     transact_by(word, argument, request, Hall::answer)
 }
 
-/// The slot that E3 or X2 gives away, what it was, and the receiver.
+/// Returns the slot that E3 or X2 gives away, its state before, and the receiver.
 fn gift(line: Line<Pid>) -> Option<(usize, Was, Pid)> {
     match line {
         E3 { slot, was, to } => Some((slot, was, to)),

@@ -1,4 +1,4 @@
-//! The environment of the step machine: what its lines read and write.
+//! The environment of the step machine: the shared state that its lines read and write.
 
 use core::{fmt::Debug, hash::Hash};
 
@@ -7,28 +7,28 @@ use crate::framework::memory::{Op, Word};
 /// The kernel's report on a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Life<I> {
-    /// No process is registered.
+    /// No process is registered under this index.
     Nobody,
     /// The process lives.
     Alive,
-    /// The process with this identity is registered, and is dead.
+    /// A process with this identity is registered, and it is dead.
     Dead(I),
 }
 
 /// The state of a hall, as a process sees it. Each call is one access.
 ///
-/// In the lab these are declared variables. Natively they are words of a mapped file, except that a bell is
-/// a pipe, by which the kernel also reports whether its owner lives.
+/// In the lab, these are declared variables. Natively, they are words of a mapped file, with one
+/// exception: a bell is a pipe. Through this pipe, the kernel also reports whether its owner lives.
 pub trait Environment {
-    /// Distinguishes the owner of a card from all earlier owners.
+    /// A value that distinguishes the owner of a card from all earlier owners.
     type Identity: Copy + Eq + Hash + Debug;
     /// The processes that a sleeping waiter watches.
     type WatchSet: Copy + Eq + Hash + Debug;
 
-    /// Returns the number of processes; their indices are below it.
+    /// Returns the number of processes. Every process index is less than this number.
     fn processes(&self) -> usize;
 
-    /// Returns the number of slots; 0 if the hall is closed.
+    /// Returns the number of slots, or 0 if the hall is closed.
     fn size(&mut self) -> usize;
     /// Accesses the next ticket.
     fn next(&mut self, op: Op) -> Word;
@@ -38,19 +38,20 @@ pub trait Environment {
     fn card(&mut self, process: usize, op: Op) -> Word;
     /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
-    /// Accesses the process that a process follows; a number that no process has if none.
+    /// Accesses the index of the process that `process` follows. An index that no process has means that
+    /// it follows none.
     fn link(&mut self, process: usize, op: Op) -> Word;
 
-    /// Rings the bell of a process: wakes it, now or the next time it goes to sleep.
+    /// Rings the bell of a process. This wakes the process now, or the next time it tries to sleep.
     fn ring(&mut self, process: usize);
-    /// Returns `true` if the bell of `me` was rung since the last call.
+    /// Returns whether the bell of `me` was rung since the last call.
     fn rung(&mut self, me: usize) -> bool;
-    /// Returns `true` if it is time for `me` to give up.
+    /// Returns whether the time limit of `me` has passed, so that it gives up.
     fn expired(&mut self, me: usize) -> bool;
 
     /// Finds out whether a process lives.
     fn life(&mut self, process: usize) -> Life<Self::Identity>;
-    /// Registers `me`, if no process is registered there. Returns `true` if it did.
+    /// Registers `me` if no process is registered under its index. Returns whether it registered `me`.
     fn register(&mut self, me: usize) -> bool;
     /// Removes the registration of the dead process with this identity.
     fn unregister(&mut self, process: usize, dead: Self::Identity);

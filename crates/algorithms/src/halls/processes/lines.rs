@@ -1,4 +1,4 @@
-//! The lines of arriving, waiting and leaving; one access each.
+//! The lines of arriving, waiting and leaving. Each line makes one access.
 
 use super::{
     environment::{Environment, Life},
@@ -12,23 +12,23 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// The role of a process that serves, which decides what follows.
+/// The role of a serving process. The role decides how the process continues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role<W> {
     /// A waiter.
     Waiter,
-    /// A waiter that is about to sleep. It watches these processes already, so it notices everything that
-    /// happens between its last look and its sleep.
+    /// A waiter that is about to sleep. It already watches these processes, so it notices everything
+    /// that happens between its last look and its sleep.
     Watcher(W),
     /// A leaving process that has freed a slot.
     Leaver,
-    /// A leaving process whose slot went to another one. It leaves the rest to the first waiter, so that its
-    /// exit section is bounded.
+    /// A leaving process whose slot went to another process. It leaves the remaining work to the first
+    /// waiter, so that its exit section is bounded.
     Hurried,
 }
 
 lines! {
-    /// The line at which a passage stands. `I` is an identity, `W` a set of watched processes.
+    /// The line that a process executes next. `I` is an identity, `W` a set of watched processes.
     pub enum Line<I, W> {
         // Arriving
         E1 { x: Number },
@@ -52,7 +52,7 @@ lines! {
         S10 { role: Role<W>, who: Tag, j: usize, own: bool },
         S11 { role: Role<W>, who: usize },
         S12 { who: usize },
-        // Getting in
+        // Entering
         G1 { number: Number, j: usize },
         G2 { number: Number, j: Option<usize>, i: usize },
         G3 { number: Number, j: Option<usize>, i: usize },
@@ -92,9 +92,9 @@ use Line::*;
 /// A line of a passage in this environment.
 pub type LineOn<E> = Line<<E as Environment>::Identity, <E as Environment>::WatchSet>;
 
-/// Executes the line at which `me` stands.
+/// Executes the line `at` of process `me`.
 ///
-/// Inlined, because for a caller that knows the line, only its arm remains.
+/// The function is inlined: where the compiler knows the line, only the arm of that line remains.
 #[inline(always)]
 pub fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
@@ -234,7 +234,7 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
             if e.card(me, Op::CompareAndSwap { old, new }) == old {
                 Goto(G2 { number, j: None, i: 0 })
             } else {
-                Goto(C1) // too late: it was given a slot
+                Goto(C1) // too late to give up: the process was given a slot
             }
         }
 
@@ -254,7 +254,8 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
     }
 }
 
-/// Returns the next line of a process that no longer waits, once it has rung for its followers below `i`.
+/// Returns the next line of a process that no longer waits and has already rung for its followers below
+/// `i`.
 fn no_longer_waits<E: Environment>(
     e: &E,
     number: Number,
@@ -268,7 +269,7 @@ fn no_longer_waits<E: Environment>(
     }
 }
 
-/// Goes on to process `i`, or looks for a slot once more if there is no such process.
+/// Goes on to process `i`. If there is no such process, looks for a slot once more.
 fn next_to_watch<E: Environment>(
     e: &E,
     number: Number,

@@ -22,16 +22,17 @@ use crate::framework::{
 /// The maximum number of processes that the lab explores.
 pub const MAX_PROCESSES: usize = 4;
 
-/// The assumptions about processes: whether they die or give up, and how many passages they make.
+/// The assumptions about processes: whether they die, whether they give up, and how many passages they
+/// make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// No process dies.
     Plain,
-    /// Any process may die, in its remainder too, and comes back as another process.
+    /// Any process may die, even in its remainder, and comes back as another process.
     Mortal,
-    /// Waiters may give up: the last process is a clock that runs out at any time.
+    /// Waiters may give up. The last process is a clock that runs out at any time.
     Timeout,
-    /// No process dies, and each makes one passage. This allows exploring more processes.
+    /// No process dies, and each makes one passage. This limit lets the lab explore more processes.
     Once,
     /// Any process may die, and each makes one passage.
     MortalOnce,
@@ -72,15 +73,15 @@ pub struct ProcessesModel {
 /// The private state of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// At a line of a passage.
+    /// The process is at a line of a passage.
     At(Line<(), u8>),
-    /// About to check whether it has made its passage already.
+    /// The process is about to check whether it has already made its passage.
     First,
-    /// About to check whether it is registered.
+    /// The process is about to check whether it is registered.
     Come,
-    /// About to read the number on its card.
+    /// The process is about to read the number on its card.
     Recall,
-    /// About to turn the clock.
+    /// The process is about to turn the clock.
     Clock,
 }
 use State::*;
@@ -162,7 +163,7 @@ pub(super) struct ModelEnvironment<'a, M> {
 
 impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     type Identity = ();
-    /// A bit for each process.
+    /// One bit for each process.
     type WatchSet = u8;
 
     fn processes(&self) -> usize {
@@ -170,7 +171,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 
     fn size(&mut self) -> usize {
-        self.model.k // a constant here, so this is not an access
+        self.model.k // a constant in the model, so this is not an access
     }
 
     fn next(&mut self, op: Op) -> Word {
@@ -234,7 +235,8 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 }
 
-/// Executes a line, and the one after it if that makes no access here: the number of slots is a constant.
+/// Executes a line. Then executes the next line too, if that line makes no access in the model, where
+/// the number of slots is a constant.
 fn without_local_lines<M: Memory>(
     environment: &mut ModelEnvironment<'_, M>,
     p: Pid,
@@ -348,7 +350,7 @@ impl Algorithm for ProcessesModel {
         &["I2"]
     }
 
-    /// I2: a process in its critical section has a slot with its valid tag.
+    /// Checks I2: a process in its critical section has a slot with its valid tag.
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let broken = state.processes.iter().enumerate().any(|(p, loc)| {
             let Loc::Critical(At(line)) = *loc else { return false };

@@ -1,18 +1,24 @@
-//! The normal form of a state: smaller numbers, so that the checker sees finitely many states.
+//! The normal form of a state. Its numbers are small, so the checker sees finitely many states.
 //!
-//! Tickets grow without bound. They are used as follows: `next` is incremented; the tickets of waiters are
-//! compared with each other and with a copy of `next`; a copy is compared with `quiet` for equality; and the
-//! number in a tag or in a private variable is compared for equality with that of its process's card. So the
-//! normal form keeps
+//! Tickets grow without bound. The lines use them as follows:
 //!
-//! 1. the order of the tickets that may still be compared for order: those of processes that wait, have
-//!    waited or are about to wait; those that a process which still searches for the first waiter has seen;
-//!    and the copies of `next`;
+//! - They increment `next`.
+//! - They compare the tickets of waiters with each other and with a copy of `next`.
+//! - They compare a copy of `next` with `quiet` for equality.
+//! - They compare the number in a tag or in a private variable with the number on its process's card,
+//!   for equality.
+//!
+//! So the normal form keeps
+//!
+//! 1. the order of the tickets that may still be compared for order: the tickets of processes that wait,
+//!    have waited or are about to wait, the tickets seen by a process that still searches for the first
+//!    waiter, and the copies of `next`;
 //! 2. which copies equal `quiet`;
-//! 3. which numbers equal those of their cards. All others can be treated alike, because a card never has an
-//!    old number again. Void tags of one process become equal by this, so a compare-and-swap may remove a
-//!    void tag that has replaced the expected one. In the original state the compare-and-swap fails, and its
-//!    process comes back with the other tag: a detour that leads to the same state.
+//! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
+//!    never gets an old number again. This makes all void tags of one process equal, so a
+//!    compare-and-swap may remove a void tag that has replaced the expected one. In the original state,
+//!    this compare-and-swap fails, and its process comes back with the other tag. That detour leads to
+//!    the same state.
 
 use alloc::vec::Vec;
 
@@ -37,7 +43,7 @@ const fn no_card(n: usize) -> Word {
     Card::new(Phase::Waiting, stale(n)).pack()
 }
 
-// The values of a copy of `next` that equals nothing, and of `quiet` if it equals no ticket.
+// The values of a copy of `next` that equals no other number, and of `quiet` if it equals no ticket.
 const OLD: Word = -2;
 const OLD_QUIET: Word = -1;
 
@@ -46,8 +52,8 @@ pub(super) const fn max_ticket(n: usize) -> Word {
     2 * n as Word + 1
 }
 
-/// Returns the numbers of processes that wait or were given a slot, in a normal state or one step from it,
-/// and the stale number.
+/// Returns the numbers that processes with a ticket can have in a normal state or one step after it, and
+/// the stale number. Such a process waits or was given a slot.
 pub(super) fn waiting_numbers(n: usize) -> impl Iterator<Item = Number> {
     (0..=max_ticket(n) + 2).map(waits_with)
 }
@@ -102,7 +108,7 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
 }
 
-/// Returns `true` if the process waits or was given a slot: another process may have seen it waiting.
+/// Returns whether the process waits or was given a slot. Another process may have seen it waiting.
 fn has_ticket(card: &Card) -> bool {
     matches!(card.phase, Phase::Waiting | Phase::Granted(_) | Phase::In(_))
 }
@@ -116,7 +122,7 @@ fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
     }
 }
 
-/// Adds the tickets of this line whose order matters.
+/// Adds the tickets at this line whose order matters.
 fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
     match line {
         S2 { c, .. } | S5 { c } => tickets.push(c),
@@ -162,7 +168,7 @@ impl Small<'_> {
         Card { number, ..card }
     }
 
-    /// Maps a number that is only compared with that of its process's card.
+    /// Maps a number that is only compared with the number on its process's card.
     fn tag(&self, tag: Tag) -> Tag {
         let card = self.cards[tag.process];
         let current = tag.number == card.number && card.phase != Phase::Vacant;
@@ -170,7 +176,7 @@ impl Small<'_> {
         Tag { number, ..tag }
     }
 
-    /// Maps the number of the process itself.
+    /// Maps the process's own number.
     fn own(&self, p: Pid, number: Number) -> Number {
         self.tag(Tag { process: p, number }).number
     }

@@ -1,4 +1,5 @@
-//! Lines R1 to R4 free the slot of a dead process, by one compare-and-swap. Lines J1 to J3 register a process.
+//! Lines R1 to R4 free the slot of a dead process with one compare-and-swap. Lines J1 to J3 register a
+//! process.
 
 use super::{
     environment::{Environment, Life},
@@ -13,14 +14,15 @@ use crate::framework::{
     memory::Op,
 };
 
-/// The continuation after a rescue.
+/// The way a process continues after a rescue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Then<W> {
     /// The process serves waiters.
     Serve(Role<W>),
     /// The process registers in place of the dead process.
     Join,
-    /// The process does nothing more. A process that unregisters rescues itself, and holds no slot.
+    /// The process does nothing more. This is a process that unregisters: it rescues itself, and holds
+    /// no slot.
     Nothing,
 }
 
@@ -31,7 +33,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             let card = e.card(process, Op::Read);
             Goto(R2 { process, then, card })
         }
-        // The card was read first. If it is unchanged at R3, it is the card of this dead process.
+        // The process read the card first. If the card is unchanged at R3, it belongs to this dead
+        // process.
         R2 { process, then, card } => match e.life(process) {
             Life::Alive => go(then),
             Life::Dead(dead) => Goto(R3 { process, then, card, dead: Some(dead) }),
@@ -52,7 +55,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             go(then)
         }
         J1 if e.register(me) => Goto(J2),
-        J1 => Leave, // another process was faster
+        J1 => Leave, // another process has registered first
         J2 => Goto(J3 { x: after(waits_with(e.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
             e.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));

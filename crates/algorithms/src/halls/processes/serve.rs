@@ -13,14 +13,14 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// The cards that a serving process has seen, in summary.
+/// A summary of the cards that a serving process has seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seen {
-    /// The first waiter, among those whose tickets were drawn before it began to look.
+    /// The first of the waiters whose tickets were drawn before the search began.
     pub first: Option<Tag>,
-    /// Set if a process is about to wait.
+    /// Whether some process is about to wait.
     pub arriving: bool,
-    /// Set if a process waits with a later ticket.
+    /// Whether some process waits with a ticket that was drawn after the search began.
     pub later: bool,
 }
 
@@ -29,7 +29,8 @@ impl Seen {
     fn note(&mut self, process: usize, card: Card, c: Word) {
         match card.phase {
             Phase::Arriving => self.arriving = true,
-            // Not eligible: it arrived after the search began, which may have missed earlier arrivals.
+            // Not eligible: this process drew its ticket after the search began, and the search may have
+            // missed processes that arrived earlier.
             Phase::Waiting if card.number / 2 >= c => self.later = true,
             Phase::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
                 self.first = Some(Tag { process, number: card.number });
@@ -54,7 +55,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             let card = Card::unpack(e.card(i, Op::Read));
             match card.phase {
                 Phase::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
-                // The process that gave it the slot may have died before it rang.
+                // The process that settled the offer may have died before it rang the bell.
                 Phase::Granted(_) => Goto(S4 { role, c, k, i, seen }),
                 _ => {
                     seen.note(i, card, c);
@@ -77,7 +78,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         },
         S7 { role, k, who, j, tag } => {
             match tag.means(j, Card::unpack(e.card(tag.process, Op::Read))) {
-                // Another process has settled it since S3, and may die before it rings.
+                // Another process has settled the offer since S3, and may die before it rings the bell.
                 Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
                 Meaning::Offered => Goto(S10 { role, who: tag, j, own: false }),
@@ -88,7 +89,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             let old = tag.pack();
             let is_freed = e.slot(j, Op::CompareAndSwap { old, new: FREE }) == old;
             match role {
-                // It does not read the slot again: other processes could tag it over and over.
+                // A leaving process does not read the slot again: other processes could tag the slot
+                // over and over.
                 Role::Leaver if is_freed => Goto(S9 { role, k, who, j }),
                 Role::Leaver => Goto(S1 { role: Role::Hurried }),
                 role => Goto(S6 { role, k, who, j }),
@@ -121,7 +123,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         S11 { role, who } => {
             e.ring(who);
             match role {
-                Role::Leaver => Leave, // it has given its slot away
+                Role::Leaver => Leave, // the process has given its slot away
                 role => Goto(S1 { role }),
             }
         }
@@ -140,13 +142,13 @@ fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
         return Goto(at);
     }
     match (seen.first, role) {
-        // Closed: the first waiter gives up, and rings for its followers.
+        // The hall is closed: the first waiter gives up, and rings for its followers.
         (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
         (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
-        // It was given a slot, or the words were changed from outside.
+        // The process was given a slot, or another program has changed the words.
         (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
-        // Later arrivals look for themselves.
+        // Processes that arrive later look for a slot themselves.
         (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,
         (None, Role::Leaver | Role::Hurried) => Goto(S5 { c }),
     }

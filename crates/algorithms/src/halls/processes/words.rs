@@ -4,13 +4,15 @@ use core::fmt;
 
 use crate::framework::memory::Word;
 
-/// Distinguishes the tickets of a process: `2 t` while it waits or holds a slot with ticket `t`, `2 t + 1` from
-/// then on until it draws another ticket. So a tag for an old ticket is never taken for one for a new ticket.
-/// Passages that find the hall quiet draw no ticket and share a number; each removes its own tag.
+/// A number that distinguishes the tickets of a process. It is `2 t` while the process waits or holds a
+/// slot with ticket `t`, and `2 t + 1` from then on until the process draws another ticket. So a tag for
+/// an old ticket never counts for a new ticket. Passages that find the hall quiet draw no ticket and
+/// share a number; each of them removes its own tag.
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-/// As many bits as [`MAX_SLOTS`] needs: any card, even a damaged one, has a slot that can exist.
+/// The number of bits that [`MAX_SLOTS`] needs. With these bits, every card names a slot number that can
+/// exist, even if the card is damaged.
 const SLOT_BITS: u32 = 10;
 const PROCESS_BITS: u32 = 11;
 
@@ -51,7 +53,7 @@ pub enum Phase {
 pub struct Card {
     /// The phase of the process.
     pub phase: Phase,
-    /// Its number.
+    /// The number of the process.
     pub number: Number,
 }
 
@@ -61,7 +63,7 @@ impl Card {
         Card { phase, number }
     }
 
-    /// Packs it into a word.
+    /// Packs the card into a word.
     #[inline]
     pub const fn pack(self) -> Word {
         let (phase, slot) = match self.phase {
@@ -75,7 +77,7 @@ impl Card {
         (phase << SLOT_BITS | slot as Word) << NUMBER_BITS | self.number
     }
 
-    /// Unpacks a word. A word that no process writes is vacant.
+    /// Unpacks a word. A word that no process writes becomes a vacant card.
     #[inline]
     pub const fn unpack(word: Word) -> Self {
         let slot = (word >> NUMBER_BITS) as usize & (MAX_SLOTS - 1);
@@ -95,7 +97,7 @@ impl Card {
         Card { phase: Phase::Vacant, number: self.number }
     }
 
-    /// Returns `true` if its process waits with this number.
+    /// Returns whether the process of this card waits with this number.
     pub fn waits_with(self, number: Number) -> bool {
         self == Card::new(Phase::Waiting, number)
     }
@@ -112,7 +114,7 @@ impl fmt::Debug for Card {
 pub struct Tag {
     /// The process that has the slot, or is offered it.
     pub process: usize,
-    /// Its number.
+    /// The number of that process.
     pub number: Number,
 }
 
@@ -120,13 +122,13 @@ pub struct Tag {
 pub const FREE: Word = 0;
 
 impl Tag {
-    /// Packs it into a word.
+    /// Packs the tag into a word.
     #[inline]
     pub const fn pack(self) -> Word {
         (self.process as Word + 1) << NUMBER_BITS | self.number
     }
 
-    /// Unpacks a word, unless it is that of a free slot.
+    /// Unpacks a word. Returns `None` for the word of a free slot.
     #[inline]
     pub const fn unpack(word: Word) -> Option<Self> {
         match (word >> NUMBER_BITS) as usize & (2 * PROCESSES_IN_TAG - 1) {
@@ -135,7 +137,8 @@ impl Tag {
         }
     }
 
-    /// Returns what the tag of slot `slot` means if `card` is the card of its process. A void tag stays void.
+    /// Returns the meaning of this tag of slot `slot`, given the card of the tagged process. A void tag
+    /// stays void.
     pub fn means(self, slot: usize, card: Card) -> Meaning {
         if self.number != card.number {
             return Meaning::Void;
@@ -154,7 +157,7 @@ impl Tag {
 pub enum Meaning {
     /// The process has the slot.
     Held,
-    /// The process gets the slot once this is settled on its card.
+    /// The process gets the slot once the offer is settled on its card.
     Offered,
     /// The slot is free, although it is tagged.
     Void,

@@ -1,4 +1,4 @@
-//! Variants that are wrong on purpose. The checker must reject each of them with the violation named.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation.
 
 use super::{
     environment::Environment,
@@ -17,7 +17,7 @@ use State::At;
 
 changed_lines! {
     ProcessesModel, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
-    /// A process that gives a slot to a sleeping waiter does not ring.
+    /// A process that gives a slot to a sleeping waiter does not ring its bell.
     NoRing: |_s, _e, _p| {
         At(Line::S11 { role: Role::Leaver, .. }) => Leave,
         At(Line::S11 { role, .. }) => Goto(At(Line::S1 { role })),
@@ -28,19 +28,20 @@ changed_lines! {
         At(Line::X4) => Leave,
     }
 
-    /// A process does not announce that it is about to wait, so another one that finds no waiter declares
-    /// the hall quiet although a ticket is drawn.
+    /// A process does not announce that it is about to wait. Another process then finds no waiter and
+    /// declares the hall quiet, although a ticket is drawn.
     Unannounced: |_s, _e, _p| {
         At(Line::E6 { x }) => Goto(At(Line::E7 { x })),
     }
 
-    /// A waiter that finds every slot taken goes to sleep without looking again once it watches.
+    /// A waiter that finds every slot taken goes to sleep. It does not look again after it has started
+    /// to watch.
     NoSecondLook: |_s, _e, _p| {
         At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
     }
 
-    /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can tag
-    /// the slot over and over, so the exit section has no bound. It was published like this.
+    /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can
+    /// tag the slot over and over, so the exit section has no bound. An earlier version had this fault.
     StubbornLeaver: |_s, e, _p| {
         At(Line::S8 { role, k, who, j, tag }) => {
             e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
@@ -48,7 +49,7 @@ changed_lines! {
         },
     }
 
-    /// A serving process does not notice that it was given a slot itself since it read its card.
+    /// A serving process does not notice that it was itself given a slot since it read its card.
     NotMine: |_s, e, p| {
         At(Line::S7 { role, k, who, j, tag }) if tag.process == p => {
             match tag.means(j, Card::unpack(e.card(p, Op::Read))) {

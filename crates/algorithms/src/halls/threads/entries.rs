@@ -1,4 +1,4 @@
-//! The registry's entries of the protocol behind `Hall`.
+//! The registry entries of the protocol behind `Hall`.
 
 use super::{Barging, Cast, Fair, MAX_PROCESSES, Sleep, Wide, model, wrong};
 use crate::{
@@ -6,14 +6,14 @@ use crate::{
     registry::{Entry, OURS, entries},
 };
 
-/// The protocol in any form. A process that stops while it serves stops all others.
+/// The protocol in any form. A server that stops blocks all other processes.
 const HALL: Entry = Entry::new(OURS, "hall")
     .using("fetch-and-add, test-and-set, compare-and-swap")
     .without_resilience()
     .max_processes(MAX_PROCESSES)
     .max_k(8);
 
-/// First in, first enabled.
+/// Processes enter in the order of their arrival (first in, first enabled).
 const FAIR: Entry = HALL.fife();
 
 /// Newcomers may overtake waiters.
@@ -32,10 +32,10 @@ entries! {
     "hall-sleep-close" => |n, k| model(Fair, Cast::Close, Sleep::Deep, n, k), HALL.titled("the last process closes the hall; a waiter looks only when it was woken");
     "hall-wide" => Wide::new, HALL.titled("more slots than fit into the word: a count, and slot numbers");
     "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line L3 does not count the waiter");
-    "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a waiter stops being counted before it has its grant");
+    "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a waiter is no longer counted before it has its grant");
     "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("a granted slot stays free");
-    "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line L1 does not look whether anybody waits");
-    "hall-sleep:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("nobody is woken");
+    "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Cast::Plain, Sleep::Light, n, k)), FAIR.wrong("line L1 does not check whether a process waits");
+    "hall-sleep:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("no waiter is woken");
     "hall-sleep:no-news" => |n, k| Changed::<_, wrong::NoNews>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("the server does not look for news");
     "hall-sleep:deaf" => |n, k| Changed::<_, wrong::Deaf>::new(model(Fair, Cast::Plain, Sleep::Deep, n, k)), FAIR.wrong("a wake-up that comes before the waiter sleeps is lost");
     "hall-timeout:blind" => |n, k| Changed::<_, wrong::Blind>::new(model(Fair, Cast::Timeout, Sleep::Light, n, k)), FAIR.wrong("a waiter that gives up does not look for a grant");

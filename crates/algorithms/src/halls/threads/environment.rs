@@ -7,11 +7,11 @@ use crate::framework::memory::{Op, Word};
 
 /// The part of a hall's state that the fast path uses (lines L1, L2 and X1).
 pub trait FastEnvironment {
-    /// Accesses the variable `word`: the number of waiters, and what is free.
+    /// Accesses the variable `word`: the number of waiters, and the free slots.
     fn word(&mut self, op: Op) -> Word;
 }
 
-/// The state of a hall, as a caller in the middle of a passage sees it. Each call of a method is one access.
+/// The state of a hall, as a caller sees it during a passage. Each method call is one access.
 ///
 /// | | in the lab | natively |
 /// |---|---|---|
@@ -19,8 +19,8 @@ pub trait FastEnvironment {
 /// | queue | one variable | a list that only the server accesses, and a stack onto which every newcomer can push itself |
 /// | waiter | a process | a node on the stack of its thread, or in its future |
 pub trait Environment: FastEnvironment {
-    /// Whether each line calls the next one directly, as [`advance`](super::advance) needs it. The native
-    /// environment does this. In the lab, each line returns to [`step`](super::step).
+    /// Whether each line calls the next line directly, as [`advance`](super::advance) requires. The
+    /// native environment does. In the lab, each line returns to [`step`](super::step).
     const STRAIGHT: bool = false;
     /// Identifies a waiter.
     type Waiter: Copy + Eq + Hash + Debug;
@@ -41,10 +41,11 @@ pub trait Environment: FastEnvironment {
 
     /// Accesses the grant of `waiter`.
     fn grant(&mut self, waiter: Self::Waiter, op: Op) -> Word;
-    /// Wakes `waiter`. If it is not asleep, it does not fall asleep the next time.
+    /// Wakes `waiter`. If the waiter is not asleep, its next attempt to sleep returns at once.
     fn wake(&mut self, waiter: Self::Waiter);
-    /// Returns whether `waiter` was woken since the last call. An environment that cannot be sure, because
-    /// other code may have consumed the wake-up, returns `true`: the waiter then looks for its grant again.
+    /// Returns whether `waiter` was woken since the last call. If other code may have consumed the
+    /// wake-up, the environment cannot be sure and returns `true`. The waiter then looks for its grant
+    /// again.
     fn was_woken(&mut self, waiter: Self::Waiter) -> bool;
     /// Returns whether a sleeper may wake up without having been woken.
     fn may_wake_spuriously(&self) -> bool;

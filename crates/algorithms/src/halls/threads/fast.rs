@@ -1,7 +1,7 @@
-//! The fast path: the three lines of a passage that finds a slot free and nobody waiting.
+//! The fast path: the three lines of a passage that finds a slot free and no waiter.
 //!
-//! Each function is one line and one shared access. [`step`](super::step) executes them in the lab, and
-//! the native hall calls them directly; there is no second copy.
+//! Each function is one line and makes one shared access. In the lab, [`step`](super::step) executes
+//! these functions. The native hall calls the same functions directly.
 
 use super::{
     environment::FastEnvironment,
@@ -16,12 +16,12 @@ use crate::framework::memory::{Op, Word};
 pub struct Offer {
     /// The word as L1 read it.
     pub word: Word,
-    /// The slots to take out of it.
+    /// The slots to take out of the word.
     pub take: Word,
 }
 
-/// Line L1: reads the word, and chooses `need` of the free slots. Returns `None` if the caller must
-/// queue: others wait, too few slots are free, or the hall is closed or owes slots.
+/// Line L1: reads the word, and chooses `need` of the free slots. Returns `None` if the caller must join the
+/// queue, because others wait, too few slots are free, the hall is closed, or the hall owes slots.
 #[inline(always)]
 pub fn look<P: Pool, M: Policy, E: FastEnvironment>(e: &mut E, need: u32) -> Option<Offer> {
     let word = e.word(Op::Read);
@@ -32,15 +32,15 @@ pub fn look<P: Pool, M: Policy, E: FastEnvironment>(e: &mut E, need: u32) -> Opt
     P::choose(word & FREE, 0, need).map(|take| Offer { word, take })
 }
 
-/// Line L2: takes what was chosen, in one compare-and-swap. Returns `false` if the word has changed.
+/// Line L2: takes the chosen slots in one compare-and-swap. Returns `false` if the word has changed.
 #[inline(always)]
 pub fn take<E: FastEnvironment>(e: &mut E, Offer { word, take }: Offer) -> bool {
     e.word(Op::CompareAndSwap { old: word, new: word - take }) == word
 }
 
-/// Line X1: puts back what a holder had. Returns whether the caller must see to the queue (line L5).
+/// Line X1: puts back the slots of a holder. Returns whether the caller must serve the queue (line L5).
 #[inline(always)]
-#[must_use = "the waiters depend on it"]
+#[must_use = "if this is true, waiters depend on the caller"]
 pub fn put_back<M: Policy, E: FastEnvironment>(e: &mut E, take: Word) -> bool {
     let word = e.word(Op::FetchAdd(take));
     let called = M::BARGES && word & CALLED != 0;

@@ -1,9 +1,9 @@
-//! The lines, one shared access each: entry, exit, and giving up.
+//! The lines of entry, exit and giving up. Each line makes one shared access.
 //!
-//! A line is a function. It ends with the line that follows: [`then!`] calls its function at once if the
-//! environment is [`STRAIGHT`](Environment::STRAIGHT), and returns to [`step`] otherwise. So the lab sees
-//! every line as a step, and natively the lines run as if they were written one below the other: see
-//! [`straight`](super::straight).
+//! A line is a function, and it ends with the next line. If the environment is
+//! [`STRAIGHT`](Environment::STRAIGHT), [`then!`] calls the function of the next line at once. Otherwise
+//! it returns to [`step`]. So the lab sees every line as a step, and natively the lines run like one
+//! straight piece of code: see [`straight`](super::straight).
 
 #![allow(
     clippy::extra_unused_type_parameters,
@@ -31,25 +31,25 @@ pub trait Policy: Send + Sync + 'static {
     const BARGES: bool;
 }
 
-/// First in, first enabled.
+/// The policy of a hall in which callers enter in order: first in, first enabled.
 pub struct Fair;
 
 impl Policy for Fair {
     const BARGES: bool = false;
 }
 
-/// A newcomer takes a free slot ahead of the queue. Waiters are called one at a time, and then compete
-/// like newcomers.
+/// The policy of a hall in which a newcomer may take a free slot ahead of the queue. Waiters are called
+/// one at a time, and then compete like newcomers.
 pub struct Barging;
 
 impl Policy for Barging {
     const BARGES: bool = true;
 }
 
-/// The reason why a caller needs the lock.
+/// The reason for which a caller needs the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Job {
-    /// To hand out what is free.
+    /// To give free slots to waiters.
     Serve(After),
     /// To leave the queue.
     Cancel,
@@ -59,35 +59,35 @@ pub enum Job {
     Close,
 }
 
-/// How long a server goes on, and what it does afterwards.
+/// How long a server continues, and what it does afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Turn {
-    /// How many more times the server makes a grant or looks for news.
+    /// The number of times that the server still makes a grant or looks for news.
     pub left: u32,
-    /// How the server goes on afterwards.
+    /// What the server does afterwards.
     pub after: After,
 }
 
 impl Turn {
-    /// Returns the turn with one grant less.
+    /// Returns this turn with one grant less.
     pub(super) fn shorter(self) -> Self {
         Turn { left: self.left.saturating_sub(1), ..self }
     }
 }
 
-/// How a server goes on after its turn.
+/// What a server does after its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum After {
-    /// Waits for a grant.
+    /// The server waits for a grant.
     Wait,
-    /// Returns to its remainder section.
+    /// The server returns to its remainder section.
     Leave,
-    /// Tries again to get in.
+    /// The server tries again to take a slot.
     Again,
 }
 
 impl After {
-    /// Returns the first step of that.
+    /// Returns the first step after the turn.
     pub(super) fn next<W>(self) -> Next<Line<W>> {
         match self {
             After::Wait => Goto(L6),
@@ -182,7 +182,7 @@ macro_rules! serve {
     }};
 }
 
-/// Executes the line at which `me` stands.
+/// Executes the line `at` of caller `me`.
 #[inline]
 pub fn step<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
@@ -275,11 +275,11 @@ pub(super) fn l5<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     job: Job,
 ) -> Step<E> {
-    // Cancelling, resizing and closing retry on their own, so they do not set NEWS.
+    // A caller that cancels, resizes or closes tries again by itself, so it does not set NEWS.
     let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
     let taken = e.lock(Op::Set(HELD | news)) & HELD != 0;
     match job {
-        // The server looks again, because there is news.
+        // The news makes the server look again.
         Job::Serve(after) if taken => after.next(),
         Job::Serve(after) => serve!(e, me, after),
         Job::Cancel if taken => Spin(C1),
@@ -321,12 +321,12 @@ fn l9<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, take: Word) 
 
 #[inline(always)]
 fn l10<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
-    // A holder that left while this waiter was called did not call another waiter.
+    // While this waiter was called, holders that left did not call another waiter.
     let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
     Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
 }
 
-// Lines C1 to C5: leave the queue, unless a grant came first.
+// Lines C1 to C5: the waiter leaves the queue, unless a grant came first.
 
 #[inline(always)]
 pub(super) fn c1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {

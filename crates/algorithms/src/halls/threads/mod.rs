@@ -1,4 +1,4 @@
-//! The semaphore behind `Hall`: one word for callers that find a slot free, and a queue for the others.
+//! The semaphore behind `Hall`. Callers that find a slot free use one word, and the others use a queue.
 //! The algorithm is not from a paper.
 //!
 //! | variable | content |
@@ -10,51 +10,57 @@
 //! | `bell[p]` | whether waiter p was woken |
 //! | `terms` | how many slots there are |
 //!
-//! - **Entry.** A newcomer takes what it needs out of the word in one compare-and-swap, if nobody waits
-//!   and enough is free (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the queue (L4). It
-//!   enters when it finds a grant (L6). Before that, it sleeps until it is woken (L7).
-//! - **Exit.** A holder puts back what it had (X1).
+//! - **Entry.** If there are no waiters and enough slots are free, a newcomer takes its slots out of the
+//!   word in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
+//!   queue (L4). It enters when it finds a grant (L6). Until then, it sleeps until it is woken (L7).
+//! - **Exit.** A holder puts its slots back (X1).
 //! - **Serving.** A caller that has joined the queue, or has left while others wait, sets the lock (L5).
-//!   If the lock was not held, the caller becomes the *server*: it gives what is free to the head of the
-//!   queue, as long as that is enough (S1 to S16). If the lock was held, the server finds that there is
-//!   news, and looks again before it stops (S14, S17). So nobody waits for the lock.
-//! - **Giving up.** A waiter takes itself out of the queue when there is no other server (C1 to C5), unless
-//!   it finds a grant. Resizing and closing wait until there is no other server, too (R1 to R6, Z1 to Z3).
+//!   If the lock was not held, the caller becomes the *server*: it gives free slots to the head of the
+//!   queue, as long as enough slots are free for the head (S1 to S16). If the lock was held, the server
+//!   finds that there is news, and looks again before it stops (S14, S17). So no caller waits for the
+//!   lock.
+//! - **Giving up.** A waiter takes itself out of the queue when there is no other server (C1 to C5),
+//!   unless it finds a grant. Resizing and closing also wait until there is no other server (R1 to R6,
+//!   Z1 to Z3).
 //! - **Handing over.** After its grant limit, a server hands over to the head of the queue (S18, S19).
 //!
 //! I1: every slot is free, granted, or held by one caller.
-//! I2: while there are waiters, only the server takes slots out of the word, so the slots that S8 finds free
-//! are still free at S9.
-//! I3: a waiter is counted until its grant is written, so nobody overtakes a waiter without a grant.
+//!
+//! I2: while there are waiters, only the server takes slots out of the word. So the slots that S8 finds
+//! free are still free at S9.
+//!
+//! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter without a grant.
 //!
 //! - **FIFE** (first in, first enabled). The doorway is lines L1 to L4. A waiter in the queue is ahead of all
 //!   later callers: they find it counted, and stand behind it.
-//! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server sees
-//!   the change or the news. A waiter is woken after its grant is written, and a wake-up that comes too
+//! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server
+//!   sees the change or the news. A waiter is woken after its grant is written. A wake-up that comes too
 //!   early is remembered.
-//! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the queue can
-//!   take over (natively a thread can, a task cannot). Giving up, resizing and closing wait until there is
-//!   no other server. In theory, this can take forever, but a waiter that gives up then gets a grant in the end.
-//! - **No resilience.** A server that stops forever keeps all others out. A single thread of a process rarely
-//!   stops. A single process can be killed, so processes have another algorithm
-//!   ([`processes`](super::processes)).
+//! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the
+//!   queue can take over. Natively, a thread can take over, but a task cannot. Giving up, resizing and
+//!   closing wait until there is no other server. In theory, this can take forever; in that case, a
+//!   waiter that gives up gets a grant in the end.
+//! - **No resilience.** A server that stops forever blocks all other callers. It is rare that one thread
+//!   of a process stops while the others run. One process, however, can be killed at any time, so the
+//!   hall for processes has another algorithm ([`processes`](super::processes)).
 //!
-//! Requests for several slots wait in the same queue, and nothing overtakes them: while the head needs more
-//! than is free, what becomes free stays free for it.
+//! A request for several slots waits in the same queue, and no caller overtakes it. While the head needs
+//! more slots than are free, slots that become free stay free for the head.
 //!
-//! In a *barging* hall, line L1 does not check whether there are waiters. Instead of granting slots, the server
-//! makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`). The exception is a hall that
-//! was made smaller while more slots were held than it has now: there, only the server takes slots, and it
-//! grants them.
+//! In a *barging* hall, line L1 does not check whether there are waiters. Instead of granting slots, the
+//! server makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`). There is one
+//! exception: if the hall was made smaller while more slots were held than it has now, only the server
+//! takes slots, and it grants them.
 //!
-//! **Natively**, two pairs of lines are one access: L4 and L5, because `lock` and the newcomers share a word, and
-//! L5 and S1 of a caller that becomes the server. Both are runs of the checked lines in which no other access comes
-//! between the two. `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they
-//! hold the lock; the model has no line for that read.
+//! **Natively**, two pairs of lines are one access. L4 and L5 are one access because `lock` and the
+//! newcomers share a word. L5 and S1 are one access for a caller that becomes the server. Both
+//! correspond to runs of the checked lines in which no other access comes between the two.
+//! `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they hold the
+//! lock. The model has no line for that read.
 //!
 //! | file | lines |
 //! |---|---|
-//! | `fast` | L1, L2, X1: all that a caller executes if a slot is free and nobody waits |
+//! | `fast` | L1, L2, X1: all lines that a caller executes if a slot is free and no caller waits |
 //! | `lines` | L3 to L10 and C1 to C5: waiting and giving up |
 //! | `serve` | S1 to S19: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
@@ -90,5 +96,5 @@ pub use straight::{Advance, Stage, advance};
 pub use wide::Wide;
 pub use words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, WAITER, waiters};
 
-/// The largest number of slots of a hall.
+/// The maximum number of slots of a hall.
 pub const MAX_SLOTS: usize = u16::MAX as usize;

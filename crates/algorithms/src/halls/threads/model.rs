@@ -1,4 +1,4 @@
-//! The machine as the lab checks it: a cast of processes that use one hall.
+//! The step machine as the lab checks it: processes with different roles that use one hall.
 
 use alloc::{format, string::String, vec::Vec};
 use core::marker::PhantomData;
@@ -20,7 +20,8 @@ use crate::framework::{
     queue,
 };
 
-/// The largest number of processes of a model. Every content of the queue is listed, so it is small.
+/// The maximum number of processes of a model. It is small, because the model lists every content of the
+/// queue.
 pub const MAX_PROCESSES: usize = 6;
 
 /// The roles of the processes.
@@ -30,21 +31,21 @@ pub enum Cast {
     Plain,
     /// Process 0 takes two slots at a time.
     Many,
-    /// The last process is a clock that expires at any time and is reset at any time. A waiter that finds
+    /// The last process is a clock. It expires at any time and is reset at any time. A waiter that finds
     /// it expired gives up.
     Timeout,
-    /// The last process takes a slot away, and gives it back.
+    /// The last process takes a slot away from the hall, and gives it back.
     Resize,
     /// The last process closes the hall.
     Close,
 }
 
-/// When a waiter looks for its grant.
+/// The moments at which a waiter looks for its grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sleep {
-    /// Now and then: a sleeper may wake up spuriously.
+    /// A waiter looks at any time, because it may wake up spuriously.
     Light,
-    /// Only when it was woken: a lost wake-up stays lost.
+    /// A waiter looks only when it was woken, so a lost wake-up stays lost.
     Deep,
 }
 
@@ -68,17 +69,17 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
 /// The next step of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// A line of a passage.
+    /// The process executes a line of a passage.
     At(Line<Pid>),
-    /// Expire or reset the clock.
+    /// The process expires or resets the clock.
     Clock,
-    /// Look how many slots there are, to change that.
+    /// The process reads the number of slots, in order to change it.
     Look,
 }
 use State::*;
 
 impl<P: Pool, M: Policy> ThreadsModel<P, M> {
-    /// Makes the model for `n` processes, of which `k` may be inside.
+    /// Creates the model of a hall with `k` slots for `n` processes.
     pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
@@ -122,7 +123,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
-            // A process that is back already may still be counted from its last passage.
+            // A process that has already come back may still be counted from its previous passage.
             .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
             .flat_map(|above| (0..=max).map(move |free| above + free))
             .collect()
@@ -143,13 +144,14 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         (k - 1).max(1)
     }
 
-    /// Returns whether `p` is the process that may have another job than to take slots.
+    /// Returns whether `p` is the last process, which does something else than take slots in some
+    /// models.
     fn is_last(&self, p: Pid) -> bool {
         p + 1 == self.n
     }
 
-    /// Lists the slots in the variables and in the private states of all processes. Returns `None` if the
-    /// server is between the two accesses that change what is owed.
+    /// Lists the slots in the variables and in the private states of all processes. Returns `None` if
+    /// the server is between the two accesses that change the owed slots.
     fn slots(&self, state: &View<'_, State>) -> Option<Vec<Word>> {
         let mut all = Vec::from([state.value(self.word) & FREE]);
         for p in 0..self.n {
@@ -289,7 +291,8 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
                 let mut environment = ModelEnvironment { model: self, memory: m };
                 match lines::step::<P, M, _>(&mut environment, p, line) {
                     Goto(next) => Goto(At(next)),
-                    // Resizing and closing fail if there is a server, and are tried again in another passage.
+                    // Resizing and closing fail if there is a server. The process tries again in another
+                    // passage.
                     Spin(Line::L5 { .. }) => Leave,
                     Spin(next) => Spin(At(next)),
                     Enter(next) => Enter(At(next)),
@@ -333,7 +336,7 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     }
 }
 
-/// Makes a model with this policy and cast.
+/// Creates a model with this policy and these roles.
 pub fn model<M: Policy>(
     _: M,
     cast: Cast,

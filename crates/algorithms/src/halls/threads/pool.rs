@@ -1,27 +1,28 @@
-//! The free slots: a set of them, or only their number.
+//! Free slots, represented as a set or only as a number.
 
 use crate::framework::memory::Word;
 
-/// The meaning of the lower half of the word, and of a grant: a set of slots, or their number.
+/// The meaning of the lower half of the word and of a grant: a set of slots, or their number.
 ///
-/// After the hall was made smaller, some of what is held is *owed*: it does not come back into use.
+/// When the hall is made smaller while slots are held, some of these slots become *owed*: after their
+/// release, they are not used again.
 pub trait Pool: Send + Sync + 'static {
-    /// Whether it distinguishes the slots.
+    /// Whether the representation distinguishes the slots.
     const HAS_SLOTS: bool;
-    /// Returns all slots of a hall of `k`.
+    /// Returns all slots of a hall with `k` slots.
     fn all(k: usize) -> Word;
-    /// Returns how many slots these are.
+    /// Returns the number of these slots.
     fn count(these: Word) -> u32;
     /// Chooses `need` of the free slots, the smallest first. Returns `None` if too few are free.
     fn choose(free: Word, owed: Word, need: u32) -> Option<Word>;
-    /// Returns which of the free slots are owed.
+    /// Returns the free slots that are owed.
     fn settle(free: Word, owed: Word) -> Word;
-    /// Returns what to add to the free slots, and what is owed afterwards, when a hall of `old` slots is
-    /// given `new`.
+    /// Resizes a hall from `old` to `new` slots. Returns what to add to the free slots, and what is owed
+    /// afterwards.
     fn resize(free: Word, owed: Word, old: usize, new: usize) -> (Word, Word);
 }
 
-/// One bit for each free slot: up to [`SLOTS_IN_WORD`] of them.
+/// A set: one bit for each free slot, at most [`SLOTS_IN_WORD`] bits.
 pub struct Bits;
 
 /// The number of slots that fit into the word as bits.
@@ -45,7 +46,7 @@ impl Pool for Bits {
         if need == 1 && owed == 0 {
             return (free != 0).then_some(free & free.wrapping_neg());
         }
-        // A slot held above k counts as if it were held below.
+        // A slot that is held above k counts as if it were held below k.
         if owed != 0 && free.count_ones() < need + owed.count_ones() {
             return None;
         }
@@ -66,12 +67,12 @@ impl Pool for Bits {
     fn resize(free: Word, owed: Word, old: usize, new: usize) -> (Word, Word) {
         let held = (Self::all(old) | owed) & !free;
         let owed = held & !Self::all(new);
-        // Every slot that nobody holds is free now.
+        // Every slot that no caller holds is free now.
         ((Self::all(new) & !held) - free, owed)
     }
 }
 
-/// The number of free slots. A caller that was let in then takes a number from the
+/// A count of the free slots. A caller that was admitted then takes a number from the
 /// [`slot_bits`](super::slot_bits).
 pub struct Count;
 

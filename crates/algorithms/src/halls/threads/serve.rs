@@ -1,4 +1,5 @@
-//! The lines of the server: it gives what is free to the head of the queue, as long as that is enough.
+//! The lines of the server. It gives free slots to the head of the queue, as long as enough slots are
+//! free for the head.
 
 #![allow(
     clippy::extra_unused_type_parameters,
@@ -16,7 +17,7 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-// Lines S1 to S6: take what is owed out of what is free.
+// Lines S1 to S6: the server takes owed slots out of the free slots.
 
 #[inline(always)]
 pub(super) fn s1<P: Pool, M: Policy, E: Environment>(
@@ -24,7 +25,7 @@ pub(super) fn s1<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
 ) -> Step<E> {
-    e.lock(Op::Write(HELD)); // news from here on is seen at S14 or S17
+    e.lock(Op::Write(HELD)); // the server sees later news at S14 or S17
     then!(e, me, s2 = S2 { turn })
 }
 
@@ -91,7 +92,8 @@ pub(super) fn s6<P: Pool, M: Policy, E: Environment>(
     Goto(S7 { turn, terms })
 }
 
-// Lines S7 to S13: give what is free to the head of the queue, as long as that is enough.
+// Lines S7 to S13: the server gives free slots to the head of the queue, as long as enough are free for
+// the head.
 
 #[inline(always)]
 pub(super) fn s7<P: Pool, M: Policy, E: Environment>(
@@ -117,7 +119,7 @@ pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
     who: E::Waiter,
 ) -> Step<E> {
     let word = e.word(Op::Read);
-    // While slots are owed, the word is marked, and no newcomer takes anything.
+    // While slots are owed, the word is marked, and no newcomer takes a slot.
     let call = M::BARGES && terms.owed == 0;
     match P::choose(word & FREE, terms.owed, e.need(who)) {
         Some(_) if call && word & CALLED != 0 => then!(e, me, s17 = S17 { turn }),
@@ -195,7 +197,7 @@ pub(super) fn s13<P: Pool, M: Policy, E: Environment>(
     Goto(S7 { turn: turn.shorter(), terms })
 }
 
-// Lines S14 to S19: look for news, and stop serving.
+// Lines S14 to S19: the server looks for news, and stops serving.
 
 #[inline(always)]
 pub(super) fn s14<P: Pool, M: Policy, E: Environment>(
@@ -204,7 +206,7 @@ pub(super) fn s14<P: Pool, M: Policy, E: Environment>(
     turn: Turn,
     who: E::Waiter,
 ) -> Step<E> {
-    // Waking takes time, so the lock is released first.
+    // The server releases the lock before it wakes waiters, because waking takes time.
     if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
         then!(e, me, s15 = S15 { after: turn.after, who })
     } else {

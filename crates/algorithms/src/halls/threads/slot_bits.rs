@@ -1,29 +1,31 @@
-//! Slot numbers for a hall with more slots than fit into the word: one bit each, in several words.
-//! After Anderson & Moir 1997, Figure 1, with many names in a word.
+//! Slot numbers for a hall with more slots than fit into the word: one bit each, in several words. The
+//! search follows Anderson & Moir 1997, Figure 1, but one word holds many names.
 //!
-//! A caller that was let in by the [`Count`](super::Count) of free slots goes through the numbers upwards
-//! and takes the first that is free (N1, N2). It does not go back to a smaller number that has become free
-//! in the meantime.
+//! The [`Count`](super::Count) of free slots admits a caller. The caller then goes through the numbers
+//! upwards and takes the first free number (N1, N2). It does not go back to a smaller number that has
+//! become free in the meantime.
 //!
-//! I1: of the callers that were let in, at most k - i hold number i or a larger one, or look at i or
-//! beyond: a caller goes past i only at a moment at which another holds i, and that holder is not beyond
-//! i. So the last number is free for a caller that reaches it, and nobody looks at a number twice.
+//! I1: for each number i, at most k - i admitted callers hold a number of at least i or look at such a
+//! number. The reason: a caller goes past i only at a moment at which another caller holds i, and that
+//! holder is not beyond i. So the last number is free for a caller that reaches it, and no caller looks
+//! at a number twice.
 //!
-//! Making the hall smaller changes nothing: fewer callers are let in then, and they find smaller numbers.
+//! The search needs no change when the hall is made smaller: fewer callers are admitted then, and they
+//! find smaller numbers.
 
 use crate::framework::{
     lines::lines,
     memory::{Op, Word},
 };
 
-/// How many slot numbers one word holds.
+/// The number of slot numbers in one word.
 pub const PER_WORD: usize = 64;
 
-/// The words. A bit that is set is a free slot number.
+/// The words that hold the slot numbers. A set bit is a free slot number.
 pub trait Environment {
     /// Accesses the word with this index.
     fn bits(&mut self, index: usize, op: Op) -> Word;
-    /// Returns how many words there are.
+    /// Returns the number of words.
     fn words(&self) -> usize;
 }
 
@@ -56,7 +58,7 @@ pub fn step<E: Environment>(e: &mut E, at: Line) -> Search {
     let words = e.words();
     let look = |index, free: Word| {
         Search::Goto(match free {
-            // Never from the last, by I1.
+            // By I1, the search never goes on from the last word.
             0 => N1 { index: if index + 1 < words { index + 1 } else { 0 } },
             _ => N2 { index, bit: free & free.wrapping_neg() },
         })
@@ -88,11 +90,11 @@ pub fn take<E: Environment>(e: &mut E) -> usize {
     }
 }
 
-/// Takes `count` slot numbers, in one pass over the words, and calls `found` with each.
+/// Takes `count` slot numbers in one pass over the words, and calls `found` with each of them.
 ///
-/// This behaves like `count` callers that look at the same number at the same moment. One of them takes it, and the
-/// others go past it while that one holds it, so I1 holds for them. They look at the same word again, and may
-/// take a smaller number that has become free there.
+/// This behaves like `count` callers that look at the same number at the same moment. One of them takes
+/// the number, and the others go past it while that caller holds it, so I1 holds for them. They look at
+/// the same word again, and may take a smaller number that has become free there.
 pub fn take_many<E: Environment>(e: &mut E, count: usize, mut found: impl FnMut(usize)) {
     let mut at = N1 { index: 0 };
     let mut left = count;

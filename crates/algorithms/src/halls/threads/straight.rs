@@ -1,8 +1,8 @@
-//! Runs the lines natively: many in one call, as if they were written one below the other.
+//! Runs the lines natively: one call executes many lines, like one straight piece of code.
 //!
-//! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the caller may have to
-//! wait, or to which a loop leads back. The lines are the functions that [`step`](super::step) executes in the
-//! lab; a test runs both in lockstep.
+//! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the caller may
+//! have to wait, or to which a loop leads back. The lab executes the same functions with
+//! [`step`](super::step). A test runs both in lockstep.
 
 use super::{
     environment::{Environment, LineOn},
@@ -23,7 +23,7 @@ use crate::framework::{
 /// A line at which [`advance`] begins or ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// L1: try to get in.
+    /// L1: try to take a slot.
     Look,
     /// L3: join the queue.
     Join,
@@ -35,22 +35,22 @@ pub enum Stage {
     Wait,
     /// C1: give up.
     GiveUp,
-    /// S1: serve, as the server, and leave.
+    /// S1: serve as the server, then leave.
     Serve,
-    /// R1: give the hall this many slots, as the server, and leave.
+    /// R1: give the hall this many slots as the server, then leave.
     Resize(u16),
 }
 
 /// The result of [`advance`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advance {
-    /// The caller goes on at this stage.
+    /// The caller continues at this stage.
     Goto(Stage),
-    /// The caller pauses, and goes on at this stage.
+    /// The caller pauses, and then continues at this stage.
     Spin(Stage),
-    /// The caller is inside, with these slots. Its exit section begins at X1.
-    Inside(Word),
-    /// The caller is outside again.
+    /// The caller holds these slots. Its exit section begins at X1.
+    Entered(Word),
+    /// The caller has left, or has given up, and holds no slot.
     Left,
 }
 
@@ -78,7 +78,7 @@ pub fn advance<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, at:
         }
         Goto(line) => Advance::Goto(stage(line)),
         Spin(line) => Advance::Spin(stage(line)),
-        Enter(X1 { take }) => Advance::Inside(take),
+        Enter(X1 { take }) => Advance::Entered(take),
         Enter(_) => unreachable!("the exit section begins at X1"),
         Leave => Advance::Left,
     }
@@ -94,11 +94,11 @@ fn stage<W>(line: Line<W>) -> Stage {
         L6 => Stage::Check,
         L7 => Stage::Wait,
         C1 => Stage::GiveUp,
-        _ => unreachable!("only the line before it leads there"),
+        _ => unreachable!("only the previous line leads to this line"),
     }
 }
 
-/// Serves, from S1 until the caller is not the server any more. The caller goes on with `turn.after`.
+/// Serves, from S1 until the caller is no longer the server. The caller continues with `turn.after`.
 #[inline(never)]
 pub(super) fn serve<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, turn: Turn) {
     let mut next: Step<E> = Goto(S1 { turn });
@@ -111,7 +111,7 @@ pub(super) fn serve<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter
     }
 }
 
-/// Resizes or closes, from R1 or Z1 on, and serves.
+/// Resizes or closes, from R1 or Z1 on, and then serves.
 #[cold]
 #[inline(never)]
 fn manage_straight<P: Pool, M: Policy, E: Environment>(

@@ -1,5 +1,5 @@
-//! A hall with more slots than fit into the word, as the lab checks it: the word counts free slots, and a
-//! process that was let in takes a slot number.
+//! The model of a hall with more slots than fit into the word. The word counts free slots, and an
+//! admitted process takes a slot number.
 
 use alloc::format;
 
@@ -18,10 +18,10 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Word},
 };
 
-/// Few, so that small models have several words.
+/// The number of slot numbers in one word. It is small, so that small models have several words.
 const PER_WORD: usize = 2;
 
-/// The model of such a hall.
+/// The model of a hall with more slots than fit into the word.
 pub struct Wide {
     hall: ThreadsModel<Count, Fair>,
     layout: Layout,
@@ -32,11 +32,11 @@ pub struct Wide {
 /// The next step of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At {
-    /// A line of the hall.
+    /// The process executes a line of the hall.
     Hall(State),
-    /// Look for a slot number, after it was let in.
+    /// The admitted process looks for a slot number.
     Looks(State, slot_bits::Line),
-    /// Put back this slot number, and leave.
+    /// The process puts back this slot number, and leaves.
     Has(State, usize),
 }
 use At::*;
@@ -55,7 +55,7 @@ impl<M: Memory> Environment for ModelBits<'_, M> {
 }
 
 impl Wide {
-    /// Makes the model for `n` processes, of which `k` may be inside.
+    /// Creates the model of a hall with `k` slots for `n` processes.
     pub fn new(n: usize, k: usize) -> Self {
         let hall = ThreadsModel::new(Cast::Plain, Sleep::Deep, n, k);
         let mut layout = hall.layout().clone();

@@ -2,20 +2,21 @@
 
 use crate::framework::memory::Word;
 
-/// The lower half of the word: what is free.
+/// The lower half of the word: the free slots.
 pub const FREE: Word = WAITER - 1;
-/// One more waiter in the word.
+/// The value of one waiter in the word.
 pub const WAITER: Word = 1 << 32;
-/// Set in the word while a waiter was told to try again and has not yet done so. Barging halls only.
+/// Set in the word while a waiter was called to try again and has not done so yet. Only barging halls
+/// set it.
 pub const CALLED: Word = 1 << 59;
 /// Set in the word while only the server may take from it: the hall is closed, or owes slots.
 pub const MARK: Word = 1 << 60;
 
-/// Written as a grant to a waiter of a closed hall.
+/// The grant of a waiter in a closed hall.
 pub const CLOSED: Word = -1;
-/// Written as a grant to a waiter that is to try again.
+/// The grant of a waiter that has to try again.
 pub const TRY: Word = -2;
-/// Written as a grant to a waiter that is to take over from the server.
+/// The grant of a waiter that has to take over from the server.
 pub const SERVE: Word = -3;
 
 /// Set in the lock while there is a server.
@@ -23,19 +24,20 @@ pub const HELD: Word = 1;
 /// Set in the lock when something has happened since the server last looked.
 pub const NEWS: Word = 2;
 
-/// Returns how many waiters the word counts.
+/// Returns the number of waiters that the word counts.
 pub const fn waiters(word: Word) -> Word {
     (word & (CALLED - 1)) / WAITER
 }
 
-/// The number of slots, and what becomes of slots that were taken away. Only the server changes it.
+/// The number of slots, and the slots that were taken away but are still held. Only the server changes
+/// the terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Terms {
     /// The number of slots.
     pub k: u16,
     /// Whether the hall is closed.
     pub closed: bool,
-    /// The slots that are held beyond `k`. They will not be handed out again.
+    /// The slots that are held beyond `k`. The server does not grant them again.
     pub owed: Word,
 }
 

@@ -1,4 +1,4 @@
-//! Variants that are wrong on purpose. The checker must reject each of them, and name the violation.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation.
 
 use super::{
     environment::{Environment, FastEnvironment},
@@ -23,14 +23,14 @@ changed_lines! {
         At(Line::L3) => Goto(At(Line::L4)),
     }
 
-    /// Nobody is woken: a sleeper sleeps on.
+    /// The server wakes no waiter, so a sleeper never wakes up.
     NoRing: |_s, _d, _p| {
         At(Line::S13 { turn, terms, .. }) => Goto(At(Line::S7 { turn, terms })),
         At(Line::S15 { after, .. }) => go(after),
         At(Line::S16 { turn, .. }) => Goto(At(Line::S1 { turn })),
     }
 
-    /// A waiter resets its bell when it goes to sleep: a wake-up since line L6 is lost.
+    /// A waiter resets its bell when it goes to sleep. A wake-up since line L6 is lost.
     Deaf: |_s, d, p| {
         At(Line::L7) => {
             d.was_woken(p);
@@ -39,7 +39,8 @@ changed_lines! {
         At(Line::L8) => if d.was_woken(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
     }
 
-    /// A waiter is no longer counted once its slot is taken, so newcomers get in before it.
+    /// A waiter is no longer counted once its slot is taken out of the word, so newcomers enter before
+    /// it.
     EarlyCount: |_s, d, _p| {
         At(Line::S9 { turn, terms, who, take }) => {
             d.word(Op::FetchAdd(-take - WAITER));
@@ -53,7 +54,7 @@ changed_lines! {
         At(Line::S9 { turn, terms, who, take }) => Goto(At(Line::S10 { turn, terms, who, take })),
     }
 
-    /// Line L1 does not look whether there are waiters.
+    /// Line L1 does not check whether there are waiters.
     Barge: |_s, d, _p| {
         At(Line::L1) => {
             let word = d.word(Op::Read);
@@ -62,7 +63,7 @@ changed_lines! {
         },
     }
 
-    /// The server does not look for news, and leaves what has happened to the next server.
+    /// The server does not look for news, and leaves it to the next server.
     NoNews: |_s, d, _p| {
         At(Line::S14 { turn, who }) => {
             d.lock(Op::Write(0));
@@ -74,12 +75,12 @@ changed_lines! {
         },
     }
 
-    /// A waiter that gives up does not look for a grant once it is the server.
+    /// A waiter that gives up does not look for a grant after it has become the server.
     Blind: |_s, _d, _p| {
         At(Line::C2) => Goto(At(Line::C3)),
     }
 
-    /// Slots held beyond the new size are forgotten.
+    /// The hall forgets slots that are held beyond the new size.
     Forgiving: |_s, d, _p| {
         At(Line::R5 { new, marks }) => {
             d.terms(Op::Write(Terms { owed: 0, ..new }.pack()));

@@ -1,17 +1,18 @@
-//! The turnstile in front of a resilient object (see [`universal`](crate::objects::universal)): a newcomer
-//! that finds room enters, and a process draws a number only after it has failed twice.
+//! The turnstile in front of a resilient object (see [`universal`](crate::objects::universal)). A
+//! newcomer that finds room enters. A process draws a number only after it has failed twice.
 //!
-//! This is an algorithm of this project: a counting semaphore made of two counters that only grow, the numbers
-//! drawn and the exits. The holder of number t enters as soon as t - exits < k, so processes with a number enter
-//! in order. A stopped process costs only one of the k slots: every process enters while fewer than k have
-//! stopped, wherever they stopped. A resilient object needs no more than that.
+//! hallpass defines this algorithm; it is not from a paper. It is a counting semaphore made of two
+//! counters that only grow: the numbers drawn, and the exits. The holder of number t enters as soon as t
+//! - exits < k, so processes with a number enter in order. A stopped process costs only one of the k
+//! slots. Every process enters as long as fewer than k processes have stopped, wherever they stopped. A
+//! resilient object needs exactly this.
 //!
-//! The turnstile also has to be fast with many threads on few cores. If all processes entered in the order of
-//! their numbers, it would be slow there, because each passage would wait for a thread that sleeps. So a process
-//! first draws a number only if there is room
-//! (lines E1 to E3), and a newcomer may overtake sleeping waiters. A waiter that has been patient draws a
-//! number anyway (line E4). From then on there is no room for newcomers until it has entered. On real
-//! memory, the driver decides how long a waiter is patient: until then, the waiter starts again at E1 like a
+//! The turnstile also has to be fast when many threads run on few cores. If all processes entered in the
+//! order of their numbers, each passage would wait for a sleeping thread, and the turnstile would be
+//! slow. So at first, a process draws a number only if there is room (lines E1 to E3), and a newcomer
+//! may overtake sleeping waiters. A waiter that has waited long enough draws a number even without room
+//! (line E4). From then on, there is no room for newcomers until this waiter has entered. On real
+//! memory, the driver decides how long this takes. Until then, the waiter starts again at E1 like a
 //! newcomer.
 //!
 //! Doorway: E1 to E4.
@@ -30,7 +31,7 @@ use crate::framework::{
 pub mod entries;
 pub mod wrong;
 
-/// The turnstile for `n` processes, at most `k` of them inside.
+/// The turnstile for `n` processes. At most `k` processes are in the critical section.
 pub struct Turnstile {
     n: usize,
     k: usize,
@@ -39,8 +40,8 @@ pub struct Turnstile {
     exits: Var,
 }
 
-/// The line that a process executes next. `e` is the value of exits that it has read; `t` is the value of
-/// drawn that it has read, or its own number. `last` says that a failure leads to E4.
+/// The line that a process executes next. `e` is the value of exits that the process has read. `t` is
+/// the value of drawn that it has read, or its own number. `last` says that a failure leads to E4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -54,12 +55,13 @@ pub enum Line {
 use Line::*;
 
 impl Turnstile {
-    /// Creates a turnstile without a process inside.
+    /// Creates an empty turnstile.
     pub fn new(n: usize, k: usize) -> Self {
         let (base, max) = (k as Word, (2 * k + n) as Word);
         let mut layout = Layout::default();
-        // The range of a normal form: from the smallest old value that a process may remember to one more
-        // than the largest value. The variant that does not count exits needs k more numbers than processes.
+        // The domain covers all normal forms. It goes from the smallest old value that a process may
+        // remember to one more than the largest value. The variant that does not count exits needs k
+        // more numbers than there are processes.
         let drawn = layout.add(Decl::number("drawn", base - 1, max + 1, base).unbounded());
         let exits = layout.add(Decl::number("exits", 0, base + 1, base).unbounded().waited_on());
         Turnstile { n, k, layout, drawn, exits }
@@ -70,7 +72,7 @@ impl Turnstile {
         t - exits < self.k as Word
     }
 
-    /// Where a failed try leads.
+    /// Returns the step after a failed try.
     fn try_again(last: bool) -> Next<Line> {
         Goto(if last { E4 } else { E1 { last: true } })
     }
@@ -143,14 +145,14 @@ impl Algorithm for Turnstile {
         true
     }
 
-    /// Only differences matter, so all numbers are shifted until exits is k. Old numbers are replaced:
+    /// Shifts all numbers so that exits is k, because only differences matter. Replaces old numbers:
     ///
-    /// - The `e` of line E2 finds no room if k or more processes have left since, whatever is drawn. It
-    ///   becomes 0, which finds no room either.
+    /// - The `e` of line E2 finds no room once k or more processes have left since, whatever is drawn.
+    ///   It becomes 0, which finds no room either.
     /// - The compare-and-swap of line E3 fails forever once a number after `t` was drawn. Its `t` becomes
     ///   k - 1.
-    /// - A process at line E5 whose number is admitted stays admitted, whatever the number. Its `t` becomes
-    ///   at least k.
+    /// - A process at line E5 whose number is admitted stays admitted, whatever that number is. Its `t`
+    ///   becomes at least k.
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         let base = self.k as Word;
         let shift = memory[self.exits.index()] - base;

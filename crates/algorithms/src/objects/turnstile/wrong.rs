@@ -1,11 +1,11 @@
-//! Wrong variants. The lab must reject each of them and name what it violates.
+//! Deliberately wrong variants. The lab must reject each of them and name the violation.
 
 use super::{Line::*, *};
 use crate::changed_lines;
 
 changed_lines! {
     Turnstile, Line => Next<Line>;
-    /// Line E3 draws a number without checking that it is the one for which there was room.
+    /// Line E3 draws a number without checking that it is the number for which the process found room.
     NoCompare: |s, m, _p| {
         E3 { .. } => {
             m.fetch_add(s.drawn, 1);
@@ -13,7 +13,7 @@ changed_lines! {
         },
     }
 
-    /// Line E4 draws no number, so patience gains nothing.
+    /// Line E4 draws no number, so a patient waiter gets no advantage.
     NoNumber: |s, m, _p| {
         E4 => {
             m.read(s.drawn);

@@ -2,25 +2,25 @@
 
 use crate::framework::memory::{Op, Word};
 
-/// The largest supported k: the parities of all requests are bits of one word.
+/// The maximum k. The parities of all requests are bits of one word, which has 64 bits.
 pub const MAX_PROCESSES: usize = 64;
 
-/// The number of copies that `k` processes need.
+/// Returns the number of copies that `k` processes need.
 ///
-/// Each of the k - 1 other processes keeps at most three copies from being free: the one it writes, the
-/// one it guards and the one that holds its answer. The other three are the head, the copy that holds the
-/// answer of this process, and the copy that it takes.
+/// Each of the k - 1 other processes blocks at most three copies: the copy that it writes, the copy that
+/// it guards, and the copy that holds its answer. Three more copies are needed: the head, the copy that
+/// holds this process's answer, and the copy that this process takes.
 pub const fn copies(k: usize) -> usize {
     3 * k
 }
 
-/// The value of a guard that protects no copy, and of a mark on no operation.
+/// The value of a guard that protects no copy, and of a mark that protects no operation.
 pub const NONE: Word = 0;
 
-/// Where the answer to a request is.
+/// The location of the answer to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Answer {
-    /// The answer is not assigned yet.
+    /// No answer is assigned yet.
     None,
     /// The answer is in this copy.
     In(usize),
@@ -33,18 +33,18 @@ pub enum Answer {
 pub struct Request {
     /// The number of the request. Each process counts its own requests, one by one.
     pub number: u64,
-    /// Which of the process's k places holds the operation.
-    pub place: usize,
-    /// Where the answer is.
+    /// The index of the buffer that holds the operation. Each process has k buffers.
+    pub buffer: usize,
+    /// The location of the answer.
     pub answer: Answer,
 }
 
-const PLACE_BITS: u32 = 6;
+const BUFFER_BITS: u32 = 6;
 const ANSWER_BITS: u32 = 9;
 
 impl Request {
     /// The state before the first request.
-    pub const INITIAL: Request = Request { number: 0, place: 0, answer: Answer::Fetched };
+    pub const INITIAL: Request = Request { number: 0, buffer: 0, answer: Answer::Fetched };
 
     /// Packs the request into a word.
     pub const fn pack(self) -> Word {
@@ -53,7 +53,7 @@ impl Request {
             Answer::Fetched => 1,
             Answer::In(copy) => 2 + copy as Word,
         };
-        (((self.number as Word) << PLACE_BITS | self.place as Word) << ANSWER_BITS) | answer
+        (((self.number as Word) << BUFFER_BITS | self.buffer as Word) << ANSWER_BITS) | answer
     }
 
     /// Restores a request from a word made by [`pack`](Request::pack).
@@ -63,9 +63,9 @@ impl Request {
             1 => Answer::Fetched,
             copy => Answer::In(copy as usize - 2),
         };
-        let place = (word >> ANSWER_BITS) & ((1 << PLACE_BITS) - 1);
-        let number = word as u64 >> (ANSWER_BITS + PLACE_BITS);
-        Request { number, place: place as usize, answer }
+        let buffer = (word >> ANSWER_BITS) & ((1 << BUFFER_BITS) - 1);
+        let number = word as u64 >> (ANSWER_BITS + BUFFER_BITS);
+        Request { number, buffer: buffer as usize, answer }
     }
 
     /// Returns the same request with this answer.
@@ -84,23 +84,23 @@ impl Request {
 pub struct Mark {
     /// The process whose operation it is.
     pub owner: usize,
-    /// The place of the owner that holds the operation.
-    pub place: usize,
+    /// The owner's buffer that holds the operation.
+    pub buffer: usize,
 }
 
 impl Mark {
     /// Packs the mark into a word other than [`NONE`].
     pub const fn pack(self) -> Word {
-        1 + (self.owner << PLACE_BITS | self.place) as Word
+        1 + (self.owner << BUFFER_BITS | self.buffer) as Word
     }
 
-    /// Restores a mark from a word made by [`pack`](Mark::pack); `None` stands for [`NONE`].
+    /// Restores a mark from a word made by [`pack`](Mark::pack). Returns `None` for [`NONE`].
     pub const fn unpack(word: Word) -> Option<Self> {
         match word {
             NONE => None,
             word => {
                 let word = word as usize - 1;
-                Some(Mark { owner: word >> PLACE_BITS, place: word & ((1 << PLACE_BITS) - 1) })
+                Some(Mark { owner: word >> BUFFER_BITS, buffer: word & ((1 << BUFFER_BITS) - 1) })
             }
         }
     }
@@ -115,17 +115,17 @@ pub struct Helped {
     pub request: Request,
 }
 
-/// The state of a shared object, as one process sees it. Each call is one access.
+/// The state of a shared object, as one process sees it. Each method call is one access.
 ///
-/// In the lab, all of it is a model. On real memory, the first group of methods accesses atomic words.
-/// The second group accesses what these words protect and is not atomic: nobody writes a copy that another
-/// process reads or writes. Such an access takes a method for its beginning and one for its end, so that
-/// the lab sees every access that would overlap.
+/// In the lab, all of this is a model. On real memory, the first group of methods accesses atomic words.
+/// The second group accesses the data that these words protect. Its accesses are not atomic, because no
+/// process writes a copy that another process reads or writes. Each of these accesses has one method for
+/// its beginning and one for its end, so that the lab sees every overlap.
 pub trait Environment {
     /// Returns k, the number of processes.
     fn k(&self) -> usize;
 
-    /// Accesses the number of the copy that is the object.
+    /// Accesses the number of the copy that is currently the object.
     fn head(&mut self, op: Op) -> Word;
     /// Accesses the parities of all requests, one bit for each process.
     fn flips(&mut self, op: Op) -> Word;
@@ -145,22 +145,22 @@ pub trait Environment {
     /// Returns the `index`th of the processes whose answers are in this copy.
     fn helped(&mut self, copy: usize, index: usize) -> Option<Helped>;
 
-    /// Begins to write the operation of `me` to one of its places.
-    fn put_begins(&mut self, me: usize, place: usize);
-    /// Finishes writing the operation of `me` to one of its places.
-    fn put_ends(&mut self, me: usize, place: usize);
+    /// Begins to write the operation of `me` to one of its buffers.
+    fn put_begins(&mut self, me: usize, buffer: usize);
+    /// Finishes writing the operation of `me` to one of its buffers.
+    fn put_ends(&mut self, me: usize, buffer: usize);
     /// Begins to make `copy` equal to `from`.
     fn copy_begins(&mut self, from: usize, copy: usize);
-    /// Finishes making `copy` equal to `from`. If `from` replaced `copy` and nobody has written `copy`
-    /// since, applying the operations that `from` has served is enough.
+    /// Finishes making `copy` equal to `from`. If `from` replaced `copy` and no process has written
+    /// `copy` since, it is enough to apply the operations that `from` has served.
     fn copy_ends(&mut self, from: usize, copy: usize);
     /// Begins to apply the operation of this request of `owner` to `copy`.
     fn serve_begins(&mut self, copy: usize, owner: usize, request: Request);
-    /// Finishes applying the operation of this request of `owner` to `copy`. The answer stays in the copy,
-    /// where its owner fetches it; but if `me` is the owner and applies an operation, it keeps the answer
-    /// itself.
+    /// Finishes applying the operation of this request of `owner` to `copy`. The answer stays in the
+    /// copy until its owner fetches it. Exception: if `me` is the owner and applies an operation, `me`
+    /// keeps the answer itself.
     fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request);
-    /// Records that `copy` will not become the head, so that its contents cannot be used to catch up.
+    /// Records that `copy` will not become the head, so that no process catches up from its contents.
     fn spoil(&mut self, copy: usize);
     /// Begins to read the object, or the answer of `me`, from this copy.
     fn read_begins(&mut self, me: usize, copy: usize);

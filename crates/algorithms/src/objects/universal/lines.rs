@@ -1,4 +1,4 @@
-//! The lines of the construction, one access each.
+//! The lines of the construction. Each line makes one access.
 
 use super::environment::{Answer, Environment, Mark, NONE, Request, copies};
 use crate::framework::memory::{Op, Word};
@@ -12,37 +12,38 @@ pub enum Intent {
     Read,
 }
 
-/// The line that a process executes next. `h` is the head that it has seen, `c` the copy that it writes.
+/// The line that a process executes next. `h` is the head that the process has seen, and `c` is the copy
+/// that it writes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
-    // Read the object without a request
+    // Reading the object without a request
     R1 { failed: u8 },
     R2 { failed: u8, h: usize },
     R3 { failed: u8, h: usize },
     R4 { h: usize },
     R5 { h: usize },
     R6,
-    // Make a request
+    // Making a request
     P1,
-    P2 { last: Request, place: usize, i: usize },
-    P3 { last: Request, place: usize },
-    P4 { last: Request, place: usize },
+    P2 { last: Request, buffer: usize, i: usize },
+    P3 { last: Request, buffer: usize },
+    P4 { last: Request, buffer: usize },
     P5 { request: Request },
     P6 { request: Request },
-    // Find the head, or the answer
+    // Finding the head or the answer
     A1,
     A2 { parity: u64 },
     A3 { parity: u64, h: usize },
     A4 { parity: u64, h: usize },
-    // Assign the answers that are in the head
+    // Assigning the answers that are in the head
     F1 { parity: u64, h: usize, i: usize },
-    // Take a free copy
+    // Taking a free copy
     G1 { h: usize, i: usize },
     G2 { h: usize, i: usize, c: usize, j: usize },
     G3 { h: usize, i: usize, c: usize, j: usize },
     G4 { h: usize, i: usize, c: usize },
-    // Build the next head in that copy
+    // Building the next head in that copy
     B1 { h: usize, c: usize },
     B2 { h: usize, c: usize },
     B3 { h: usize, c: usize },
@@ -51,13 +52,13 @@ pub enum Line {
     B6 { h: usize, c: usize, todo: u64, request: Request },
     B7 { h: usize, c: usize, todo: u64, request: Request },
     B8 { h: usize, c: usize, todo: u64, request: Request },
-    // Install it
+    // Installing the copy as the head
     I1 { h: usize, c: usize },
     I2 { h: usize },
     I3 { h: usize },
-    // Give the copy up
+    // Giving up the copy
     U1 { c: usize },
-    // Fetch the answer
+    // Fetching the answer
     C1 { request: Request, c: usize },
     C2 { request: Request, c: usize },
     C3 { request: Request },
@@ -65,7 +66,7 @@ pub enum Line {
 }
 use Line::*;
 
-/// Where a line leads.
+/// The result of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// The process continues at this line.
@@ -75,7 +76,7 @@ pub enum Next {
 }
 use Next::{Done, Goto};
 
-/// How many times a reader tries to catch the head before it makes a request.
+/// The number of times that a reader tries to catch the head before it makes a request.
 const READS: u8 = 2;
 
 /// Returns the first line of an operation.
@@ -86,7 +87,7 @@ pub fn begin(intent: Intent) -> Line {
     }
 }
 
-/// Returns whether the line `at` makes no access and only decides which line is next.
+/// Returns whether line `at` makes no access and only selects the next line.
 pub fn is_local(me: usize, k: usize, at: Line) -> bool {
     match at {
         P2 { i, .. } => i == k || i == me,
@@ -125,23 +126,23 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             return Done;
         }
 
-        P1 => P2 { last: Request::unpack(e.request(me, Op::Read)), place: 0, i: 0 },
-        P2 { last, place, i } if i == k => P3 { last, place },
-        P2 { last, place, i } if i == me => P2 { last, place, i: i + 1 },
-        P2 { last, place, i } => {
-            if e.mark(i, Op::Read) == (Mark { owner: me, place }).pack() {
-                P2 { last, place: (place + 1) % k, i: 0 } // another process still reads what is there
+        P1 => P2 { last: Request::unpack(e.request(me, Op::Read)), buffer: 0, i: 0 },
+        P2 { last, buffer, i } if i == k => P3 { last, buffer },
+        P2 { last, buffer, i } if i == me => P2 { last, buffer, i: i + 1 },
+        P2 { last, buffer, i } => {
+            if e.mark(i, Op::Read) == (Mark { owner: me, buffer }).pack() {
+                P2 { last, buffer: (buffer + 1) % k, i: 0 } // another process still reads the operation in this buffer
             } else {
-                P2 { last, place, i: i + 1 }
+                P2 { last, buffer, i: i + 1 }
             }
         }
-        P3 { last, place } => {
-            e.put_begins(me, place);
-            P4 { last, place }
+        P3 { last, buffer } => {
+            e.put_begins(me, buffer);
+            P4 { last, buffer }
         }
-        P4 { last, place } => {
-            e.put_ends(me, place);
-            P5 { request: Request { number: last.number + 1, place, answer: Answer::None } }
+        P4 { last, buffer } => {
+            e.put_ends(me, buffer);
+            P5 { request: Request { number: last.number + 1, buffer, answer: Answer::None } }
         }
         P5 { request } => {
             e.request(me, Op::Write(request.pack()));
@@ -183,12 +184,12 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
         },
 
         G1 { h, i } => {
-            // Try the copy that h replaced first: it has the least to catch up with.
+            // First try the copy that h replaced: it has the fewest operations to catch up with.
             let c = if i == 0 { e.previous(h) } else { i - 1 };
             if i > copies(k) {
                 A1
             } else if c != h && e.taken(c, Op::TestAndSet) == 0 {
-                // h may be free by now if it is no longer the head, but this process still reads it.
+                // If h is no longer the head, it may be free by now, but this process still reads it.
                 G2 { h, i, c, j: 0 }
             } else {
                 G1 { h, i: i + 1 }
@@ -201,7 +202,8 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             false => G2 { h, i, c, j: j + 1 },
         },
         G3 { h, i: _, c, j } if j == k => B1 { h, c },
-        // Checks its own request too: another process may have served it since it found h.
+        // The process checks its own request too, because another process may have served it after this
+        // process found h.
         G3 { h, i, c, j } => {
             match Request::unpack(e.request(j, Op::Read)).answer == Answer::In(c) {
                 true => G4 { h, i, c },
@@ -230,10 +232,11 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             if first(todo) == me { B7 { h, c, todo, request } } else { B5 { h, c, todo, request } }
         }
         B5 { h, c, todo, request } => {
-            e.mark(me, Op::Write(Mark { owner: first(todo), place: request.place }.pack()));
+            e.mark(me, Op::Write(Mark { owner: first(todo), buffer: request.buffer }.pack()));
             B6 { h, c, todo, request }
         }
-        // While the head is unchanged, the request is not served yet, so its place holds its operation.
+        // While the head is unchanged, the request is not served yet, so its buffer still holds its
+        // operation.
         B6 { h, c, todo, request } => match e.head(Op::Read) as usize == h {
             true => B7 { h, c, todo, request },
             false => U1 { c },
@@ -264,7 +267,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             e.taken(h, Op::Write(0));
             match intent {
                 Intent::Apply => return Done,
-                Intent::Read => A1, // its head may be replaced by now, and then its answer is assigned
+                Intent::Read => A1, // if another process has replaced the head by now, the answer is assigned
             }
         }
         U1 { c } => {
@@ -292,12 +295,12 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
     })
 }
 
-/// Leads to the next request that is to be served, or to line I1 if all are.
+/// Returns the line that serves the next request, or line I1 if no request is left.
 fn serve_or_install(h: usize, c: usize, todo: u64) -> Line {
     if todo == 0 { I1 { h, c } } else { B4 { h, c, todo } }
 }
 
-/// Returns the first process whose request is to be served.
+/// Returns the first process whose request is still to be served.
 fn first(todo: u64) -> usize {
     todo.trailing_zeros() as usize
 }

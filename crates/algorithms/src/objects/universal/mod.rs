@@ -1,32 +1,34 @@
 //! The universal construction: any sequential object, shared by k processes, with wait-free operations.
 //!
-//! It is a construction of this project, based on Herlihy (1993) and P-Sim (Fatourou & Kallimanis, 2011). A
-//! process makes a
-//! copy of the object, applies to it the operations that all processes have requested, its own included,
-//! and tries to install the copy as the object. If that fails, another process has served its request. The
-//! construction needs 3k copies and no garbage collector, no matter how long a process stalls.
+//! hallpass defines this construction, based on Herlihy (1993) and P-Sim (Fatourou & Kallimanis, 2011).
+//! A process makes a copy of the object, and applies to it the operations that all processes have
+//! requested, including its own. Then it tries to install the copy as the object. If that fails, another
+//! process has served its request. The construction needs 3k copies and no garbage collector, no matter
+//! how long a process stalls.
 //!
-//! - head: the copy that is the object. Only a copy that cannot be reached is ever written.
-//! - request\[i\]: the number of process i's latest request, the place that holds its operation, and the
+//! - head: the copy that is currently the object. A process writes only copies that no other process can
+//!   reach.
+//! - request\[i\]: the number of process i's latest request, the buffer that holds its operation, and the
 //!   copy that holds the answer ([`Request`]).
 //! - flips: one bit for each process, the parity of its request number. Each copy stores the bits that it
 //!   has served, so one comparison finds all open requests.
-//! - guard\[i\]: the copy that process i reads. If the copy is still the head after that write, nobody
-//!   writes it until process i clears its guard.
-//! - mark\[i\]: the operation of another process that process i reads, protected in the same way.
-//! - taken\[c\]: copy c is the head, or a process writes it.
+//! - guard\[i\]: the copy that process i reads. If the copy is still the head after process i has
+//!   written its guard, no process writes the copy until process i clears its guard.
+//! - mark\[i\]: the operation of another process that process i reads. The mark protects it as a guard
+//!   protects a copy.
+//! - taken\[c\]: whether copy c is the head or is written by a process.
 //!
-//! A copy is free if it is not taken, no process guards it and no answer has to be fetched from it. All
-//! answers in the head are assigned (line F1) before any process replaces it, so the requests show every
-//! answer that still has to be fetched from a former head.
+//! A copy is free if it is not taken, no process guards it, and no process still has to fetch an answer
+//! from it. All answers in the head are assigned (line F1) before any process replaces the head. So the
+//! requests show every answer that still has to be fetched from a former head.
 //!
 //! The answer to a request is assigned after at most three changes of the head. The first new head may
-//! have been started before the request, the second one has served it, and the third is installed only
-//! after line F1. So the loop from A1 ends; the lab counts its steps.
+//! have been started before the request. The second new head has served the request. The third is
+//! installed only after line F1. So the loop from A1 ends, and the lab counts its steps.
 //!
-//! Why it is fast: the copy that the head replaced lacks only the operations that the head has served.
-//! It catches up by applying these ([`Environment::copy_ends`]), so nothing is copied while the same few
-//! copies take turns.
+//! The construction is fast because the copy that the head replaced lacks only the operations that the
+//! head has served. It catches up by applying these operations ([`Environment::copy_ends`]). So nothing
+//! is copied while the same few copies take turns.
 
 mod environment;
 mod lines;

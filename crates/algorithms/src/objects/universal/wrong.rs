@@ -1,4 +1,4 @@
-//! Wrong variants. The lab must reject each of them and name what it violates.
+//! Deliberately wrong variants. The lab must reject each of them and name the violation.
 
 use super::{
     environment::{Answer, Environment, Request},
@@ -46,7 +46,7 @@ changed_lines! {
 
     /// Lines P2, B5 and B6 are missing: nothing protects an operation that another process reads.
     Unmarked: |_intent, e, _me| {
-        P2 { last, place, .. } => Goto(P3 { last, place }),
+        P2 { last, buffer, .. } => Goto(P3 { last, buffer }),
         B4 { h, c, todo } => {
             let owner = todo.trailing_zeros() as usize;
             let request = Request::unpack(e.request(owner, Op::Read));
@@ -56,10 +56,10 @@ changed_lines! {
 
     /// Line P4 numbers requests modulo 2.
     Untagged: |_intent, e, me| {
-        P4 { last, place } => {
-            e.put_ends(me, place);
+        P4 { last, buffer } => {
+            e.put_ends(me, buffer);
             let number = last.number ^ 1;
-            Goto(P5 { request: Request { number, place, answer: Answer::None } })
+            Goto(P5 { request: Request { number, buffer, answer: Answer::None } })
         },
     }
 

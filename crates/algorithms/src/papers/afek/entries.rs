@@ -1,4 +1,4 @@
-//! The registry's entries of Afek et al.'s algorithm.
+//! The registry entries of Afek et al.'s algorithm.
 
 use super::{Afek, wrong};
 use crate::{

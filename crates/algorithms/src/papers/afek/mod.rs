@@ -1,14 +1,14 @@
 //! First-in-first-enabled l-exclusion from reads and writes.
 //! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 2, on any timestamp system.
 //!
-//! x\[i\]: whether process i is outside its remainder.
-//! S: the processes that were outside their remainder when i left the doorway.
-//! y: the processes of S that are still outside their remainder.
+//! - x\[i\]: whether process i is outside its remainder.
+//! - S: the processes that were outside their remainder when process i left the doorway.
+//! - y: the processes of S that are still outside their remainder.
 //!
-//! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. l is k here, as everywhere in this crate.
+//! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. The paper's l is called k in this crate.
 //!
-//! Differs from the paper: a process does not read its own x, because it knows the value, and Test
-//! never counts it. Where the paper says "in any order", the order is ascending here.
+//! Differences from the paper: a process does not read its own x, because it knows the value and Test
+//! never counts the process itself. Where the paper says "in any order", this code uses ascending order.
 
 use alloc::{format, vec::Vec};
 
@@ -22,7 +22,7 @@ use crate::{
         memory::{Memory, Pid, Word},
         pids::Pids,
     },
-    papers::timestamps::{Collect, Inside, InsideOf, Timestamps, Turn},
+    papers::timestamps::{Collect, InProcedure, InProcedureOf, Timestamps, Turn},
 };
 
 pub mod entries;
@@ -37,7 +37,7 @@ pub struct Afek<T> {
     stamps: T,
 }
 
-/// The paper's lines. Lines 3, 5, 8 and 9 are local and belong to the line before them.
+/// The paper's lines. Lines 3, 5, 8 and 9 are local, so they are part of the line before them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<L, S> {
@@ -51,7 +51,7 @@ pub enum Line<L, S> {
 }
 use Line::*;
 
-/// The position of a process, on the timestamp system `T`.
+/// The position of a process that uses the timestamp system `T`.
 pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Afek<T> {
@@ -67,7 +67,7 @@ impl<T: Timestamps> Afek<T> {
         Pids::others(self.n, p)
     }
 
-    /// Returns line 4 for the process after `after`, or the waiting room if none is left.
+    /// Returns line 4 for the process after `after`, or the waiting room if no process is left.
     fn line_4(&self, p: Pid, after: Option<Pid>, s: Pids) -> At<T> {
         let next = match after {
             None => self.others(p).first(),
@@ -167,27 +167,28 @@ impl<T: Timestamps> Algorithm for Afek<T> {
     }
 
     fn counts(&self, at: &Loc<At<T>>) -> bool {
-        inside::<T>(at) != Inside::Neither
+        in_procedure::<T>(at) != InProcedure::Neither
     }
 
     fn normalize(&self, processes: &mut [Loc<At<T>>], memory: &mut [Word]) {
-        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside::<T>).collect();
-        self.stamps.normalize(&mut inside, memory);
-        for (loc, inside) in processes.iter_mut().zip(inside) {
-            match (loc, inside) {
-                (Loc::Entry(L2(at)) | Loc::Exit(L12(at)), Inside::Label(new)) => *at = new,
-                (Loc::Entry(L7 { scan, .. }), Inside::Scan(new)) => *scan = new,
+        let mut in_procedure: Vec<InProcedureOf<T>> =
+            processes.iter().map(in_procedure::<T>).collect();
+        self.stamps.normalize(&mut in_procedure, memory);
+        for (loc, in_procedure) in processes.iter_mut().zip(in_procedure) {
+            match (loc, in_procedure) {
+                (Loc::Entry(L2(at)) | Loc::Exit(L12(at)), InProcedure::Label(new)) => *at = new,
+                (Loc::Entry(L7 { scan, .. }), InProcedure::Scan(new)) => *scan = new,
                 _ => {}
             }
         }
     }
 }
 
-/// Returns the position of a process in the timestamp system.
-fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
+/// Returns the position of a process within the timestamp system.
+fn in_procedure<T: Timestamps>(loc: &Loc<At<T>>) -> InProcedureOf<T> {
     match *loc {
-        Loc::Entry(L2(label)) | Loc::Exit(L12(label)) => Inside::Label(label),
-        Loc::Entry(L7 { scan, .. }) => Inside::Scan(scan),
-        _ => Inside::Neither,
+        Loc::Entry(L2(label)) | Loc::Exit(L12(label)) => InProcedure::Label(label),
+        Loc::Entry(L7 { scan, .. }) => InProcedure::Scan(scan),
+        _ => InProcedure::Neither,
     }
 }

@@ -1,4 +1,4 @@
-//! Variants of Afek et al.'s algorithm that are wrong on purpose. The checker must reject each of them.
+//! Deliberately wrong variants of Afek et al.'s algorithm. The checker must reject each of them.
 
 use super::{Afek, At, Line::*};
 use crate::{
@@ -13,15 +13,15 @@ use crate::{
 
 changed_lines! {
     Afek<T>, At<T> => Next<At<T>> where [T: Timestamps];
-    /// Line 12 dropped: the old timestamp is still there when the process sets its flag again.
+    /// Line 12 is dropped: the process still has its old timestamp when it sets its flag again.
     NoSecondLabel: |s, m, p| {
         L11 => { m.write(s.x.at(p), 0); Leave },
     }
-    /// Line 2 dropped: an arriving process keeps the timestamp it had.
+    /// Line 2 is dropped: an arriving process keeps its old timestamp.
     NoLabel: |s, m, p| {
         L1 => { m.write(s.x.at(p), 1); Goto(s.line_4(p, None, Pids::NONE)) },
     }
-    /// Lines 1 and 2 swapped: a process takes its timestamp before it sets its flag.
+    /// Lines 1 and 2 are swapped: a process takes its timestamp before it sets its flag.
     LateFlag: |s, m, p| {
         L1 => match s.stamps.label(m, p, s.stamps.begin_label(p)) {
             Turn::Goto(label) => Goto(L2(label)),
@@ -36,7 +36,7 @@ changed_lines! {
     EverybodyCounts: |s, m, p| {
         L4 { j, s: _ } => { m.read(s.x.at(j)); Goto(s.line_4(p, Some(j), s.others(p))) },
     }
-    /// Line 6 dropped: a process that was there in the doorway counts forever.
+    /// Line 6 is dropped: a process that was counted in the doorway counts forever.
     NoSecondLook: |s, _m, p| {
         L6 { s: seen, .. } => Goto(s.line_7(p, seen, seen)),
     }

@@ -1,23 +1,23 @@
-//! From (k+1, k)-exclusion to (n, k)-exclusion.
-//! Anderson & Moir 1997, Figures 5 and 7 and the induction of Theorem 1.
+//! Builds (n, k)-exclusion from (k+1, k)-exclusion. Anderson & Moir 1997, Figures 5 and 7 and the
+//! induction of Theorem 1.
 //!
-//! In every arrangement, a process passes a route of blocks in its entry section, and the same route
-//! backwards in its exit section. So one machine serves all four arrangements:
+//! In every arrangement, a process passes a route of blocks in its entry section. In its exit section,
+//! it passes the same route backwards. So one step machine serves all four arrangements:
 //!
-//! - [`inductive`] (Theorems 1, 5, 9): n - k levels. Level j lets j processes through, the outermost
-//!   level n - 1.
+//! - [`inductive`] (Theorems 1, 5, 9): n - k levels, from the outermost level n - 1 to the innermost
+//!   level k. Level j lets j processes through.
 //! - [`tree`] (Theorems 2, 6, 10; Figure 5): two halves of the processes meet in a (2k, k) building,
 //!   which has k levels.
 //! - [`fast`] (Theorems 3, 7, 11; Figure 7): a test-and-set bit, the gate, sends one process
 //!   directly to the last block, and the others through a tree first.
-//! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less.
-//!   The recursion ends at (k+1, k), which is a block: n - k blocks and n - k - 1 gates. (The
+//! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less. The
+//!   recursion ends at (k+1, k), which is a block. The result has n - k blocks and n - k - 1 gates. (The
 //!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
 //!
-//! Differs from the paper: the slow path of [`fast`] is a tree over all n identifiers. Figure 7
-//! asks for (n-1, k)-exclusion there, but Figure 5 sends a process left or right by comparing its
-//! identifier with half the number of processes, and the slow path meets all n identifiers, though
-//! never at the same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
+//! Difference from the paper: the slow path of [`fast`] is a tree over all n identifiers. Figure 7 uses
+//! (n-1, k)-exclusion there. But Figure 5 sends a process left or right by comparing its identifier with
+//! half the number of processes, and all n identifiers can occur on the slow path, though never at the
+//! same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
     format,
@@ -59,7 +59,7 @@ pub enum At<L> {
     Gate(u8),
     /// The process is in a block.
     Block {
-        /// The number of gates it has lost, which selects its route.
+        /// The number of gates that the process has lost. It selects the route.
         lost: u8,
         /// The index of the block on the route.
         stage: u8,
@@ -70,14 +70,14 @@ pub enum At<L> {
     Clear(u8),
 }
 
-/// A block before it is declared.
+/// A block that is planned but not declared yet.
 pub(super) struct PlannedBlock {
     pub(super) name: String,
     pub(super) k: usize,
     pub(super) instance: usize,
 }
 
-/// The blocks and gates of an arrangement before they are declared.
+/// The blocks and gates of an arrangement that are planned but not declared yet.
 pub(super) struct Plan {
     pub(super) blocks: Vec<PlannedBlock>,
     gates: usize,
@@ -101,8 +101,8 @@ impl Plan {
         (k..=outermost).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
     }
 
-    /// Adds Figure 5 for the processes in `pids`, of which `size` are assumed to compete at once. Returns
-    /// the route of each process.
+    /// Adds Figure 5 for the processes in `pids`. At most `size` of them are assumed to compete at once.
+    /// Returns the route of each process.
     fn tree(&mut self, name: &str, pids: Range<Pid>, size: usize, k: usize) -> Vec<Vec<usize>> {
         if size <= k {
             return vec![Vec::new(); pids.len()];
@@ -172,7 +172,7 @@ pub fn fast<B: Block>(n: usize, k: usize) -> Arranged<B> {
 }
 
 /// Arranges blocks as in Figure 7 over Figure 5, as printed. The slow path is the tree for n - 1
-/// processes, whose right half may meet one process more than it is built for.
+/// processes. Its right half may meet one process more than it is built for.
 pub fn fast_printed<B: Block>(n: usize, k: usize) -> Arranged<B> {
     fast_over(n, k, n - 1)
 }
@@ -195,7 +195,7 @@ pub fn nested<B: Block>(n: usize, k: usize) -> Arranged<B> {
     let mut plan = Plan::new(n);
     plan.gates = n - k - 1;
     let depths: Vec<usize> = (0..n - k).map(|depth| plan.block(format!("d{depth}"), k)).collect();
-    // A process that wins gate d, after losing the gates before it, passes the blocks at d, ..., 0.
+    // A process that wins gate d has lost the gates before it. It passes the blocks at d, ..., 0.
     let routes: Vec<Vec<usize>> =
         (0..n - k).map(|lost| depths[..=lost].iter().rev().copied().collect()).collect();
     plan.routes = vec![routes; n];
@@ -211,7 +211,7 @@ impl<B: Block> Arranged<B> {
         self.route(p, lost)[stage as usize]
     }
 
-    /// Returns where a process continues that has lost this many gates.
+    /// Returns the position of a process after it has lost this many gates.
     fn after_losing(&self, lost: u8) -> At<B::Line> {
         if (lost as usize) < self.gates.len() {
             At::Gate(lost)
@@ -293,8 +293,9 @@ impl<B: Block> Algorithm for Arranged<B> {
     }
 
     fn waits(&self, _: Pid, at: Self::State) -> bool {
-        // The paper names no doorway. The longest possible doorway is everything before the first line
-        // at which a process may have to wait. First-in-first-enabled is weakest for that doorway.
+        // The paper names no doorway. This code chooses the longest possible doorway: everything before
+        // the first line at which a process may have to wait. For that doorway, first-in-first-enabled
+        // is weakest.
         matches!(at, At::Block { line, .. } if B::waits(line))
     }
 

@@ -1,7 +1,7 @@
-//! A (k+1, k)-exclusion block: what Figures 3, 8 and 9 have in common. The arrangements combine blocks.
+//! A (k+1, k)-exclusion block: the common part of Figures 3, 8 and 9. The arrangements combine blocks.
 //!
-//! In the figures, the first and the last line are the calls to the enclosing level. They belong to the
-//! arrangement, so the lines of a block are the lines between them.
+//! In the figures, the first and the last line call the enclosing level. These calls belong to the
+//! arrangement, so a block has only the lines between them.
 
 use core::{fmt::Debug, hash::Hash, ops::RangeInclusive};
 
@@ -15,9 +15,10 @@ use crate::framework::{
 /// The parameters that distinguish the blocks of an arrangement.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstance<'a> {
-    /// The number of all processes. Every process may come to this block.
+    /// The number of all processes. Every process may reach this block.
     pub n: usize,
-    /// How many processes the block lets through. At most one more may enter the block.
+    /// The number of processes that the block lets through. At most one more process may enter the
+    /// block.
     pub k: usize,
     /// The number of the block among all blocks (`IN` in Figure 9).
     pub instance: usize,
@@ -27,16 +28,16 @@ pub struct BlockInstance<'a> {
 
 /// A (k+1, k)-exclusion algorithm.
 pub trait Block: Sized {
-    /// The figure, for labels.
+    /// The figure that labels show.
     const FIGURE: &'static str;
-    /// The paper's number of the critical section's line.
+    /// The number that the paper gives to the line of the critical section.
     const CRITICAL: u8;
     /// Whether the block treats all processes alike, including its initial values.
     const SYMMETRIC: bool;
     /// The names of the invariants.
     const INVARIANTS: &'static [&'static str];
 
-    /// A line, with the private variables that are live there.
+    /// A line and the private variables that are live at that line.
     type Line: Copy + Eq + Hash + Debug + Send + Sync;
     /// The first line of the entry section.
     const ENTRY: Self::Line;
@@ -47,13 +48,14 @@ pub trait Block: Sized {
     type Shared: Copy;
     /// Declares the shared variables for `n` processes and this many blocks.
     fn share(layout: &mut Layout, n: usize, blocks: usize) -> Self::Shared;
-    /// Declares the block's own variables.
+    /// Declares the variables that belong to this block only.
     fn new(layout: &mut Layout, shared: Self::Shared, instance: BlockInstance<'_>) -> Self;
 
-    /// Executes one line. `Enter` means that the process passes this block, `Leave` that it leaves it.
+    /// Executes one line. `Enter` means that the process passes the block. `Leave` means that it leaves
+    /// the block.
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: Self::Line) -> Next<Self::Line>;
 
-    /// Returns the paper's number of the line.
+    /// Returns the number that the paper gives to the line.
     fn number(at: Self::Line) -> u8;
     /// Returns whether a process may busy-wait at the line.
     fn waits(at: Self::Line) -> bool;
@@ -113,8 +115,8 @@ pub enum Within<L> {
     Outside,
     /// The process is about to execute this line.
     At(L),
-    /// The process has passed the block and has not started to leave it: it is in the block's critical
-    /// section, which contains all inner blocks.
+    /// The process is in the block's critical section, which contains all inner blocks: it has passed
+    /// the block and has not started to leave it.
     Inside,
 }
 

@@ -1,4 +1,4 @@
-//! The registry's entries of Anderson & Moir's algorithms.
+//! The registry entries of Anderson & Moir's algorithms.
 
 use super::{Fig2, Fig3, Fig8, Fig9, Named, arrange, fast, fig2, inductive, nested, tree, wrong};
 use crate::{
@@ -12,7 +12,7 @@ const CC_TAS: Entry = CC.using("fetch-and-add, test-and-set");
 const DSM: Entry = CC_TAS;
 const DSM_CAS: Entry = CC.using("fetch-and-add, test-and-set, compare-and-swap");
 
-/// Figure 2 has no bound: it is an idealised baseline, and the paper does not state its cost.
+/// Figure 2 is an idealised baseline. The paper does not state its cost, so it has no bound here.
 const QUEUE: Entry = Entry::new(PAPER, "Fig. 2")
     .titled("idealised queue")
     .using("an atomic counter and queue")
@@ -35,13 +35,13 @@ entries! {
     "am-fig9-fast" + names => fast::<Fig9>, DSM_CAS.figure("Fig. 9 and 7, Thm 11").titled("fast path over a tree, shared spin locations").with_bound(RmrBound::dsm("Theorem 11", "12 if c = 1, else 10k ceil(log2(n/k)) + 11", |n, k, c| if c == 1 { 12 } else { 10 * k * log2(n, k) + 11 }));
     "am-fig9-nested" + names => nested::<Fig9>, DSM_CAS.figure("Fig. 9 and 7, Thm 12").titled("nested fast paths, shared spin locations").with_bound(RmrBound::dsm("Theorem 12", "11c+1", |_, _, c| 11 * c + 1));
     "am-fig3-fast:printed" => arrange::fast_printed::<Fig3>, CC_TAS.figure("Fig. 7 over Fig. 5").printed("the slow path is Figure 5 for n-1 processes, as printed");
-    "am-fig3:no-outer" => wrong::no_outer_level::<Fig3>, CC.figure("Fig. 3").wrong("the outermost level left out").min_gap(2);
+    "am-fig3:no-outer" => wrong::no_outer_level::<Fig3>, CC.figure("Fig. 3").wrong("the outermost level is left out").min_gap(2);
     "am-fig3:no-release" => inductive::<Changed<Fig3, wrong::Fig3NoRelease>>, CC.figure("Fig. 3").wrong("line 8 dropped");
     "am-fig3:exit-swapped" => inductive::<Changed<Fig3, wrong::Fig3ExitSwapped>>, CC.figure("Fig. 3").wrong("lines 7 and 8 swapped");
     "am-fig3:no-second-look" => inductive::<Changed<Fig3, wrong::Fig3NoSecondLook>>, CC.figure("Fig. 3").wrong("line 4 dropped");
     "am-fig3:look-first" => inductive::<Changed<Fig3, wrong::Fig3LookFirst>>, CC.figure("Fig. 3").wrong("lines 3 and 4 swapped");
     "am-fig3:no-take" => inductive::<Changed<Fig3, wrong::Fig3NoTake>>, CC.figure("Fig. 3").wrong("line 2 reads X and takes nothing");
-    "am-fig8:no-outer" => wrong::no_outer_level::<Fig8>, DSM.figure("Fig. 8").wrong("the outermost level left out").min_gap(2);
+    "am-fig8:no-outer" => wrong::no_outer_level::<Fig8>, DSM.figure("Fig. 8").wrong("the outermost level is left out").min_gap(2);
     "am-fig8:read-not-set" => inductive::<Changed<Fig8, wrong::Fig8ReadNotSet>>, DSM.figure("Fig. 8").wrong("line 4 reads P[v] instead of setting it");
     "am-fig8:no-initialise" => inductive::<Changed<Fig8, wrong::Fig8NoInitialise>>, DSM.figure("Fig. 8").wrong("line 6 dropped");
     "am-fig8:no-pretending" => inductive::<Changed<Fig8, wrong::Fig8NoPretending>>, DSM.figure("Fig. 8").wrong("lines 13 and 14 dropped");

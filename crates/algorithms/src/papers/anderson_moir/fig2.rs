@@ -1,9 +1,8 @@
-//! (n, k)-exclusion with an atomic counter and queue: a baseline that no real machine offers.
-//! Anderson & Moir 1997, Figure 2.
+//! (n, k)-exclusion with an atomic counter and queue: a baseline that no real computer offers. Anderson
+//! & Moir 1997, Figure 2.
 //!
-//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here. Line 4
-//! removes the head of the queue, if there is one, before it adds to X. There is no other difference from
-//! the paper.
+//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here. If the
+//! queue has a head, line 4 removes it before it adds to X. There is no other difference from the paper.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -17,10 +16,11 @@ use crate::framework::{
     queue,
 };
 
-/// The maximum number of processes. Every content of the queue is listed, which is more than n!.
+/// The maximum number of processes. It is small, because the domain lists every content of the queue,
+/// and there are more than n! of them.
 pub const MAX_PROCESSES: usize = 7;
 
-/// The bias that is added to X, so that its field is never negative.
+/// The number that is added to X, so that its field is never negative.
 const X_BIAS: Word = 16;
 const X_FIELD: Word = 32;
 
@@ -72,7 +72,7 @@ impl Codec for CounterAndQueue {
     }
 }
 
-fn take_place_or_queue(word: Word, p: Word) -> Word {
+fn take_slot_or_queue(word: Word, p: Word) -> Word {
     let (x, mut queue) = unpack(word);
     if x <= 0 {
         queue.push(p as Pid);
@@ -128,7 +128,7 @@ impl Algorithm for Fig2 {
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: Line) -> Next<Line> {
         match at {
             L1 => {
-                let (x, _) = unpack(m.atomic_update(self.xq, take_place_or_queue, p as Word));
+                let (x, _) = unpack(m.atomic_update(self.xq, take_slot_or_queue, p as Word));
                 if x <= 0 { Goto(L2) } else { Enter(L4) }
             }
             L2 => {

@@ -1,17 +1,18 @@
 //! (k+1, k)-exclusion for cache-coherent machines.
 //! Anderson & Moir 1997, Figure 3.
 //!
-//! x: the number of free slots, from k down to -1.   q: the process that may be waiting.
+//! x: the number of free slots, from k down to -1. q: the process that may be waiting.
 //!
 //! - I1: at most k+1 processes are at lines 2..8 (the enclosing level guarantees this).
-//! - I2: x = k - the number of processes at 3..7.
+//! - I2: x = k - the number of processes at lines 3..7.
 //! - I3: x < 0 => some process is at 3, or a process p is at 4..5 and q = p.
 //! - I4: at most k processes are at 6.
 //!
-//! Cost: 7 remote references on a cache-coherent machine (line 5 counts twice).
+//! Cost: 7 remote references on a cache-coherent computer (line 5 counts twice).
 //!
-//! Differs from the paper: the declared range of x starts at k-n. Therefore a wrong arrangement that admits
-//! too many processes shows as a violation of exclusion, not as a value outside the range of x.
+//! Difference from the paper: the declared range of x starts at k-n. A wrong arrangement that admits too
+//! many processes then shows as a violation of exclusion. With the smaller range, it would show as a
+//! value of x outside the range.
 
 use alloc::format;
 

@@ -1,9 +1,9 @@
 //! (k+1, k)-exclusion for distributed shared memory with one spin location per process and block.
 //! Anderson & Moir 1997, Figure 8.
 //!
-//! x: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
-//! q: the process whose spin location is current.
-//! P\[p\]: p has been released. It lies in the memory of p and is the only variable that p waits on.
+//! - x: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
+//! - q: the process whose spin location is current.
+//! - P\[p\]: p has been released. This variable is in the memory of p, and p waits on no other variable.
 //!
 //! - I5: at most k+1 processes are at 2..14.   I6: x = k - the number of processes at 3..10.
 //! - I7: not P\[q\] => Q = q; and some process is at 5, 6, 13, 14 exactly if every P is set.
@@ -12,7 +12,7 @@
 //! - I10: x < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k processes are at 9.
 //!
-//! Cost: 9 remote references on a distributed-shared-memory machine.
+//! Cost: 9 remote references on a computer with distributed shared memory.
 
 use alloc::format;
 
@@ -31,7 +31,7 @@ pub struct Fig8 {
     pub(super) p: Array,
 }
 
-/// The paper's lines; `v` is the private variable of lines 3 to 4 and 11 to 12.
+/// The paper's lines. `v` is the private variable of lines 3 to 4 and 11 to 12.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -53,7 +53,7 @@ use Line::*;
 impl Block for Fig8 {
     const FIGURE: &'static str = "fig8";
     const CRITICAL: u8 = 9;
-    const SYMMETRIC: bool = false; // Q starts at 0
+    const SYMMETRIC: bool = false; // Q initially names process 0
     const INVARIANTS: &'static [&'static str] = &["I5", "I6", "I7", "I8", "I9", "I10", "I11"];
 
     type Line = Line;

@@ -1,12 +1,12 @@
-//! (k+1, k)-exclusion for distributed shared memory with two spin locations per process, the same
-//! two in every block.
-//! Anderson & Moir 1997, Figure 9.
+//! (k+1, k)-exclusion for distributed shared memory with two spin locations per process. All blocks use
+//! the same two locations. Anderson & Moir 1997, Figure 9.
 //!
-//! x: the number of free slots (declared down to k-n, as in Figure 3).   z: some process is at 4..8.
-//! q: the process that may be waiting.
-//! P\[p\], R\[p\]: a flag and the number of the block it was last set for. They lie in the memory of p
-//! and are the only variables that p waits on. The next process to queue releases P. Leaving processes
-//! release R, in case the next process to queue stops before it reaches line 5.
+//! - x: the number of free slots (declared down to k-n, as in Figure 3).
+//! - z: some process is at 4..8.
+//! - q: the process that may be waiting.
+//! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
+//!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving
+//!   processes release R, in case the next process that queues stops before it reaches line 5.
 //!
 //! - I12: at most k+1 processes are at 2..16.   I13: x = k - the number of processes at 3..14.
 //! - I14: z is set exactly if some process is at 4..8.   I15: at most one process is at 4..8.
@@ -18,10 +18,10 @@
 //!   R = (false, IN).
 //! - I23: at most k processes are at 13.
 //!
-//! Cost: 10 remote references on a distributed-shared-memory machine.
+//! Cost: 10 remote references on a computer with distributed shared memory.
 //!
-//! The paper leaves the initial P and R open. So does this file: they start with every flag and every
-//! block number.
+//! The paper leaves the initial values of P and R open. So does this file: every flag and every block
+//! number is a possible initial value.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -91,7 +91,7 @@ impl Codec for Spintype {
 impl Block for Fig9 {
     const FIGURE: &'static str = "fig9";
     const CRITICAL: u8 = 13;
-    const SYMMETRIC: bool = false; // Q starts at 0
+    const SYMMETRIC: bool = false; // Q initially names process 0
     const INVARIANTS: &'static [&'static str] =
         &["I12", "I13", "I14", "I15", "I16", "I17", "I18", "I19", "I20", "I21", "I22", "I23"];
 

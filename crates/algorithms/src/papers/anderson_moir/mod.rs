@@ -1,15 +1,15 @@
 //! Anderson & Moir, "Using Local-Spin k-Exclusion Algorithms to Improve Wait-Free Object
 //! Implementations", revised February 1997.
 //!
-//! | module | figure | what it is |
+//! | module | figure | contents |
 //! |---|---|---|
 //! | [`names`] | 1 | k-assignment on top of any k-exclusion algorithm |
 //! | [`fig2`] | 2 | an idealised atomic queue, the baseline |
-//! | [`fig3`] | 3 | (k+1, k)-exclusion for cache-coherent machines |
+//! | [`fig3`] | 3 | (k+1, k)-exclusion for cache-coherent computers |
 //! | [`fig8`] | 8 | (k+1, k)-exclusion for distributed shared memory |
 //! | [`fig9`] | 9 | (k+1, k)-exclusion with a constant number of spin locations per process |
 //! | [`arrange`] | 5, 7 | from (k+1, k) to (n, k): levels, a tree, fast paths |
-//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
+//! | [`wrong`] | | deliberately wrong variants, which the checker must reject |
 
 pub mod arrange;
 pub mod block;

@@ -4,11 +4,11 @@
 //!
 //! X\[j\]: name j is taken.
 //!
-//! Cost: if the k-exclusion algorithm costs B remote references, k-assignment costs B + k + 1, and
-//! B + c + 1 if contention is at most c (Lemma 1).
+//! Cost: if the k-exclusion algorithm costs B remote references, k-assignment costs B + k + 1. If
+//! contention is at most c, it costs B + c + 1 (Lemma 1).
 //!
-//! Differs from the paper: if all k names are taken, which exclusion rules out, a process enters
-//! with the name k. The paper's line 3 would read past the end of X.
+//! Difference from the paper: if all k names are taken, a process enters with the name k. Exclusion
+//! rules out this case. The paper's line 3 would read past the end of X.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -29,8 +29,7 @@ pub struct Named<A> {
     pub(super) x: Array,
 }
 
-/// The position of a process. `held` is the line at which the exit section of the exclusion algorithm
-/// begins.
+/// The position of a process. `held` is the first line of the exclusion algorithm's exit section.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At<S> {
     /// Lines 1 and 6: the process is in the exclusion algorithm.
@@ -60,7 +59,8 @@ impl<A: Algorithm> Named<A> {
         Named { exclusion, layout, x }
     }
 
-    /// Returns whether `j` is one of the k names. If all were taken, a process would enter with the name k.
+    /// Returns whether `j` is one of the k names. A process that finds all names taken enters with the
+    /// name k.
     pub(super) fn is_name(&self, j: u8) -> bool {
         (j as usize) < self.k()
     }
@@ -113,8 +113,8 @@ impl<A: Algorithm> Algorithm for Named<A> {
     fn waits(&self, p: Pid, at: Self::State) -> bool {
         match at {
             Exclusion(at) => self.exclusion.waits(p, at),
-            // Taking a name takes a bounded number of steps, but it is not part of the doorway, which
-            // ends in the exclusion algorithm.
+            // Taking a name takes a bounded number of steps. Still, it does not belong to the doorway,
+            // which ends in the exclusion algorithm.
             L3 { .. } | L5 { .. } => true,
         }
     }
@@ -169,8 +169,8 @@ impl<A: Algorithm> Algorithm for Named<A> {
     }
 }
 
-/// Returns the position of a process in the exclusion algorithm. A process that takes a name or frees it is
-/// in the critical section of that algorithm.
+/// Returns the position of a process in the exclusion algorithm. A process that takes or frees a name is
+/// in the critical section of the exclusion algorithm.
 fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
     match *loc {
         Loc::Remainder => Loc::Remainder,

@@ -1,6 +1,6 @@
-//! Variants that are wrong on purpose. The checker must reject each of them and name the violation.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation.
 //!
-//! Most variants change one or two lines of a block. All other lines remain those of the original.
+//! Most variants change one or two lines of a block. The original executes all other lines.
 
 use super::{
     arrange::{Arranged, Plan},
@@ -21,12 +21,13 @@ use crate::{
     },
 };
 
-/// The induction without its outermost level: n processes come to a level for n - 1 processes.
+/// Builds the induction without its outermost level: n processes reach a level for n - 1 processes.
 pub fn no_outer_level<B: Block>(n: usize, k: usize) -> Arranged<B> {
     Plan::inductive(n, k, n - 2).declare(n, k)
 }
 
-/// The same instance number for all blocks of Figure 9: a release at one level takes effect at another.
+/// Builds Figure 9 with the same instance number in all blocks: a release at one level takes effect at
+/// another.
 pub fn one_instance(n: usize, k: usize) -> Arranged<Fig9> {
     let mut plan = Plan::inductive(n, k, n - 1);
     plan.blocks.iter_mut().for_each(|block| block.instance = 0);
@@ -35,25 +36,25 @@ pub fn one_instance(n: usize, k: usize) -> Arranged<Fig9> {
 
 changed_lines! {
     Fig3, fig3::Line => Next<fig3::Line>;
-    /// Line 8 dropped: no process releases the waiter.
+    /// Line 8 is dropped: no process releases the waiter.
     Fig3NoRelease: |s, m, _p| {
         fig3::Line::L7 => { m.fetch_add(s.x, 1); Leave },
     }
-    /// Lines 7 and 8 swapped: the waiter is released before a slot is free.
+    /// Lines 7 and 8 are swapped: the waiter is released before a slot is free.
     Fig3ExitSwapped: |s, m, p| {
         fig3::Line::L7 => { m.write(s.q, p as Word); Goto(fig3::Line::L8) },
         fig3::Line::L8 => { m.fetch_add(s.x, 1); Leave },
     }
-    /// Line 4 dropped: a process waits without checking whether a slot has become free.
+    /// Line 4 is dropped: a process waits without checking whether a slot has become free.
     Fig3NoSecondLook: |s, m, p| {
         fig3::Line::L3 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Lines 3 and 4 swapped: a process checks for a free slot before it announces that it waits.
+    /// Lines 3 and 4 are swapped: a process checks for a free slot before it announces that it waits.
     Fig3LookFirst: |s, m, p| {
         fig3::Line::L3 => if m.read(s.x) < 0 { Goto(fig3::Line::L4) } else { Enter(fig3::Line::L7) },
         fig3::Line::L4 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Line 2 only reads: no process takes a slot, so every process finds one free.
+    /// Line 2 only reads: no process takes a slot, so every process finds a free slot.
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
@@ -65,15 +66,16 @@ changed_lines! {
     Fig8ReadNotSet: |s, m, _p| {
         fig8::Line::L4 { v } => if m.read(s.p.at(v as usize)) == 0 { Goto(fig8::Line::L5) } else { Enter(fig8::Line::L10) },
     }
-    /// Line 6 dropped: the spin location is never initialised, so no process waits.
+    /// Line 6 is dropped: the spin location is never initialised, so no process waits.
     Fig8NoInitialise: |s, m, p| {
         fig8::Line::L5 => { m.write(s.q, p as Word); Goto(fig8::Line::L7) },
     }
-    /// Lines 13 and 14 dropped: a leaving process never gives the spin location back.
+    /// Lines 13 and 14 are dropped: a leaving process never gives the spin location back.
     Fig8NoPretending: |s, m, _p| {
         fig8::Line::L12 { v } => { m.test_and_set(s.p.at(v as usize)); Leave },
     }
-    /// Lines 5 and 6 swapped: a process initialises its location before it is the current one.
+    /// Lines 5 and 6 are swapped: a process initialises its spin location before this location is
+    /// current.
     Fig8QueueSwapped: |s, m, p| {
         fig8::Line::L5 => { m.write(s.p.at(p), 0); Goto(fig8::Line::L6) },
         fig8::Line::L6 => { m.write(s.q, p as Word); Goto(fig8::Line::L7) },
@@ -82,19 +84,20 @@ changed_lines! {
 
 changed_lines! {
     Fig9, fig9::Line => Next<fig9::Line>;
-    /// Line 3 without the test-and-set of Z: two processes may queue at once.
+    /// Line 3 lacks the test-and-set of Z: two processes may queue at once.
     Fig9NoGuard: |s, m, _p| {
         fig9::Line::L3 => Goto(fig9::Line::L5 { v: m.read(s.q) as u8 }),
     }
-    /// Lines 15 and 16 dropped: only the next process to queue releases a waiter, and there may be none.
+    /// Lines 15 and 16 are dropped: only the next process that queues releases a waiter, and there may
+    /// be no such process.
     Fig9NoSecondFlag: |s, m, _p| {
         fig9::Line::L14 => { m.fetch_add(s.x, 1); Leave },
     }
-    /// Line 12 dropped: a process waits only on the first flag.
+    /// Line 12 is dropped: a process waits only on the first flag.
     Fig9OneFlag: |s, m, p| {
         fig9::Line::L11 => if m.read(s.spin.p.at(p)) == s.word(false) { Spin(fig9::Line::L11) } else { Enter(fig9::Line::L14) },
     }
-    /// Line 9 moved after the check of X: it overwrites a release that happens in between.
+    /// Line 9 is moved after the check of X: it overwrites a release that happens in between.
     Fig9LateSecondFlag: |s, m, p| {
         fig9::Line::L9 => if m.read(s.x) < 0 { Goto(fig9::Line::L10) } else { Enter(fig9::Line::L14) },
         fig9::Line::L10 => { m.write(s.spin.r.at(p), s.word(false)); Goto(fig9::Line::L11) },

@@ -1,41 +1,45 @@
-//! k-exclusion in O(log k) remote references, by tokens.
-//! Choi 2011, Sections 2.2 and 2.3.
+//! k-exclusion with tokens in O(log k) remote references. Choi 2011, Sections 2.2 and 2.3.
 //!
-//! entry: the number of arrivals.   exit: the number of departures.   a\[i\]\[j\]: the last round in
-//! which cell j of block i was released.   N: the number of cells, in N/k blocks of k.
+//! - entry: the number of arrivals.
+//! - exit: the number of departures.
+//! - a\[i\]\[j\]: the last round in which cell j of block i was released.
+//! - N: the number of cells, in N/k blocks of k cells.
 //!
-//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). An arriving process
-//! takes the next token and waits until some cell of Wait-Set(j) in block i has reached round e. A leaving
-//! process takes a number from exit, adds k, and releases every process up to that token t'. It updates
-//! the last cell of the block before, and then the cells of Release-Set(j') in ascending order, each cell
-//! twice. One of the two attempts succeeds, or another process has written the same round or a later one.
-//! The exception is a process so slow (line 8) that the last cell of the block, on which every process
-//! waits, has been released in the meantime.
+//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). An arriving
+//! process takes the next token and waits until some cell of Wait-Set(j) in block i has reached round e.
+//! A leaving process takes a number from exit and adds k. The result is a token t', and the process
+//! releases every process up to t'. It updates the last cell of the previous block, and then the cells
+//! of Release-Set(j') in ascending order. It tries to update each cell twice. One of the two attempts
+//! succeeds, or another process has written the same round or a later one. The exception is a very slow
+//! process (line 8): in the meantime, the last cell of the block has been released, and every process
+//! waits on that cell.
 //!
 //! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
 //!
-//! Cost on a cache-coherent machine where a failed compare-and-swap counts as a read: see the
-//! registry. Without such caches ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
+//! For the cost on a cache-coherent computer where a failed compare-and-swap counts as a read, see the
+//! registry. On other computers ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
 //!
-//! Differs from the thesis:
+//! Differences from the thesis:
 //!
-//! - The sets are the ones that the proofs need; see [`sets`](super::sets).
-//! - Line 8 has exit < u + k instead of exit <= u + 2k, which is too permissive where n <= 2k and
-//!   k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier rounds can
-//!   then disturb both attempts of a process that is not slow at all: the first one with a late
-//!   compare-and-swap, the second one by reading what the first has written. The proof of (I6) says
-//!   that line 8 prevents the second disturbance, with u <= t' < exit. But only t' < exit + k holds, so
-//!   the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true:
-//!   u + k <= exit puts all of u's block below exit.
-//! - Line 2 reads one cell per step, in ascending order, and starts again after the last.
-//! - If line 7 reads a value above e, the value is kept as e: line 8 only compares it with e.
-//! - Line 4 makes no access, so it has no step of its own.
-//! - Correctness does not need N >= n; only the number of remote references does. A process that waits
-//!   for a round far ahead sees its cells change in each round before it. [`Choi::narrow`] has N = 2k,
+//! - The sets are those that the proofs need. See [`sets`](super::sets).
+//! - Line 8 has exit < u + k instead of exit <= u + 2k. The printed condition is too permissive where n
+//!   <= 2k and k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier
+//!   rounds can then disturb both attempts of a process that is not slow. They disturb the first attempt
+//!   with a late compare-and-swap, and the second attempt by reading what the first of them has written.
+//!   The proof of (I6) says that line 8 prevents the second disturbance, with u <= t' < exit. But only
+//!   t' < exit + k holds, so the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6).
+//!   (I5) stays true: u + k <= exit puts all of u's block below exit.
+//! - Line 2 reads one cell per step, in ascending order, and starts again after the last cell.
+//! - If line 7 reads a value above e, the process keeps e instead, because line 8 only compares the
+//!   value with e.
+//! - Line 4 makes no access, so it is not a separate step.
+//! - Correctness does not require N >= n; only the number of remote references does. If a process waits
+//!   for a round far ahead, its cells change in each round before that one. [`Choi::narrow`] has N = 2k,
 //!   so its memory does not depend on n.
-//! - `wide`: kn/log2 k is rounded up to a multiple of k, as k ceil(n / log2 k). For k = 1, where
-//!   log2 k is 0, log2 k counts as 1.
-//! - In our copy of the text, `parse` rounds t/N and f/k up. Lemma 2 rounds down, which is what is meant.
+//! - `wide` rounds kn/log2 k up to a multiple of k, as k ceil(n / log2 k). For k = 1, it uses 1 instead
+//!   of log2 k, which is 0.
+//! - In the available copy of the text, `parse` rounds t/N and f/k up. Lemma 2 rounds down, and this
+//!   code follows Lemma 2.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -63,22 +67,23 @@ pub struct Choi {
 
 /// The parameters of a construction.
 pub struct Parameters {
-    /// The cells to wait on, for each j.
+    /// The cells on which a process waits, for each j.
     pub wait: Vec<Vec<u8>>,
-    /// The cells to update, for each j', in order; -1 is the last cell of the block before.
+    /// The cells that a process updates, for each j', in order. -1 is the last cell of the previous
+    /// block.
     pub update: Vec<Vec<i8>>,
     /// N/k.
     pub blocks: usize,
     /// Line 8 continues if exit <= u + slack.
     pub slack: Word,
-    /// Whether the value of a cell may decrease. The algorithm never decreases a cell, and the
-    /// [normal form](super::normal) relies on it. A wrong variant that does must set this.
+    /// Whether the value of a cell may decrease. The algorithm never decreases a cell, and the [normal
+    /// form](super::normal) relies on this. A wrong variant that decreases cells must set this field.
     pub cells_may_fall: bool,
 }
 
 impl Parameters {
-    /// Returns the parameters of the thesis, with the sets and the line 8 that its proofs need, and with N
-    /// as the smallest multiple of k that is at least n.
+    /// Returns the parameters of the thesis, with the sets and the condition on line 8 that its proofs
+    /// need. N is the smallest multiple of k that is at least n.
     pub fn new(n: usize, k: usize) -> Self {
         Self::with_sets(n, k, Form::Meant)
     }
@@ -97,7 +102,7 @@ impl Parameters {
         }
     }
 
-    /// Changes line 8 to the printed one: exit <= u + 2k.
+    /// Changes the condition on line 8 to the printed one: exit <= u + 2k.
     fn with_printed_check(self) -> Self {
         Parameters { slack: 2 * self.wait.len() as Word, ..self }
     }
@@ -139,14 +144,14 @@ pub enum Line {
 use Line::*;
 
 impl Choi {
-    /// Builds the algorithm for machines where a failed compare-and-swap is a read: N is the smallest
+    /// Builds the algorithm for computers where a failed compare-and-swap is a read: N is the smallest
     /// multiple of k that is at least n.
     pub fn new(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::new(n, k))
     }
 
-    /// Builds the algorithm for machines where a failed compare-and-swap is a write: N = kn/log2 k, rounded
-    /// up to a multiple of k.
+    /// Builds the algorithm for computers where a failed compare-and-swap is a write: N = kn/log2 k,
+    /// rounded up to a multiple of k.
     pub fn wide(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters { blocks: blocks_wide(n, k), ..Parameters::new(n, k) })
     }
@@ -161,7 +166,7 @@ impl Choi {
         Self::with(n, k, Parameters::with_sets(n, k, Form::Printed).with_printed_check())
     }
 
-    /// Builds the algorithm as printed, but with all bits of the numbers below k.
+    /// Builds the algorithm as printed, except that the sets use all bits of the numbers below k.
     pub fn printed_wait(n: usize, k: usize) -> Self {
         Self::with(n, k, Parameters::with_sets(n, k, Form::PrintedCells).with_printed_check())
     }
@@ -177,7 +182,7 @@ impl Choi {
         let cells = (blocks * k) as Word;
         let now = super::normal::round_of_exit(n, &parameters, cells);
         let mut layout = Layout::default();
-        // The domain holds every value of a normal form and of a state one step from it.
+        // The domain holds every value of a normal form and of every state one step after it.
         let number = |name: String, hi, init| Decl::number(name, 0, hi, init).unbounded();
         let entry = layout.add(number("Entry".into(), now * cells + n as Word, 0));
         let exit = layout.add(number("Exit".into(), now * cells, 0));
@@ -245,12 +250,12 @@ impl Choi {
     }
 }
 
-/// Returns n / log2 k, rounded up, where log2 1 counts as 1: the smallest b with k^b >= 2^n.
+/// Returns n / log2 k, rounded up, with 1 instead of log2 1. This is the smallest b with k^b >= 2^n.
 pub(super) fn blocks_wide(n: usize, k: usize) -> usize {
     if k <= 2 {
         return n;
     }
-    // n <= 32, so 2^n fits, and the loop ends before the power gets too large.
+    // 2^n fits, because n <= 32, and the loop ends before the power gets too large.
     let (mut b, mut power) = (0, 1u128);
     while power < 1 << n {
         power *= k as u128;
@@ -351,7 +356,7 @@ impl Algorithm for Choi {
         super::normal::normalize(self, processes, memory);
     }
 
-    /// Does not count a waiting process: the cell that it reads next makes no difference.
+    /// Returns `false` for a waiting process, because the cell that it reads next makes no difference.
     fn counts(&self, at: &Loc<Line>) -> bool {
         !matches!(at, Loc::Remainder | Loc::Entry(L2 { .. }))
     }

@@ -1,29 +1,33 @@
-//! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A.
-//! Not in the thesis, which leaves bounded variables open (Section 4).
+//! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A. The thesis leaves
+//! bounded variables open (Section 4), so this algorithm is not in it.
 //!
-//! entry: the number of arrivals, modulo M, and an age for each process, from 2 down to 0.
-//! exit: the number of departures, modulo M.
+//! - entry: the number of arrivals, modulo M, and an age for each process, from 2 down to 0.
+//! - exit: the number of departures, modulo M.
 //!
-//! An arriving process takes the next token t and may enter when t < exit + k. A leaving process increments
-//! exit. So the exit section is one step, and no process can stop in the middle of it. One problem of
-//! bounded counters remains: while a waiter sleeps, the counters can wrap around once, and it would take its
-//! token for a later one. Ages solve this problem. Line 1 sets the age of the process itself to 2 and decrements the
-//! age of process t mod n, if it is above 0. The turn of each process comes once in n tokens.
+//! An arriving process takes the next token t and may enter when t < exit + k. A leaving process
+//! increments exit. So the exit section is one step, and no process can stop in the middle of it.
 //!
-//! - B1: the age of a waiter becomes 0 after more than n and at most 2n tokens since its own. From then on
-//!   it may enter: at most n processes are at 2..4, so exit >= entry - n > t.
-//! - B2: while its age is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, t - exit modulo
-//!   M is from k to n-1 exactly if it has to wait. (M is a multiple of n so that the turns stay even.)
-//! - So if line 2 lets a process enter, it may enter. If line 3 finds that the process is not old yet,
-//!   line 2 was right to let it wait. Exclusion, FIFE and resilience k are those of tokens.
-//! - I1: entry = exit + the number of processes at 2..4 (modulo M).   I3: at most k processes are in their
-//!   critical sections.
+//! Bounded counters have one problem: while a waiter sleeps, the counters can wrap around once, and the
+//! waiter would take its token for a later one. Ages solve this problem. Line 1 sets the age of its own
+//! process to 2. It also decrements the age of process t mod n, if that age is above 0. So each process
+//! has its age decremented once in n tokens.
 //!
-//! Cost: O(n) remote references on a cache-coherent machine: a waiter sees at most 2n arrivals and
-//! n departures. Line 1 is a stronger primitive than fetch-and-increment. Line 4 is fetch-and-increment
-//! modulo M, which a machine has if n is a power of two and M is 4n.
+//! - B1: the age of a waiter becomes 0 after more than n and at most 2n tokens since the waiter's own
+//!   token. From then on the waiter may enter: at most n processes are at 2..4, so exit >= entry - n >
+//!   t.
+//! - B2: while the age of a waiter is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, the
+//!   waiter has to wait exactly if t - exit modulo M is from k to n-1. (M is a multiple of n so that t
+//!   mod n stays evenly spread.)
+//! - So if line 2 lets a process enter, the process may enter. If line 3 finds that the process is not
+//!   old yet, line 2 was right to let it wait. Tokens give exclusion, FIFE and resilience k.
+//! - I1: entry = exit + the number of processes at 2..4 (modulo M).
+//! - I3: at most k processes are in their critical sections.
 //!
-//! This does not achieve O(log k): with A, a process can also stop in its exit section, before a
+//! Cost: O(n) remote references on a cache-coherent computer, because a waiter sees at most 2n arrivals
+//! and n departures. Line 1 is a stronger primitive than fetch-and-increment. Line 4 is
+//! fetch-and-increment modulo M. A real computer offers this if n is a power of two and M is 4n.
+//!
+//! This does not achieve O(log k). With A, a process can also stop in its exit section, before a
 //! compare-and-swap that has become possible again, and cells can lag behind by more than M.
 
 use alloc::{string::String, vec::Vec};
@@ -38,7 +42,7 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// The maximum number of processes: every value of entry is listed.
+/// The maximum number of processes. It is small, because the domain lists every value of entry.
 pub const MAX_PROCESSES: usize = 8;
 
 const OLDEST: Word = 0;
@@ -48,14 +52,14 @@ const AGES: Word = 3;
 pub struct Bounded {
     n: usize,
     k: usize,
-    /// M.
+    /// The modulus M.
     modulus: Word,
     layout: Layout,
     entry: Var,
     pub(super) exit: Var,
 }
 
-/// The lines. The thesis has lines 1 to 3 for these four.
+/// The four lines. The thesis has lines 1 to 3 instead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -81,7 +85,8 @@ fn unpack(n: usize, modulus: Word, word: Word) -> (Word, Vec<Word>) {
     (word % modulus, (0..n).map(age).collect())
 }
 
-/// Returns M: at least 3n, and a multiple of n, so that the turns stay even when entry goes round.
+/// Returns M: at least 3n, and a multiple of n, so that t mod n stays evenly spread when entry wraps
+/// around.
 fn modulus(n: usize) -> Word {
     3 * n as Word
 }
@@ -112,7 +117,7 @@ impl Bounded {
         Bounded { n, k, modulus, layout, entry, exit }
     }
 
-    /// Returns whether line 2 lets token `t` enter: unless t - exit is from k to n-1 (modulo M).
+    /// Returns whether line 2 lets token `t` enter. It does not if t - exit is from k to n-1 (modulo M).
     pub(super) fn may_enter(&self, t: Word, exit: Word) -> bool {
         let ahead = (t - exit).rem_euclid(self.modulus);
         !(self.k as Word..self.n as Word).contains(&ahead)
@@ -182,7 +187,7 @@ impl Algorithm for Bounded {
 
     fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
         let (entry, ages) = unpack(self.n, self.modulus, state.value(self.entry));
-        let (mut waiting, mut inside) = (0, 0);
+        let (mut waiting, mut admitted) = (0, 0);
         let mut b2 = true;
         for (p, at) in state.processes.iter().enumerate() {
             match *at {
@@ -191,13 +196,13 @@ impl Algorithm for Bounded {
                     let since = (entry - t).rem_euclid(self.modulus);
                     b2 &= ages[p] == OLDEST || since <= 2 * self.n as Word;
                 }
-                Loc::Critical(_) | Loc::Exit(_) => inside += 1,
+                Loc::Critical(_) | Loc::Exit(_) => admitted += 1,
                 _ => {}
             }
         }
         let between = (entry - state.value(self.exit)).rem_euclid(self.modulus);
         let checks =
-            [("I1", between == waiting + inside), ("I3", inside <= self.k as Word), ("B2", b2)];
+            [("I1", between == waiting + admitted), ("I3", admitted <= self.k as Word), ("B2", b2)];
         checks.into_iter().find(|(_, holds)| !holds).map(|(name, _)| name)
     }
 }

@@ -1,9 +1,9 @@
 //! The invariants in the proof of Choi's algorithm.
 //! Choi 2011, Sections 3.4 and 3.6.
 //!
-//! En(t), "t is enabled": some cell of Wait-Set(j) in block i has reached round e, where t = \[e, i, j\].
-//! u is the token that a process updates, and a is the value that it has read. 5.7 is line 7 when line 5
-//! calls it, and 6.7 is line 7 when line 6 calls it.
+//! En(t), "t is enabled", means: some cell of Wait-Set(j) in block i has reached round e, where t = \[e,
+//! i, j\]. u is the token that a process updates, and a is the value that it has read. 5.7 is line 7
+//! when line 5 calls it, and 6.7 is line 7 when line 6 calls it.
 //!
 //! - O4: the number of processes at 3 is at most the number of tokens t >= exit with En(t).
 //! - I1: entry = exit + the number of processes at 2..3.
@@ -11,28 +11,30 @@
 //! - I3: at most k processes are at 3.
 //! - I4: t < exit => En(t).
 //! - I5: p at 8 and too late for u (line 8) => the last cell of u's block has reached u's round.
-//! - I6: p at 6.7..6.9 and not too late for u => no process at 9 that has read the current value of u's
-//!   cell writes a lower round there.
-//! - I7: p at 6.8..6.9 and not too late => its cell still has the value it read, or has reached u's round.
-//! - I8: p at 5.7..6.9 => each cell that p has finished has reached its round, or the last cell
-//!   of that block has.
-//! - I10: a process that has left with t', or whose remaining updates change nothing => En(t)
-//!   for all t from t'-k to t'.
+//! - I6: p at 6.7..6.9 and not too late for u => if a process at 9 has read the current value of u's
+//!   cell, it does not write a lower round there.
+//! - I7: p at 6.8..6.9 and not too late => its cell still has the value that p read, or has reached u's
+//!   round.
+//! - I8: p at 5.7..6.9 => each cell that p has finished has reached its round, or the last cell of that
+//!   block has reached it.
+//! - I10: a process has left with t', or its remaining updates change nothing => En(t) for all t from
+//!   t'-k to t'.
 //! - I11: En(t') and t < t' => En(t).
 //!
-//! Differs from the thesis:
+//! Differences from the thesis:
 //!
-//! - I5 is printed with "and Exit"; it must be "and Exit > u + 2k" (Exit >= u + k with our line 8).
-//! - I6 and I7 are printed without "not too late" and are false without it: when p goes from 5.8 to 6.7
-//!   because it is too late, a slower process may still be about to write a lower round. (The proof calls
-//!   the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5 without I6 and I7.
-//! - The proof of I4 says that the leaving process is the one with t = exit, but processes may leave
-//!   in any order. I4 follows by counting and from I11, which comes later in the thesis.
-//! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store the
-//!   t' of processes that have left. I10 is therefore checked for every t' that exit has given out, unless
+//! - I5 is printed with "and Exit". It must be "and Exit > u + 2k" (Exit >= u + k with the changed line
+//!   8).
+//! - I6 and I7 are printed without "not too late". Without it they are false: when p goes from 5.8 to
+//!   6.7 because it is too late, a slower process may still be about to write a lower round. (The proof
+//!   calls the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5, without I6 and I7.
+//! - The proof of I4 says that the process with t = exit leaves next, but processes may leave in any
+//!   order. I4 follows by counting and from I11, which comes later in the thesis.
+//! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store
+//!   the t' of processes that have left. So I10 is checked for every t' that exit has given out, unless
 //!   the process with that t' still has a change to make. I10 includes I9.
-//! - Only tokens from one round before exit on are checked; earlier states covered the older ones. I5 to I8
-//!   skip a process whose round is old (see [`normal`](super::normal)).
+//! - Only tokens from one round before exit onwards are checked, because earlier states covered the
+//!   older tokens. I5 to I8 skip a process whose round is old (see [`normal`](super::normal)).
 
 use super::algorithm::{
     Choi,
@@ -81,15 +83,15 @@ struct Snapshot<'a> {
     exit: Word,
     /// The first token that is checked.
     first: Word,
-    /// The end of the tokens that are checked, exclusive.
+    /// The first token after those that are checked.
     end: Word,
     /// The number of processes at 3.
     critical: Word,
     /// The number of processes at 2.
     waiting: Word,
-    /// The number of tokens from exit on whose holder may enter.
+    /// The number of tokens, from exit onwards, whose holders may enter.
     enabled: Word,
-    /// The number of tokens before exit whose holder may not enter.
+    /// The number of tokens before exit whose holders may not enter.
     missing: Word,
 }
 
@@ -123,7 +125,7 @@ impl<'a> Snapshot<'a> {
         self.state.value(self.choi.cell(i, j))
     }
 
-    /// En(t): returns whether the holder of t may enter.
+    /// Evaluates En(t): returns whether the holder of t may enter.
     fn en(&self, t: Word) -> bool {
         let Token { e, i, j } = self.choi.parse(t);
         self.choi.parameters.wait[j as usize].iter().any(|&w| self.cell(i, w) >= e)
@@ -137,8 +139,9 @@ impl<'a> Snapshot<'a> {
         self.choi.too_late(u, self.exit)
     }
 
-    /// Returns the leaving processes whose round is not old. Each item has the position in lines 4 to 6, and
-    /// at lines 8 and 9 the value that the process has read, with true at line 8 and false at line 9.
+    /// Returns the leaving processes whose round is not old. Each item is the position in lines 4 to 6.
+    /// At lines 8 and 9, it also has the value that the process has read, with `true` at line 8 and
+    /// `false` at line 9.
     fn leaving(&self) -> impl Iterator<Item = (Update, Option<(bool, Word)>)> + '_ {
         let floor = self.choi.floor(self.exit);
         let place = |at: &Loc<Line>| match *at {
@@ -187,8 +190,8 @@ impl<'a> Snapshot<'a> {
             self.choi.unparse(u.last) == last && !idle
         };
         let held = |last: Word| self.leaving().any(|(u, _)| holds(u, last));
-        // No process gets a t' below k. Checking those values too is harmless, because the holders of all
-        // tokens below k may enter from the beginning.
+        // No process gets a t' below k. Checking these values too is harmless: the holders of all tokens
+        // below k may enter from the beginning.
         (self.exit..self.exit + k)
             .filter(|&last| !held(last))
             .all(|last| self.en_all(last - k, last))

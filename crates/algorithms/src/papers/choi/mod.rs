@@ -1,13 +1,13 @@
 //! Choi, "A Solution to k-Exclusion with O(log k) RMR Complexity", Dartmouth TR2011-682, 2011.
 //!
-//! | module | section | what it is |
+//! | module | section | contents |
 //! |---|---|---|
 //! | [`sets`] | 2.4, 3.1 | the cells that a process waits on, and the cells that it updates |
 //! | [`algorithm`] | 2.2, 2.3 | the algorithm |
 //! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
 //! | [`normal`] | | a normal form with bounded numbers, so that the checker sees finitely many states |
 //! | [`bounded`] | 4 | tokens with bounded counters, an open problem of the thesis |
-//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
+//! | [`wrong`] | | deliberately wrong variants, which the checker must reject |
 
 pub mod algorithm;
 pub mod bounded;

@@ -1,46 +1,50 @@
-//! A normal form with bounded numbers for the states of Choi's algorithm, so that the checker sees
-//! finitely many.
+//! A normal form with bounded numbers for the states of Choi's algorithm. With it, the checker sees
+//! finitely many states.
 //!
-//! Entry, exit, rounds and cells grow without bound. In a normal form the round of exit is fixed, and old
-//! numbers are as small as possible. The normal form behaves as the state does, permanently: steps from
-//! both access the same variables, take the same branches, and lead to states with the same normal form.
-//! The reasons:
+//! Entry, exit, rounds and cells grow without bound. In a normal form, the round of exit is fixed, and
+//! old numbers are as small as possible. A state and its normal form behave alike from then on: steps
+//! from both access the same variables, take the same branches, and lead to states with the same normal
+//! form. The reasons are:
 //!
-//! 1. *Shifting.* Only differences of tokens matter, so a whole number of rounds may be subtracted from
-//!    (or added to) everything: N from entry and exit, 1 from every round and cell. So the round of
-//!    exit becomes E, the same in every normal form.
+//! 1. *Shifting.* Only differences of tokens matter. So a whole number of rounds may be subtracted from
+//!    everything, or added: N from entry and exit, and 1 from every round and cell. This gives exit the
+//!    same round E in every normal form.
 //!
-//! 2. *Processes with nothing to change.* Exit never decreases, and cells never do (line 9 comes after
-//!    a < e). So line 8 will fail for a cell if the process is too late for it, exit > u + slack, or if
-//!    the cell has reached u's round. If that holds for all cells that a process still has to update, its
-//!    round has no effect. It becomes the floor F (see 5), which is too late as well. A waiter
-//!    all of whose cells have reached its round gets round 1, and no cell is below 1.
+//! 2. *Processes with nothing to change.* Exit never decreases, and neither do cells, because line 9
+//!    comes after a < e. So line 8 will fail for a cell in two cases: the process is too late for it
+//!    (exit > u + slack), or the cell has reached u's round. If one of these holds for each cell that a
+//!    process still has to update, the round of this process has no effect. It becomes the floor F (see
+//!    5), which is too late as well. If all cells of a waiter have reached its round, the waiter gets
+//!    round 1, because no cell is below 1.
 //!
-//! 3. *Values that were read.* At line 8, if it will fail, a becomes u's round. If it will not fail, or at
-//!    line 9, and the cell no longer holds a, then the compare-and-swap will fail for every a. So a
-//!    becomes 0, which no cell of a normal form holds. Hence a compare-and-swap that may succeed has a
-//!    equal to the cell.
+//! 3. *Values that were read.* If line 8 will fail for a process at line 8, its a becomes u's round. If
+//!    line 8 will not fail, or if the process is at line 9, and the cell no longer holds a, then the
+//!    compare-and-swap will fail for every a. So a becomes 0, which no cell of a normal form holds.
+//!    Hence, if a compare-and-swap may succeed, its a equals the cell.
 //!
-//! 4. *Cells without waiters.* Future tokens are not below exit (see line 3). In cell j of block i they
-//!    are compared with at least the first round in which that cell's token is not below exit. Below
-//!    that round, a cell's value is only compared with the rounds of the present waiters and leaving
-//!    processes. It becomes the largest of these rounds that it has reached, or F.
-//!    (Invariants are evaluated in normal forms, so a value that they look at counts as compared.)
+//! 4. *Cells without waiters.* Future tokens are not below exit (see line 3). A future token in cell j
+//!    of block i has at least the first round in which the token of that cell is not below exit. Below
+//!    that round, the value of the cell is only compared with the rounds of the present waiters and
+//!    leaving processes. The value becomes the largest of these rounds that it has reached, or F.
+//!    (Invariants are evaluated in normal forms, so a value that they read counts as compared.)
 //!
-//! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. Future tokens, the
-//!    tokens of processes that are not too late, and what they will write, are younger than F. So an
-//!    old number is always found smaller than a young one, and is otherwise compared only within
-//!    its block: with the round of an old waiter (has the cell reached it?), and, in its own cell, with
-//!    the rounds that old compare-and-swaps at line 9, which may succeed, are about to write there.
-//!    For each block, the rounds of the old waiters divide the old numbers into classes. Within a class,
-//!    the numbers of one cell keep their order and lose their distance; numbers of different cells are
-//!    never compared with each other. The classes are packed below F, the highest first.
+//! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. These numbers are
+//!    younger than F: future tokens, the tokens of processes that are not too late, and the values that
+//!    these processes will write. So every comparison of an old number with a young one finds the old
+//!    number smaller. All other comparisons of an old number stay within its block. One compares it with
+//!    the round of an old waiter: has the cell reached this round? The other stays in its own cell and
+//!    compares it with the rounds that old compare-and-swaps at line 9, if they may succeed, are about
+//!    to write there. For each block, the rounds of the old waiters divide the old numbers into classes.
+//!    Within a class, the numbers of one cell keep their order and lose their distance. Numbers of
+//!    different cells are never compared with each other. The classes are packed below F, the highest
+//!    first.
 //!
-//! There are at most n old processes, so at most n + 1 such numbers are needed: each old waiter
-//! begins a class, each old compare-and-swap adds a number to one, and the cells add one more.
+//! There are at most n old processes, so at most n + 1 such numbers are needed. Each old waiter begins a
+//! class, each old compare-and-swap adds a number to a class, and the cells add one more number.
 //!
-//! Where line 9 is a write (a [wrong variant](super::wrong::write)), cells may decrease. Then 2 considers
-//! only whether a process is too late, 3 treats every write as one that may succeed, and 4 is left out.
+//! In a [wrong variant](super::wrong::write), line 9 is a write, so cells may decrease. For this
+//! variant, point 2 considers only whether a process is too late, point 3 treats every write as one that
+//! may succeed, and point 4 is left out.
 
 use super::algorithm::{
     Choi,
@@ -52,27 +56,28 @@ use crate::{
     registry::MAX_PROCESSES,
 };
 
-/// The value in a normal form of an a that the cell no longer holds.
+/// The normal value of an a that the cell no longer holds.
 const STALE: Word = 0;
-/// The round in a normal form of a waiter all of whose cells have reached its round.
+/// The normal round of a waiter whose cells have all reached its round.
 const SATISFIED: Word = 1;
-// Cells may hold these values until they have their final ones, so these markers stand for them first.
+// Markers for these two values. They are used until the cells have their final values, because a cell
+// may hold 0 or 1 before.
 const STALE_YET: Word = Word::MIN;
 const SATISFIED_YET: Word = Word::MIN;
 const ENOUGH_YET: Word = Word::MAX;
 
-/// Returns how many numbers are reserved for old ones.
+/// Returns how many numbers are reserved for old numbers.
 fn room(n: usize) -> Word {
     n as Word + 1
 }
 
-/// Returns by how many rounds a token that is not too late may be behind exit.
+/// Returns the maximum number of rounds by which a token that is not too late lags behind exit.
 fn lag(parameters: &Parameters, cells: Word) -> Word {
     let k = parameters.wait.len() as Word;
     (parameters.slack + k).div_euclid(cells) + Word::from((parameters.slack + k) % cells != 0)
 }
 
-/// Returns E.
+/// Returns E, the round of exit in a normal form.
 pub(super) fn round_of_exit(n: usize, parameters: &Parameters, cells: Word) -> Word {
     room(n) + 1 + lag(parameters, cells)
 }
@@ -88,8 +93,8 @@ impl Choi {
         self.parameters.cells_may_fall || memory[self.cell(u.i, u.j).index()] == a
     }
 
-    /// Returns the token of the compare-and-swap for an old round that a process is about to make in
-    /// block i.
+    /// If a process in block i is about to make a compare-and-swap for an old round, returns the token
+    /// of this compare-and-swap.
     fn old_swap(&self, at: &Loc<Line>, i: u8, floor: Word, memory: &[Word]) -> Option<Token> {
         match *at {
             Loc::Exit(L9 { u, a }) => {
@@ -101,7 +106,7 @@ impl Choi {
         }
     }
 
-    /// Subtracts `by` rounds (see 1).
+    /// Subtracts `by` rounds from all numbers (see 1).
     fn shift(&self, by: Word, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         if by == 0 {
             return;
@@ -134,7 +139,7 @@ impl Choi {
         })
     }
 
-    /// Replaces private values of a process that make no difference (see 2 and 3).
+    /// Replaces private values of a process that no longer make a difference (see 2 and 3).
     fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
         match at {
             Loc::Entry(L2 { t, .. }) if !self.parameters.cells_may_fall => {
@@ -178,7 +183,8 @@ impl Choi {
         }
     }
 
-    /// Gives a cell a new value, also in the private state of the processes that have read it.
+    /// Gives a cell a new value, both in memory and in the private states of the processes that have
+    /// read it.
     fn replace(
         &self,
         (i, j): (u8, u8),
@@ -219,7 +225,7 @@ impl Choi {
                 {
                     compares(t.e);
                 }
-                // The finished cells are included for (I8), and so is the last cell.
+                // The finished cells and the last cell are included, because I8 reads them.
                 Loc::Exit(L7 { u } | L8 { u, .. } | L9 { u, .. }) if u.last.e > floor => {
                     (0..self.parameters.update[u.last.j as usize].len() as u8)
                         .map(|r| self.target(Update { r, ..u }))
@@ -240,7 +246,7 @@ impl Choi {
         let next = self.parse(exit);
         for i in 0..self.blocks() as u8 {
             for j in 0..self.k as u8 {
-                // One less than the first future round: the invariants look back one round.
+                // One less than the first future round, because the invariants look back one round.
                 let first = next.e - 1 + Word::from((i, j) < (next.i, next.j));
                 let value = memory[self.cell(i, j).index()];
                 if floor < value && value < first {
@@ -278,7 +284,7 @@ struct Old<'a> {
     choi: &'a Choi,
     i: u8,
     floor: Word,
-    /// The rounds of old waiters, ascending, each once.
+    /// The rounds of the old waiters, in ascending order and without repetition.
     waiters: Few,
 }
 
@@ -305,7 +311,7 @@ impl Few {
         }
     }
 
-    /// Returns how many elements are at most `number`.
+    /// Returns the number of elements that are at most `number`.
     fn up_to(&self, number: Word) -> usize {
         self.as_slice().partition_point(|&other| other <= number)
     }
@@ -348,11 +354,12 @@ impl<'a> Old<'a> {
         let (choi, floor) = (self.choi, self.floor);
         let k = choi.k as u8;
         let old_cells = (0..k).any(|j| memory[choi.cell(self.i, j).index()] <= floor);
-        // An old compare-and-swap that may succeed has an old cell. A write does not need one.
+        // If an old compare-and-swap may succeed, its cell is old. A write does not need an old cell.
         if !old_cells && self.waiters.len == 0 && !choi.parameters.cells_may_fall {
             return;
         }
-        // The number of values that each class takes, and from that, where it begins.
+        // The number of values that each class takes. The first value of each class follows from these
+        // numbers.
         let mut sizes = [0; MAX_PROCESSES + 1];
         sizes[1..=self.waiters.len].fill(1);
         for j in 0..k {
@@ -373,8 +380,8 @@ impl<'a> Old<'a> {
         }
         assert!(next >= 1, "more old numbers than processes");
 
-        // All new values are computed before any is changed: a compare-and-swap is identified by the old
-        // value of its cell.
+        // All new values are computed before any value is changed, because the old value of its cell
+        // identifies a compare-and-swap.
         let mut swaps = [None; MAX_PROCESSES];
         for j in 0..k {
             let numbers = self.numbers(j, processes, memory);

@@ -1,26 +1,27 @@
-//! The cells of a block that a process waits on, and the cells that a leaving process updates.
-//! Choi 2011, Section 2.4, and properties (P1) to (P6) of Section 3.1.
+//! The cells of a block that a process waits on, and the cells that a leaving process updates. Choi
+//! 2011, Section 2.4, with properties (P1) to (P6) of Section 3.1.
 //!
 //! Numbers below k are written with ceil(log2 k) bits, most significant bit first.
 //!
-//! - Release-Set(j): each prefix of j, padded with zeros.
-//! - Wait-Set(j): each prefix of j followed by a one and padded with zeros, if that is in
-//!   j..k-1; and j; and k-1.
+//! - Release-Set(j) contains each prefix of j, padded with zeros.
+//! - Wait-Set(j) contains j, k-1, and each prefix of j followed by a one and padded with zeros, if this
+//!   number is in j..k-1.
 //!
-//! Take i < j and the first bit in which they differ: it is 0 in i and 1 in j. The common prefix,
-//! followed by a one and zeros, is in both sets. So a process that releases up to j reaches every process
-//! that waits at i (P4), and it reaches a lower i at a lower cell or at the same cell (P5).
+//! Take i < j, and the first bit in which they differ: it is 0 in i and 1 in j. The common prefix,
+//! followed by a one and zeros, is in both sets. So a process that releases up to j reaches every
+//! process that waits at i (P4). It reaches a lower i at a lower cell or at the same cell (P5).
 //!
-//! Differs from the thesis, whose definition does not have these properties:
+//! Differences from the thesis, whose definition does not have these properties:
 //!
-//! - It prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof of
-//!   Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
-//! - Its Wait-Set(0) does not contain 0, since no number that ends in 10* is 0. The proof of (P4)
-//!   says that j is in Wait-Set(j), which holds for every other j. ([`Form::PrintedCells`])
-//! - Lemma 1, that the sets of i < j have exactly one element in common, is wrong for j = k-1, where
-//!   k-1 may be a second one, and for i = 0, once 0 is in Wait-Set(0). No proof needs it: (P5) is about
-//!   the smallest element.
-//! - The proof of (P1) has w <= i where w >= i is meant.
+//! - The thesis prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof
+//!   of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
+//! - The Wait-Set(0) of the thesis does not contain 0, because no number that ends in 10* is 0. The
+//!   proof of (P4) says that j is in Wait-Set(j), which holds for every other j.
+//!   ([`Form::PrintedCells`])
+//! - Lemma 1 says that the sets of i < j have exactly one element in common. This is wrong for j = k-1,
+//!   because k-1 may be a second common element. It is also wrong for i = 0, once 0 is in Wait-Set(0).
+//!   No proof needs the lemma: (P5) is about the smallest element.
+//! - The proof of (P1) has w <= i and must have w >= i.
 
 use alloc::vec::Vec;
 
@@ -37,7 +38,7 @@ pub enum Form {
     PrintedCells,
 }
 
-/// The sets of every j below k, each ascending.
+/// The sets of every j below k, each in ascending order.
 #[derive(Clone, Debug)]
 pub struct Sets {
     /// Wait-Set(j).
@@ -64,7 +65,7 @@ impl Sets {
     }
 }
 
-/// Returns the first `length` of the low `bits` bits of `j`, padded with zeros.
+/// Returns the first `length` bits of the low `bits` bits of `j`, padded with zeros.
 fn prefix(j: usize, bits: u32, length: u32) -> usize {
     (j & ((1 << bits) - 1)) >> (bits - length) << (bits - length)
 }
@@ -142,11 +143,11 @@ mod tests {
             // Release-Set(j) has an element for each 1 bit of j, and 0.
             assert!((0..k).all(|j| release[j].len() == j.count_ones() as usize + 1), "k = {k}");
             assert_eq!(largest(&release), k.ilog2() as usize + 1, "k = {k}");
-            // Wait-Set(0) is the largest set: 0, the powers of two, and k-1 if it is not one of these.
+            // Wait-Set(0) is the largest set: 0, the powers of two, and k-1 if it is not among them.
             let extra = usize::from(k > 2 && !(k - 1).is_power_of_two());
             assert_eq!(largest(&wait), 1 + log + extra, "k = {k}");
             assert_eq!(wait[0].len(), largest(&wait), "k = {k}");
-            // Every Wait-Set ends with the last cell, and every Release-Set begins with the first.
+            // Every Wait-Set ends with the last cell, and every Release-Set begins with the first cell.
             assert!(wait.iter().all(|set| set.last() == Some(&(k as u8).wrapping_sub(1))));
             assert!(release.iter().all(|set| set[0] == 0));
         }
@@ -171,7 +172,8 @@ mod tests {
             smallest.retain(|property, _| property.starts_with('P'));
             assert_eq!(smallest, [("P4", 2)].into(), "{form:?}");
         }
-        // With all bits, only the sets of 0 have no common element, for every k from 2 on.
+        // If all bits are used, only the sets of 0 have no common element. This holds for every k from 2
+        // on.
         for k in 2..=MAX_K {
             let Sets { wait, release } = Sets::new(k, Form::PrintedCells);
             for (j, release) in release.iter().enumerate() {

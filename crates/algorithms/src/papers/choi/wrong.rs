@@ -1,8 +1,8 @@
-//! Variants of Choi's algorithm that are wrong on purpose. The checker must reject each of them and name
-//! the violation.
+//! Deliberately wrong variants of Choi's algorithm. The checker must reject each of them and name the
+//! violation.
 //!
-//! With k <= 2, enough processes update each cell that dropping line 6, or waiting only on the own cell,
-//! does no harm. These variants fail from n = 4, k = 3 on.
+//! With k <= 2, many processes update each cell, so two of these mistakes do no harm there: dropping
+//! line 6, and waiting only on the process's own cell. These variants fail from n = 4, k = 3 on.
 
 use alloc::vec;
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// {-1} dropped in line 4: no process updates the block before.
+/// {-1} is dropped in line 4: no process updates the previous block.
 pub fn no_previous(n: usize, k: usize) -> Choi {
     let mut parameters = Parameters::new(n, k);
     parameters.update.iter_mut().for_each(|list| list.retain(|&r| r >= 0));
@@ -37,7 +37,7 @@ pub fn descending(n: usize, k: usize) -> Choi {
     Choi::with(n, k, parameters)
 }
 
-/// Line 2 waits only on the own cell.
+/// Line 2 waits only on the process's own cell.
 pub fn own_cell(n: usize, k: usize) -> Choi {
     let wait = (0..k).map(|j| vec![j as u8]).collect();
     Choi::with(n, k, Parameters { wait, ..Parameters::new(n, k) })
@@ -51,7 +51,7 @@ pub fn write(n: usize, k: usize) -> Changed<Choi, Write> {
 
 changed_lines! {
     Choi, Line => Next<Line>;
-    /// Line 6 dropped: a process tries to update each cell only once.
+    /// Line 6 is dropped: a process tries to update each cell only once.
     Once: |s, m, _p| {
         L8 { u, a } => {
             let target = s.target(u);
@@ -67,21 +67,21 @@ changed_lines! {
             s.next_cell(u)
         },
     }
-    /// Line 3 adds k+1: each process releases one token more than has left.
+    /// Line 3 adds k+1: each process releases one token too many.
     OneAhead: |s, m, _p| {
         L3 => {
             let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word + 1);
             Goto(L7 { u: Update { last, r: 0, second: false } })
         },
     }
-    /// Line 3 adds k-1: each process releases one token less than has left.
+    /// Line 3 adds k-1: each process releases one token too few.
     OneBehind: |s, m, _p| {
         L3 => {
             let last = s.parse(m.fetch_add(s.exit, 1) + s.k as Word - 1);
             Goto(L7 { u: Update { last, r: 0, second: false } })
         },
     }
-    /// Line 9 is a write; see [`write`](fn@write).
+    /// Line 9 is a write. See [`write`](fn@write).
     Write: |s, m, _p| {
         L9 { u, .. } => {
             let Token { e, i, j } = s.target(u);
@@ -93,7 +93,7 @@ changed_lines! {
 
 changed_lines! {
     Bounded, bounded::Line => Next<bounded::Line>;
-    /// Line 3 dropped: a waiter never learns that its token is old.
+    /// Line 3 is dropped: a waiter never finds out that its token is old.
     Ageless: |s, m, _p| {
         bounded::Line::L2 { t } => match s.may_enter(t, m.read(s.exit)) {
             true => Next::Enter(bounded::Line::L4),

@@ -1,4 +1,4 @@
-//! The registry's entries of Omori et al.'s algorithms.
+//! The registry entries of Omori et al.'s algorithms.
 
 use super::{excl, gtex, naive, wrong};
 use crate::registry::{Entry, changed, entries};
@@ -16,9 +16,9 @@ entries! {
     "omori-excl:no-turn" => |n, k| changed::<_, wrong::NoTurn>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i dropped");
     "omori-excl:turn-first" => |n, k| changed::<_, wrong::TurnFirst>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i before level(i) := s");
     "omori-excl:off-by-one" => wrong::excl_off_by_one, OMORI.figure("EXCL").wrong("count <= n-s is accepted");
-    "omori-excl:count-kept" => |n, k| changed::<_, wrong::CountKept>(excl, n, k), OMORI.figure("EXCL").wrong("check continues from the last count");
-    "omori-excl:no-first-level" => wrong::excl_no_first_level, OMORI.figure("EXCL").wrong("level 1 left out").min_gap(2);
+    "omori-excl:count-kept" => |n, k| changed::<_, wrong::CountKept>(excl, n, k), OMORI.figure("EXCL").wrong("check continues from the previous count");
+    "omori-excl:no-first-level" => wrong::excl_no_first_level, OMORI.figure("EXCL").wrong("level 1 is left out").min_gap(2);
     "omori-excl:no-reset" => |n, k| changed::<_, wrong::NoReset>(excl, n, k), OMORI.figure("EXCL").wrong("level(i) := 0 dropped");
-    "omori-gtex:no-root" => wrong::gtex_no_root, OMORI.figure("GTEX").wrong("the competitions of the root left out");
+    "omori-gtex:no-root" => wrong::gtex_no_root, OMORI.figure("GTEX").wrong("the competitions of the root are left out");
     "omori-gtex:leaf-as-inner" => wrong::gtex_leaf_as_inner, OMORI.figure("GTEX").wrong("leaves compete like inner nodes, as for n = 2^t 2k");
 }

@@ -1,18 +1,19 @@
-//! n-k levels. Each level counts the processes at it or above.
-//! Omori et al. 2002, procedures (n, k)-EXCL and check.
+//! An algorithm with n-k levels. Each level counts the processes at this level or above. Omori et al.
+//! 2002, procedures (n, k)-EXCL and check.
 //!
-//! level(i): 0, or the level that i has reached.
-//! turn(s): the last process to reach level s; initially any process.
+//! - level(i): 0, or the level that i has reached.
+//! - turn(s): the last process that has reached level s; initially any process.
 //!
-//! - Lemma 1: at most n-s winners at level s.
+//! - Lemma 1: there are at most n-s winners at level s.
 //!
 //! The paper states that a process enters within (n-k)(n+2)+1 steps while at most k processes compete
-//! (section 7). That is one scan per level. But a scan is not a snapshot: it counts both a process that
-//! leaves after the scan has read its level, and a process that arrives before the scan reads its level.
-//! The process then has to scan again. For n = 3, k = 2, entering takes up to 8 steps, not 6.
+//! (Section 7). That is one scan per level. But a scan is not a snapshot. It counts a process that
+//! leaves after the scan has read its level, and also a process that arrives before the scan reads its
+//! level. The scanning process then has to scan again. For n = 3, k = 2, entering takes up to 8 steps,
+//! not 6.
 //!
-//! The waitfor of level s: at most n-s-1 others are at level s or above, or turn(s) /= i. It is not
-//! atomic. Its parts are read in the order of `check`: first the levels, then turn.
+//! The waitfor of level s ends when at most n-s-1 others are at level s or above, or when turn(s) /= i.
+//! It is not atomic. `check` determines the order of its reads: first the levels, then turn.
 
 use alloc::{format, string::ToString};
 
@@ -27,7 +28,8 @@ pub fn excl(n: usize, k: usize) -> Ladder {
     levels(n, k, "excl", |s| n - s)
 }
 
-/// Builds levels 1 to n-k. A process may not leave level s while `crowd(s)` others are at it or above.
+/// Builds levels 1 to n-k. A process has to wait at level s while `crowd(s)` others are at level s or
+/// above.
 pub(super) fn levels(
     n: usize,
     k: usize,

@@ -1,28 +1,29 @@
-//! A tournament of groups, each of which runs a small EXCL.
-//! Omori et al. 2002, procedures (n, k)-GTEX and gcheck.
+//! A tournament of groups. Each group runs a small EXCL. Omori et al. 2002, procedures (n, k)-GTEX and
+//! gcheck.
 //!
 //! A complete binary tree of depth bl = floor(log2(n/(k+1))) halves the group of processes at each node.
-//! If the group has odd size, the lower half gets one process more. From its leaf up to the root, a
-//! process goes through the competitions (p, q) of each node, with p = 0 at the leaf and q = 1, 2, ...
+//! If the group has odd size, the lower half gets one process more. A process goes from its leaf up to
+//! the root. At each node, it goes through the competitions (p, q), with p = 0 at the leaf and q = 1, 2,
+//! ...
 //!
-//! level(i): (0, 0), or the competition that i has reached, in the order of pairs.
-//! turn(x, q): the last process of the group of x to reach its q-th competition; initially any process of
-//! the group.
+//! - level(i): (0, 0), or the competition that i has reached, in the order of pairs.
+//! - turn(x, q): the last process of x's group that has reached the q-th competition of x; initially any
+//!   process of the group.
 //!
 //! - Lemma 5: a leaf has k+1 to 2k+2 processes.
-//! - Lemma 6: at most 2k-q winners at the q-th competition of an inner node; at a leaf x, as many as
-//!   in EXCL: |G_x|-q.
+//! - Lemma 6: there are at most 2k-q winners at the q-th competition of an inner node. At a leaf x,
+//!   there are at most |G_x|-q, as in EXCL.
 //!
-//! The paper's bound on the steps while at most k processes compete (section 7) counts one competition per
-//! node instead of k. For k > 1, even a process that meets no other takes longer.
+//! The paper bounds the number of steps while at most k processes compete (Section 7). The bound counts
+//! one competition per node instead of k. For k > 1, even a process that meets no other takes longer.
 //!
-//! Differs from the paper:
+//! Differences from the paper:
 //!
 //! - The paper describes only n = 2^bl 2k and leaves the rest to the reader. Here a leaf x has |G_x|-k
-//!   competitions, and the q-th one requires at most |G_x|-q-1 others. For a leaf of 2k processes that is
-//!   what the paper prints.
+//!   competitions, and the q-th competition requires at most |G_x|-q-1 others. For a leaf of 2k
+//!   processes, this is what the paper prints.
 //! - The range of level(i) contains (0, 0). The paper omits this value, although level(i) starts with it.
-//! - `gcheck` reads turn(g(i, bl-p), q), as the procedure that calls it does. The paper prints turn(p, q),
+//! - `gcheck` reads turn(g(i, bl-p), q), like the procedure that calls it. The paper prints turn(p, q),
 //!   which is not declared (see [`wrong::gtex_printed`]).
 //!
 //! [`wrong::gtex_printed`]: super::wrong::gtex_printed
@@ -63,7 +64,7 @@ pub fn bl(n: usize, k: usize) -> usize {
     (n / (k + 1)).ilog2() as usize
 }
 
-/// Returns the nodes by depth, each depth from left to right.
+/// Returns the nodes by depth. Within a depth, the nodes go from left to right.
 pub fn tree(n: usize, k: usize) -> Vec<Vec<Node>> {
     let mut depths = vec![vec![Node { x: String::new(), group: 0..n }]];
     for depth in 0..bl(n, k) {
@@ -83,16 +84,16 @@ pub(super) struct Group {
     /// The node's height above the leaves.
     pub(super) p: usize,
     pub(super) node: Node,
-    /// The number of entrants that its competitions are built for. The q-th competition has at most
+    /// The number of processes for which the competitions are built. The q-th competition has at most
     /// `entrants - q` winners.
     pub(super) entrants: usize,
-    /// The name of its turn variables. Groups with the same name share them.
+    /// The name of the turn variables. Groups with the same name share their turn variables.
     pub(super) turns: String,
-    /// The processes that write its turn variables.
+    /// The processes that write the turn variables.
     pub(super) writers: Range<Pid>,
 }
 
-/// Returns all groups, the leaves first, each height from left to right.
+/// Returns all groups, leaves first. Within a height, the groups go from left to right.
 pub(super) fn groups(n: usize, k: usize) -> Vec<Group> {
     let heights = tree(n, k).into_iter().rev().enumerate();
     heights
@@ -116,7 +117,7 @@ pub fn gtex(n: usize, k: usize) -> Ladder {
 /// Builds the competitions of these groups, in the order of `groups`.
 pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
     let max_rounds = groups.iter().map(|group| group.entrants - k).max().unwrap_or(0).max(k);
-    let width = max_rounds as Word + 1; // above the second number of a level
+    let width = max_rounds as Word + 1; // greater than the second number of any level
 
     let mut layout = Layout::default();
     let mut turns: BTreeMap<(String, usize), Var> = BTreeMap::new();

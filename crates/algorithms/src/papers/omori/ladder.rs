@@ -1,7 +1,8 @@
-//! One competition after another: the common part of NAIVE, EXCL and GTEX.
-//! Omori et al. 2002, sections 2, 3 and 5.
+//! A sequence of competitions: the common part of NAIVE, EXCL and GTEX. Omori et al. 2002, sections 2, 3
+//! and 5.
 //!
-//! level(i): the competition that i has reached.   turn(s): the last process to reach competition s.
+//! - level(i): the competition that i has reached.
+//! - turn(s): the last process that has reached competition s.
 //!
 //! ```text
 //! for each competition s of i, in order:
@@ -15,15 +16,16 @@
 //!
 //! A process is a *winner* at s from the end of line 4 until it has executed line 5.
 //!
-//! Doorway: the paper defines none. By the lab's convention the doorway is everything before the first
-//! line at which a process may have to wait, which is line 4 after it has counted too many others. The
-//! scan of line 3 belongs to the doorway, and so does every competition that is won by counting alone: the
-//! whole entry section of a process that meets no other is its doorway. (With only lines 1 and 2 as the
-//! doorway, first-in-first-enabled has the same verdicts for EXCL with n <= 3 and with n = 4, k = 3.)
+//! Doorway: the paper defines none. By the lab's convention, the doorway is everything before the first
+//! line at which a process may have to wait. This is line 4, after the process has counted too many
+//! others. So the doorway contains the scan of line 3, and every competition that is won by counting
+//! alone. For a process that meets no other, the whole entry section is the doorway. (If the doorway
+//! were only lines 1 and 2, first-in-first-enabled would have the same verdicts for EXCL with n <= 3 and
+//! with n = 4, k = 3.)
 //!
-//! Differs from the paper: it has no line numbers, so the numbers above are ours. The count is kept only
-//! as far as it matters: once the result of the comparison is certain, the exact count is dropped. The
-//! process still reads every level.
+//! Differences from the paper: the paper has no line numbers, so the numbers above are added here. The
+//! count is kept only as long as it matters: once the result of the comparison is certain, the exact
+//! count is dropped. The process still reads every level.
 
 use alloc::{string::String, vec::Vec};
 use core::ops::Range;
@@ -40,14 +42,14 @@ use crate::framework::{
 
 /// A competition: at most `winners` of its processes continue at once.
 pub struct Competition {
-    /// The value of level(i) of its participants. Later competitions of a process have larger values.
+    /// The value of level(i) while i takes part. Later competitions of a process have larger values.
     pub level: Word,
-    /// The last process to reach it.
+    /// The variable that names the last process that has reached the competition.
     pub turn: Var,
     /// The processes that may take part.
     pub group: Range<Pid>,
-    /// A process has to wait if it is the last to have reached the competition and at least this many
-    /// others are at this level or above.
+    /// A process has to wait if it was the last to reach the competition and at least this many others
+    /// are at this level or above.
     pub crowd: usize,
     /// The maximum number of winners.
     pub winners: usize,
@@ -60,7 +62,7 @@ pub struct Ladder {
     pub(super) n: usize,
     pub(super) k: usize,
     pub(super) figure: &'static str,
-    /// The lemma on the number of winners.
+    /// The lemma that bounds the number of winners.
     pub(super) lemma: &'static [&'static str; 1],
     pub(super) layout: Layout,
     pub(super) level: Array,
@@ -69,7 +71,7 @@ pub struct Ladder {
     pub(super) ways: Vec<Vec<usize>>,
 }
 
-/// The lines above. `s` is an index into the competitions of the process.
+/// The lines listed above. `s` is an index into the competitions of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -87,8 +89,8 @@ impl Ladder {
         &self.competitions[self.ways[p][s as usize]]
     }
 
-    /// Returns line 3 for the next process from `j` on, after `count` processes were counted. Returns line 4
-    /// if no process is left.
+    /// Returns line 3 for the next process from `j` onwards, with `count` processes counted so far.
+    /// Returns line 4 if no process is left.
     pub(super) fn scan(&self, p: Pid, s: u8, j: Pid, count: usize) -> Line {
         let Competition { group, crowd, .. } = self.competition(p, s);
         let mut left = (j..group.end).filter(|&other| other != p);
@@ -96,7 +98,7 @@ impl Ladder {
         match left.next() {
             None => L4 { s, crowded: count >= *crowd },
             Some(j) => {
-                let settled = count + remaining < *crowd; // the count will stay below the crowd
+                let settled = count + remaining < *crowd; // the final count is below the crowd
                 let count = if settled { 0 } else { count.min(*crowd) };
                 L3 { s, j: j as u8, count: count as u8 }
             }
@@ -113,8 +115,8 @@ impl Ladder {
         if (next as usize) < self.ways[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
     }
 
-    /// Returns the level of the first competition that a process has not won. It has won all competitions with
-    /// lower levels.
+    /// Returns the level of the first competition that a process has not won yet. The process has won
+    /// all competitions with lower levels.
     fn not_won(&self, p: Pid, at: &Loc<Line>) -> Word {
         match *at {
             Loc::Remainder => 0,

@@ -1,13 +1,13 @@
 //! Omori, Obokata, Motegi & Igarashi, "Analysis of Some Lockout Avoidance Algorithms for the
 //! k-Exclusion Problem", 2002. The algorithms use only reads and writes.
 //!
-//! | module | procedure | what it is |
+//! | module | procedure | contents |
 //! |---|---|---|
 //! | [`naive`](mod@naive) | (n, k)-NAIVE | Peterson's algorithm for n processes, stopped k levels early; tolerates no crash |
-//! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels; each level counts the processes at it or above |
-//! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups, each of which runs a small EXCL |
-//! | [`ladder`] | | the common part of all three: one competition after another |
-//! | [`wrong`] | | variants that are wrong on purpose; the checker must reject them |
+//! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels; each level counts the processes at this level or above |
+//! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups; each group runs a small EXCL |
+//! | [`ladder`] | | the common part of all three: a sequence of competitions |
+//! | [`wrong`] | | deliberately wrong variants, which the checker must reject |
 
 pub mod entries;
 pub mod excl;

@@ -1,16 +1,18 @@
-//! Peterson's algorithm for n processes, stopped k levels before the end.
-//! Omori et al. 2002, procedure (n, k)-NAIVE. With k = 1 it is Peterson's algorithm.
+//! Peterson's algorithm for n processes, stopped k levels before the end. Omori et al. 2002, procedure
+//! (n, k)-NAIVE. For k = 1, this is Peterson's algorithm.
 //!
 //! level(i), turn(s): as in EXCL.
 //!
-//! - Lemma 1, which the paper states for EXCL: at most n-s winners at level s.
+//! - Lemma 1, which the paper states for EXCL: there are at most n-s winners at level s.
 //!
-//! The waitfor of level s: no other process is at level s or above, or turn(s) /= i. A process that stops
-//! outside its remainder stays at its level permanently, so a single crash can block the last process to
-//! arrive. The algorithm guarantees exclusion, and that every process enters if none stops.
+//! The waitfor of level s ends when no other process is at level s or above, or when turn(s) /= i. A
+//! process that stops outside its remainder stays at its level permanently, so a single crash can block
+//! the last process that arrives. The algorithm guarantees exclusion. It also guarantees that every
+//! process enters, provided that none stops.
 //!
-//! Differs from the paper: it says that the waitfor of EXCL is not atomic, and says nothing about this one.
-//! We read the condition as `check` does: the levels one by one, then turn(s).
+//! Interpretation of the paper: the paper says that the waitfor of EXCL is not atomic, but does not say
+//! this about NAIVE. This code reads the condition like `check`: first the levels one by one, then
+//! turn(s).
 
 use super::{excl::levels, ladder::Ladder};
 

@@ -1,5 +1,5 @@
-//! Variants that are wrong, as printed or on purpose. The checker must reject each of them and name the
-//! violation.
+//! Wrong variants: as printed in the paper, or deliberately wrong. The checker must reject each of them
+//! and name the violation.
 
 use alloc::string::ToString;
 
@@ -16,9 +16,9 @@ use crate::{
     },
 };
 
-/// GTEX with turn(p, q), as printed in `gcheck`: all nodes of a depth share their turns. A process that
-/// arrives at another node lets the last process of this node pass. (Read literally it is worse: `gcheck`
-/// would read a variable that no process ever writes.)
+/// Builds GTEX with turn(p, q), as printed in `gcheck`. All nodes of a depth share their turns, so a
+/// process that arrives at another node lets the last process of this node pass. (A literal reading is
+/// worse: `gcheck` would read a variable that no process ever writes.)
 pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     for group in &mut groups {
@@ -28,7 +28,7 @@ pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups)
 }
 
-/// GTEX without the competitions of the root: k winners come from each of its children.
+/// Builds GTEX without the competitions of the root: k winners come from each of its children.
 pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     if groups.len() > 1 {
@@ -37,22 +37,22 @@ pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups)
 }
 
-/// GTEX in which a leaf competes like an inner node, for 2k entrants: the printed algorithm for
-/// n = 2^bl 2k, used for other n. It is correct for leaves of at most 2k processes.
+/// Builds GTEX with leaves that compete like inner nodes, for 2k entrants. This is the printed algorithm
+/// for n = 2^bl 2k, used for other n. It is correct for leaves of at most 2k processes.
 pub fn gtex_leaf_as_inner(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     groups.iter_mut().for_each(|group| group.entrants = 2 * k);
     ladder(n, k, groups)
 }
 
-/// EXCL with `count <= n - s`: it accepts one process too many.
+/// Builds EXCL with `count <= n - s`, which accepts one process too many.
 pub fn excl_off_by_one(n: usize, k: usize) -> Ladder {
     let mut ladder = excl(n, k);
     ladder.competitions.iter_mut().for_each(|competition| competition.crowd += 1);
     ladder
 }
 
-/// EXCL without level 1: n processes come to level 2, which is built for n - 1.
+/// Builds EXCL without level 1: n processes reach level 2, which is built for n - 1.
 pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
     let mut ladder = excl(n, k);
     ladder.ways.iter_mut().for_each(|way| {
@@ -63,20 +63,21 @@ pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
 
 changed_lines! {
     Ladder, Line => Next<Line>;
-    /// Line 2 dropped: no process announces that it came last.
+    /// Line 2 is dropped: no process announces that it arrived last.
     NoTurn: |a, m, p| {
         Line::L1 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// Lines 1 and 2 swapped: a process announces that it came last before others can see its level.
+    /// Lines 1 and 2 are swapped: a process announces that it arrived last before others can see its
+    /// level.
     TurnFirst: |a, m, p| {
         Line::L1 { s } => { m.write(a.competition(p, s).turn, p as Word); Goto(Line::L2 { s }) },
         Line::L2 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// `goto L` skips `count := 0`: a process that has counted too many once continues from that count.
+    /// `goto L` skips `count := 0`: a process that has once counted too many continues from that count.
     CountKept: |a, m, p| {
         Line::L4 { s, crowded: true } => if m.read(a.competition(p, s).turn) == p as Word { Spin(a.rescan(p, s, a.competition(p, s).crowd)) } else { a.won(p, s) },
     }
-    /// Line 5 dropped: a leaving process stays at the top level.
+    /// Line 5 is dropped: a leaving process stays at the top level.
     NoReset: |_a, _m, _p| {
         Line::L5 => Leave,
     }

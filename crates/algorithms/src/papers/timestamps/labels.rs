@@ -1,15 +1,15 @@
-//! Bounded labels: a finite set in which there is always a label later than all labels in use.
-//! After Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
+//! Bounded labels: a finite set in which there is always a label later than all labels in use. The
+//! labels follow Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
 //!
-//! A label has n - 1 digits of 1 to 5, initially all 1. Two labels are compared at the first digit in
-//! which they differ; equal labels are ordered by process. For digits, 1 < 2 < 3, 4, 5, and 3 < 4 < 5 < 3
-//! form a cycle. So this is not an order of all labels. But of the labels that are in use at one time, no
-//! three ever lie around a cycle. [`Stamp::later`] ensures this, and the lab checks it: with each further
-//! digit, one process less may share the digits before it, so the third digit of the cycle is only
-//! taken after the holder of the first has left it.
+//! A label has n - 1 digits from 1 to 5, initially all 1. The first digit in which two labels differ
+//! determines their order. Equal labels are ordered by process. For digits, 1 < 2 < 3, 4, 5, and 3 < 4 <
+//! 5 < 3 form a cycle. So this relation does not order all labels. But among the labels that are in use
+//! at one time, no three ever form a cycle. [`Stamp::later`] ensures this, and the lab checks it. The
+//! reason: with each further digit, one process less may share the digits before it. So a process takes
+//! the third digit of the cycle only after the holder of the first digit has left it.
 //!
-//! A label packs into 3(n - 1) bits, the first digit in the most significant bits. Each digit is stored
-//! minus one, so that 0 is the initial label.
+//! A label is packed into 3(n - 1) bits, with the first digit in the most significant bits. Each digit
+//! is stored minus one, so that 0 is the initial label.
 
 use alloc::string::String;
 use core::fmt::Write as _;
@@ -22,7 +22,7 @@ pub const MAX_PROCESSES: usize = 16;
 const DIGIT_BITS: u32 = 3;
 const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
 
-/// The position of a [mark](Stamp::mark): above all digits.
+/// The bit position of a [mark](Stamp::mark), above all digits.
 const MARK_AT: u32 = 56;
 
 /// The number of digits before the cycle of three.
@@ -33,8 +33,8 @@ pub const fn bits(n: usize) -> u32 {
     DIGIT_BITS * (n as u32 - 1)
 }
 
-/// A label, and a mark that only the lab uses: it distinguishes two timestamps of one process that
-/// have the same label. Without [mark bits](Labels::MARK_BITS) it is always 0.
+/// A label, and a mark that only the lab uses. The mark distinguishes two timestamps of one process that
+/// have the same label. Without [mark bits](Labels::MARK_BITS), it is always 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Stamp(u64);
 
@@ -63,7 +63,7 @@ impl Stamp {
         Stamp(self.label() | mark << MARK_AT)
     }
 
-    /// Returns whether the first of two labels is ordered before the second. The first `chain` digits lie
+    /// Returns whether the first label is ordered before the second. The first `chain` digit values come
     /// before the cycle.
     pub fn precedes(chain: u64, a: (Stamp, Pid), b: (Stamp, Pid)) -> bool {
         let (x, y) = (a.0.label(), b.0.label());
@@ -75,8 +75,8 @@ impl Stamp {
         if x >= chain && y >= chain { next(chain, x) == y } else { x < y }
     }
 
-    /// Returns the label that process `i` of `n` takes when it sees these labels: later than all of them.
-    /// Returns `None` if its own is the latest.
+    /// Returns the label that process `i` of `n` takes when it sees these labels. It is later than all
+    /// of them. Returns `None` if the process already has the latest label.
     pub fn later(chain: u64, n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp> {
         let later =
             |a: Pid, b: Pid| if Self::precedes(chain, (view(a), a), (view(b), b)) { b } else { a };
@@ -85,27 +85,27 @@ impl Stamp {
             return None;
         }
         let top = view(latest).label();
-        // The first place at which more other processes share the digits of the latest label than there
-        // are places left.
-        let place = (1..n).find(|&place| {
-            let below = DIGIT_BITS * (n - 1 - place) as u32;
+        // The first digit position at which the number of other processes that share the digits of the
+        // latest label exceeds the number of positions left.
+        let position = (1..n).find(|&position| {
+            let below = DIGIT_BITS * (n - 1 - position) as u32;
             let alike = |&j: &Pid| j != i && view(j).label() >> below == top >> below;
-            (0..n).filter(alike).count() >= n - place
+            (0..n).filter(alike).count() >= n - position
         });
-        let below = DIGIT_BITS * (n - 1 - place.unwrap_or(n - 1)) as u32;
+        let below = DIGIT_BITS * (n - 1 - position.unwrap_or(n - 1)) as u32;
         let digit = top >> below & DIGIT;
         let before = top >> below >> DIGIT_BITS << DIGIT_BITS;
         Some(Stamp((before | next(chain, digit)) << below))
     }
 
-    /// Unpacks a field of a register: a label for `n` processes and a mark of `mark_bits`.
+    /// Unpacks a field of a register: a label for `n` processes, and a mark of `mark_bits` bits.
     pub(super) fn unpack(field: u64, n: usize, mark_bits: u32) -> Self {
         let label = field & ((1 << bits(n)) - 1);
         let mark = field >> bits(n) & ((1 << mark_bits) - 1);
         Stamp(label | mark << MARK_AT)
     }
 
-    /// Packs the label and the mark into a field of a register, of [`bits`] and mark bits.
+    /// Packs the label and the mark into a field of a register.
     pub(super) fn pack(self, n: usize) -> u64 {
         self.label() | self.mark() << bits(n)
     }
@@ -119,8 +119,8 @@ pub trait Labels: Send + Sync + 'static {
     /// Returns whether the first of two processes with these labels is ordered before the second.
     fn precedes(a: (Stamp, Pid), b: (Stamp, Pid)) -> bool;
 
-    /// Returns the label that process `i` of `n` takes when it sees these labels, or `None` if it keeps its
-    /// own.
+    /// Returns the label that process `i` of `n` takes when it sees these labels, or `None` if it keeps
+    /// its own label.
     fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
 }
 
@@ -137,7 +137,7 @@ impl Labels for FiveDigits {
     }
 }
 
-/// Returns the digit after this one.
+/// Returns the next digit.
 const fn next(chain: u64, digit: u64) -> u64 {
     if digit == chain + 2 { chain } else { digit + 1 }
 }

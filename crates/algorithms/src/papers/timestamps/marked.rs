@@ -1,14 +1,15 @@
-//! Marks, with which the lab follows timestamps through the registers and private states of a system.
+//! Marks on timestamps. With them, the lab follows timestamps through the registers and private states
+//! of a system.
 //!
-//! With [mark bits](Labels::MARK_BITS), a label carries a mark through every register and
-//! private state. A new label has the mark [`fresh`]. Once it is written, the lab replaces the
-//! mark by a distinct number. So the lab knows which of several timestamps with the same
-//! label a Scan has seen, without ghost state in the machine.
+//! With [mark bits](Labels::MARK_BITS), a label carries a mark through every register and private state.
+//! A new label has the mark [`fresh`]. When the label is written, the lab replaces this mark by a
+//! distinct number. So the lab can tell which of several timestamps with the same label a Scan has seen.
+//! The step machine needs no extra state for this.
 
 use core::marker::PhantomData;
 
 use super::{
-    All, Collect, InsideOf, Timestamps, TurnOf,
+    All, Collect, InProcedureOf, Timestamps, TurnOf,
     labels::{FiveDigits, Labels, Stamp},
 };
 use crate::framework::{
@@ -16,7 +17,8 @@ use crate::framework::{
     memory::{Memory, Pid, Word},
 };
 
-/// The number of bits of a mark: more than enough for the timestamps of a process that exist at one time.
+/// The number of bits of a mark. This is more than enough for the timestamps of one process that exist
+/// at one time.
 pub const MARK_BITS: u32 = 5;
 
 /// The labels of `L` with marks.
@@ -34,8 +36,8 @@ impl<L: Labels> Labels for WithMarks<L> {
     }
 }
 
-/// Labels that are always the first one, even for the process with the latest one. Every Label then
-/// writes, so that the lab can check the snapshot under the labels alone.
+/// Labels that are always the first label, even for the process with the latest label. So every Label
+/// writes, and the lab can check the snapshot separately from the labels.
 pub struct AlwaysFirst;
 
 impl Labels for AlwaysFirst {
@@ -48,7 +50,7 @@ impl Labels for AlwaysFirst {
     }
 }
 
-/// Returns the mark, of this many bits, of a label that has not been written yet.
+/// Returns the mark of a label that has not been written yet. The mark has this many bits.
 pub const fn fresh(mark_bits: u32) -> u64 {
     (1 << mark_bits) - 1
 }
@@ -61,7 +63,7 @@ pub trait Marked: Timestamps<Stamp = Stamp, Collected = All<Stamp>> {
     /// The number of bits of a mark.
     const MARK_BITS: u32;
 
-    /// Returns the position in the Scan inside Label, or `None` if Label is at another line.
+    /// Returns the position in the Scan within Label, or `None` if Label is at another line.
     fn inner_scan(at: Self::Labelling) -> Option<Self::Scanning>;
 
     /// Replaces every timestamp in a position of process `p` in Label.
@@ -77,7 +79,7 @@ pub trait Marked: Timestamps<Stamp = Stamp, Collected = All<Stamp>> {
 impl<T, C> Marked for Changed<T, C>
 where
     T: Marked,
-    C: for<'m> Change<T, InsideOf<T>, TurnOf<T>, dyn Memory + 'm> + 'static,
+    C: for<'m> Change<T, InProcedureOf<T>, TurnOf<T>, dyn Memory + 'm> + 'static,
 {
     const MARK_BITS: u32 = T::MARK_BITS;
 

@@ -1,18 +1,18 @@
-//! Concurrent timestamp systems: an order of processes from single-writer registers.
+//! Concurrent timestamp systems: they order processes, using only single-writer registers.
 //!
-//! A system offers two procedures. *Label* takes a new timestamp, later than all timestamps that existed
-//! when it began. *Scan* returns an order of all processes by their timestamps. Both are step
-//! machines, so an algorithm can run on any system, and the lab can check any system against
-//! the simplest one.
+//! A system offers two procedures. *Label* takes a new timestamp that is later than all timestamps that
+//! existed when Label began. *Scan* returns an order of all processes by their timestamps. Both are step
+//! machines. So an algorithm can run on any system, and the lab can check any system against the
+//! simplest one.
 //!
-//! | module | what it is | Label and Scan cost | registers |
+//! | module | contents | Label and Scan cost | registers |
 //! |---|---|---|---|
 //! | [`unbounded`] | UCTSS, Figure 1 of Afek et al. | n + 1 and n | unbounded |
 //! | [`linear`] | bounded labels over a weak snapshot | 6n and 3n up to 8 processes | O(n) bits |
 //! | [`quadratic`] | bounded labels over an atomic snapshot | O(n^2) | O(n^2) bits, n at most 4 |
 //!
-//! [`labels`] has the bounded labels, [`shape`] the format of registers, [`marked`] what the lab needs to
-//! follow timestamps, and [`wrong`] labels and counters that are wrong on purpose.
+//! [`labels`] contains the bounded labels, [`shape`] the format of registers, and [`marked`] the marks
+//! by which the lab follows timestamps. [`wrong`] contains deliberately wrong labels and counters.
 
 use core::{fmt::Debug, hash::Hash};
 
@@ -45,7 +45,7 @@ pub use unbounded::Uctss;
 pub trait Part: Copy + Eq + Hash + Debug + Send + Sync + 'static {}
 impl<T: Copy + Eq + Hash + Debug + Send + Sync + 'static> Part for T {}
 
-/// Where a line of Label or Scan leads.
+/// The result of a line of Label or Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn<S, T> {
     /// Continue at this line.
@@ -54,10 +54,10 @@ pub enum Turn<S, T> {
     Done(T),
 }
 
-/// The collection that a Scan makes from the timestamps it sees, one process after another.
+/// The data that a Scan collects from the timestamps of one process after another.
 ///
-/// A Scan returns an order of all processes; [`All`] keeps all of it. The algorithms in this crate only
-/// need the processes before the scanner. [`Before`] keeps just those, so the checker does not
+/// A Scan returns an order of all processes. [`All`] keeps the whole order. The algorithms in this crate
+/// only need the processes before the scanner. [`Before`] keeps only these, so that the checker does not
 /// distinguish states that differ only in unused information.
 pub trait Collect<S>: Part {
     /// Starts the collection of process `p`, with its own timestamp.
@@ -75,7 +75,7 @@ pub trait Collect<S>: Part {
 pub struct Before<S> {
     /// The scanner's own timestamp.
     pub own: S,
-    /// The processes before the scanner, of those seen so far.
+    /// The processes seen so far that are ordered before the scanner.
     pub before: Pids,
 }
 
@@ -144,9 +144,10 @@ impl<S: Part> Collect<S> for All<S> {
     }
 }
 
-/// The position of a process in a system, or another property of one of the two procedures.
+/// One of the two procedures with its position, or with another value. `Neither` stands for no
+/// procedure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Inside<L, S> {
+pub enum InProcedure<L, S> {
     /// The process is in neither procedure.
     Neither,
     /// The process is in Label.
@@ -155,19 +156,20 @@ pub enum Inside<L, S> {
     Scan(S),
 }
 
-/// The position of a process in `T`.
-pub type InsideOf<T> = Inside<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
+/// The position of a process in the procedures of `T`.
+pub type InProcedureOf<T> = InProcedure<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
-/// Where a line of `T` leads: a line of Label to another line of Label or to its end, a line of Scan to
-/// another line of Scan or to its end.
-pub type TurnOf<T> = Inside<
+/// The result of a line of `T`. A line of Label leads to another line of Label or to the end of Label. A
+/// line of Scan leads to another line of Scan or to the end of Scan.
+pub type TurnOf<T> = InProcedure<
     Turn<<T as Timestamps>::Labelling, ()>,
     Turn<<T as Timestamps>::Scanning, <T as Timestamps>::Collected>,
 >;
 
 /// A concurrent timestamp system for n processes.
 ///
-/// A process runs at most one procedure at a time, to its end, and keeps no private state in between.
+/// A process runs at most one procedure at a time, and runs it to its end. It keeps no private state in
+/// between.
 pub trait Timestamps: Sized + Send + Sync + 'static {
     /// The maximum number of processes.
     const MAX_PROCESSES: usize = MAX_STAMPS;
@@ -214,17 +216,17 @@ pub trait Timestamps: Sized + Send + Sync + 'static {
     /// Whether registers grow without bound.
     const UNBOUNDED: bool = false;
 
-    /// Brings a state into its normal form; see [`Algorithm::normalize`](crate::Algorithm::normalize).
-    /// `inside` has one element per process.
-    fn normalize(&self, _inside: &mut [InsideOf<Self>], _memory: &mut [Word]) {}
+    /// Brings a state into its normal form. See [`Algorithm::normalize`](crate::Algorithm::normalize).
+    /// `in_procedure` has one element for each process.
+    fn normalize(&self, _inside: &mut [InProcedureOf<Self>], _memory: &mut [Word]) {}
 }
 
-/// Changes to lines of a timestamp system: lines of Label lead to `Inside::Label`, lines of Scan to
-/// `Inside::Scan`.
+/// A timestamp system with changed lines. Lines of Label lead to `InProcedure::Label`, and lines of Scan
+/// to `InProcedure::Scan`.
 impl<T, C> Timestamps for Changed<T, C>
 where
     T: Timestamps,
-    C: for<'m> Change<T, InsideOf<T>, TurnOf<T>, dyn Memory + 'm> + 'static,
+    C: for<'m> Change<T, InProcedureOf<T>, TurnOf<T>, dyn Memory + 'm> + 'static,
 {
     const MAX_PROCESSES: usize = T::MAX_PROCESSES;
     const UNBOUNDED: bool = T::UNBOUNDED;
@@ -247,8 +249,8 @@ where
     }
 
     fn label<M: Memory>(&self, m: &mut M, p: Pid, at: T::Labelling) -> Turn<T::Labelling, ()> {
-        match C::line(self.original(), m, p, Inside::Label(at)) {
-            Some(Inside::Label(turn)) => turn,
+        match C::line(self.original(), m, p, InProcedure::Label(at)) {
+            Some(InProcedure::Label(turn)) => turn,
             Some(_) => unreachable!("a line of Label leads to Label"),
             None => self.original().label(m, p, at),
         }
@@ -264,8 +266,8 @@ where
         p: Pid,
         at: T::Scanning,
     ) -> Turn<T::Scanning, T::Collected> {
-        match C::line(self.original(), m, p, Inside::Scan(at)) {
-            Some(Inside::Scan(turn)) => turn,
+        match C::line(self.original(), m, p, InProcedure::Scan(at)) {
+            Some(InProcedure::Scan(turn)) => turn,
             Some(_) => unreachable!("a line of Scan leads to Scan"),
             None => self.original().scan(m, p, at),
         }
@@ -279,7 +281,7 @@ where
         T::scan_line(at)
     }
 
-    fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
-        self.original().normalize(inside, memory);
+    fn normalize(&self, in_procedure: &mut [InProcedureOf<Self>], memory: &mut [Word]) {
+        self.original().normalize(in_procedure, memory);
     }
 }

@@ -13,17 +13,18 @@ use crate::framework::{
 pub(super) const COLOUR_BITS: u32 = 2;
 /// The number of colours.
 pub(super) const COLOURS: u64 = 1 << COLOUR_BITS;
-/// The number of bits of a hand, which a writer shows to a reader: a colour, and above it a colour or none.
+/// The number of bits of a hand, which a writer shows to a reader. The lower bits are a colour, and the
+/// upper bits are a colour or none.
 pub(super) const HAND_BITS: u32 = 5;
 /// The value that stands for no colour.
 pub(super) const NONE: u64 = COLOURS;
 
-/// The maximum number of bits of a register: a [`Word`] that is not negative.
+/// The maximum number of bits of a register, because its [`Word`] is not negative.
 pub(super) const MAX_BITS: u32 = 63;
 /// The maximum number of values that are listed for the explorer.
 const MAX_LISTED: u64 = 1000;
 
-/// The fields of a word, from the lowest bit up: labels, each with its mark; hands; colours; flags.
+/// The fields of a word, from the lowest bit up: labels with their marks, hands, colours, and flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
     /// The number of labels.
@@ -32,7 +33,7 @@ pub struct Shape {
     pub digits: u8,
     /// The number of bits of the mark of a label.
     pub mark_bits: u8,
-    /// The number of hands: announcements with copies.
+    /// The number of hands. A hand is an announcement with a copy.
     pub hands: u8,
     /// The number of colours.
     pub colours: u8,
@@ -41,7 +42,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the fields, each as its number of bits and its number of values.
+    /// Returns the number of bits and the number of values of each field.
     fn fields(self) -> impl Iterator<Item = (u32, u64)> {
         let mark = u32::from(self.mark_bits);
         let label = (0..self.digits).map(|_| (3, labels::CHAIN + 3)).chain([(mark, 1 << mark)]);
@@ -73,7 +74,8 @@ impl Shape {
         Decl::listed(name, kind, words, Init::Is(0))
     }
 
-    /// Formats a word: labels with their marks, `announced/copied` colours, colours, flags.
+    /// Formats a word: labels with their marks, then hands as `announced/copied`, then colours, then
+    /// flags.
     pub fn show(self, word: Word) -> String {
         let mut rest = word as u64;
         let mut take = |bits: u32| {
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_listed_the_initial_one_first() {
+    fn the_initial_word_is_listed_first() {
         let main = Shape { labels: 1, digits: 1, hands: 1, ..Shape::default() };
         let decl = main.declare("MAIN[0]".into());
         assert_eq!((main.bits(), decl.domain.listed().len()), (8, 100));

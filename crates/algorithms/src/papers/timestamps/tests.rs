@@ -37,7 +37,7 @@ impl<T: Timestamps> World<T> {
     fn label_step(&mut self, p: Pid, at: T::Labelling) -> Turn<T::Labelling, ()> {
         let before = self.memory.accesses;
         let turn = self.system.label(&mut self.memory, p, at);
-        assert_eq!(self.memory.accesses, before + 1, "one access a step");
+        assert_eq!(self.memory.accesses, before + 1, "a step makes one access");
         turn
     }
 
@@ -51,7 +51,7 @@ impl<T: Timestamps> World<T> {
     fn scan_step(&mut self, p: Pid, at: T::Scanning) -> Turn<T::Scanning, T::Collected> {
         let before = self.memory.accesses;
         let turn = self.system.scan(&mut self.memory, p, at);
-        assert_eq!(self.memory.accesses, before + 1, "one access a step");
+        assert_eq!(self.memory.accesses, before + 1, "a step makes one access");
         turn
     }
 
@@ -70,7 +70,7 @@ impl<T: Timestamps> World<T> {
     }
 }
 
-/// Runs one procedure after another, in an irregular order.
+/// Runs many procedures, each to its end, in an irregular order.
 fn one_after_another<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>() {
     for n in 2..=T::MAX_PROCESSES {
         let mut world = World::<T>::new(n);
@@ -100,7 +100,8 @@ fn sequential_labels_are_in_the_order_they_were_taken() {
     one_after_another::<_, Quadratic<All<Stamp>>>();
 }
 
-/// Returns the steps of a Scan during which all other processes label right after the line `after`.
+/// Returns the number of steps of a Scan. Right after each step of the scanner at line `after`, all
+/// other processes label.
 fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -119,8 +120,8 @@ fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     steps
 }
 
-/// Returns the steps of a Label during which all other processes label right after the line `after`. They
-/// also scan, and show new colours, when it is about to write.
+/// Returns the number of steps of a Label. Right after each step of this Label at line `after`, all
+/// other processes label. When it is about to write, they also scan, and show new colours.
 fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -149,7 +150,8 @@ fn linear_has_the_documented_cost() {
         let (scan, label) =
             if n <= 8 { (3 * n, 6 * n) } else { (4 * n - 1, 7 * n - 3 + 3 * groups) };
         assert_eq!(scan_among_labels::<Linear>(n, "toggle"), scan, "n = {n}");
-        // Of two processes, the one that sees the other as later cannot also find a copy by it.
+        // If there are two processes and one sees the other as later, it cannot also find a copy made by
+        // the other.
         let label = if n == 2 { label - 1 } else { label };
         assert_eq!(label_among_others::<Linear>(n, "toggle"), label, "n = {n}");
     }

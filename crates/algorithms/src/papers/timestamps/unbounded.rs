@@ -5,28 +5,33 @@
 //!
 //! Cost: at most n + 1 references for Label, n for Scan.
 //!
-//! Differs from the paper: the paper lets Label choose any larger number; here it takes the next one. The
-//! paper reads in any order; here the order is ascending, except that Scan reads its own label first. As
-//! printed, Label keeps a timestamp that equals the largest. With two equal largest timestamps that is
-//! wrong for the process that the tie puts first: it stays before a process whose Label was finished
-//! when its own began, which violates property (1). [`Uctss`] therefore keeps a timestamp only if no
-//! other process is ordered after it. [`Printed`](super::wrong::Printed) is the printed version.
+//! Differences from the paper: the paper lets Label choose any larger number, and this code takes the
+//! next one. The paper reads in any order, and this code reads in ascending order, except that Scan
+//! reads its own label first.
 //!
-//! Normal form. Only the order of timestamps matters, and how many new ones still fit between two
-//! existing ones. Let u < v be neighbours among all timestamps, in registers and in private maxima.
-//! Some register holds v or more from now on, because a register never decreases, so a
-//! Label that begins later takes more than v. Only a process that is in Label now, that has seen
-//! nothing above u and will read no register that is already above u, can still write a number
-//! between them. Each such process writes once, one more than what it has seen. With c such
-//! processes no number beyond u + c appears below v. So a gap of c + 1 behaves like every larger gap.
-//! c never grows while u and v are neighbours, so the form does not depend on when it is
-//! computed. The smallest timestamp becomes 1. (Not 0: a scanner may still know that a process was
-//! before it whose timestamp is gone, and the explorer must find a smaller number for that one.)
+//! As printed, Label keeps a timestamp that equals the largest. If two timestamps are equal and largest,
+//! this is wrong for the process that the tie puts first. That process stays before a process whose
+//! Label was finished when its own Label began, which violates property (1). So [`Uctss`] keeps a
+//! timestamp only if no other process is ordered after it. [`Printed`](super::wrong::Printed) is the
+//! printed version.
+//!
+//! Normal form. Two facts about timestamps matter: their order, and how many new timestamps still fit
+//! between two existing ones. Let u < v be neighbours among all timestamps, in registers and in private
+//! maxima. Some register holds v or more from now on, because a register never decreases. So a Label
+//! that begins later takes more than v. To write a number between u and v, a process must be in Label
+//! now, must have seen nothing above u, and must read no register that is already above u. Each such
+//! process writes once, one more than the largest number that it has seen. If there are c such
+//! processes, no number beyond u + c appears below v. So a gap of c + 1 behaves like every larger gap.
+//! While u and v are neighbours, c never grows, so the form does not depend on when it is computed.
+//!
+//! The smallest timestamp becomes 1, not 0. The reason: a scanner may still remember that some process
+//! was before it, although the timestamp of that process is gone. The explorer must find a smaller
+//! number for this timestamp.
 
 use alloc::{format, vec::Vec};
 use core::{cmp::Ordering, marker::PhantomData};
 
-use super::{Before, Collect, Inside, InsideOf, Timestamps, Turn};
+use super::{Before, Collect, InProcedure, InProcedureOf, Timestamps, Turn};
 use crate::framework::{
     layout::{Array, Decl, Layout},
     memory::{Memory, Pid, Word},
@@ -47,9 +52,10 @@ pub enum Labelling {
     Read {
         /// The next process to read.
         j: u8,
-        /// The largest timestamp so far, or -1 before the first.
+        /// The largest timestamp so far, or -1 before the first read.
         max: Word,
-        /// Whether the largest is the process's own, and no timestamp ordered after it has been seen.
+        /// Whether the largest timestamp is the process's own and no timestamp ordered after it has been
+        /// seen.
         own: bool,
     },
     /// The process writes its own label.
@@ -74,7 +80,7 @@ pub enum Scanning<C> {
 }
 
 impl<C> Uctss<C> {
-    /// Returns the next process to read, from `j` on.
+    /// Returns the next process to read, from `j` onwards.
     fn other(&self, p: Pid, j: usize) -> Option<u8> {
         let j = if j == p { j + 1 } else { j };
         (j < self.n).then_some(j as u8)
@@ -99,7 +105,8 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
     type Collected = C;
 
     fn new(layout: &mut Layout, n: usize) -> Self {
-        // A normal form has at most 2n numbers from 1 on, with gaps of at most n + 1. One step adds 1.
+        // A normal form has at most 2n numbers, starting at 1, with gaps of at most n + 1. One step adds
+        // 1.
         let max = ((2 * n - 1) * (n + 1) + 2) as Word;
         let label =
             layout.array(n, |i| Decl::number(format!("label[{i}]"), 0, max, 0).at(i).unbounded());
@@ -121,7 +128,7 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
                 let mine = j as Pid == p;
                 let own = match x.cmp(&max) {
                     Ordering::Greater => mine,
-                    Ordering::Equal => mine, // of equal timestamps the last one is ordered last
+                    Ordering::Equal => mine, // equal timestamps are ordered by process, so the last one read is ordered last
                     Ordering::Less => own,
                 };
                 self.after_read(j, max.max(x), own)
@@ -162,15 +169,15 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
         "read"
     }
 
-    fn normalize(&self, inside: &mut [InsideOf<Self>], memory: &mut [Word]) {
+    fn normalize(&self, in_procedure: &mut [InProcedureOf<Self>], memory: &mut [Word]) {
         let labels = self.label.at(0).index()..self.label.at(0).index() + self.n;
         let mut old: Vec<Word> = memory[labels.clone()].to_vec();
-        // For each process that may still write, the largest number that it has seen or will see.
+        // For each process that may still write: the largest number that it has seen or will see.
         let mut pending: Vec<Word> = Vec::new();
-        for inside in inside.iter() {
-            let (max, unread) = match *inside {
-                Inside::Label(Labelling::Read { j, max, .. }) => (max, j as usize),
-                Inside::Label(Labelling::Write { max }) => (max, self.n),
+        for in_procedure in in_procedure.iter() {
+            let (max, unread) = match *in_procedure {
+                InProcedure::Label(Labelling::Read { j, max, .. }) => (max, j as usize),
+                InProcedure::Label(Labelling::Write { max }) => (max, self.n),
                 _ => continue,
             };
             let unread = &memory[labels.start + unread..labels.end];
@@ -194,10 +201,12 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
             }
         };
         memory[labels].iter_mut().for_each(renew);
-        for inside in inside {
-            match inside {
-                Inside::Label(Labelling::Read { max, .. } | Labelling::Write { max }) => renew(max),
-                Inside::Scan(Scanning::Read { seen, .. }) => seen.renew(renew),
+        for in_procedure in in_procedure {
+            match in_procedure {
+                InProcedure::Label(Labelling::Read { max, .. } | Labelling::Write { max }) => {
+                    renew(max)
+                }
+                InProcedure::Scan(Scanning::Read { seen, .. }) => seen.renew(renew),
                 _ => {}
             }
         }

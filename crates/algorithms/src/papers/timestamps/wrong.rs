@@ -1,12 +1,12 @@
-//! Labels and counters that are wrong on purpose; the wrong variants of the snapshots are in
+//! Deliberately wrong labels and counters. The wrong variants of the snapshots are in
 //! [`linear::wrong`](super::linear::wrong) and [`quadratic::wrong`](super::quadratic::wrong).
 
 use core::{cmp::Ordering, marker::PhantomData};
 
 use super::{
     Collect,
-    Inside::Label,
-    InsideOf, TurnOf,
+    InProcedure::Label,
+    InProcedureOf, TurnOf,
     labels::{FiveDigits, Labels, Stamp},
     unbounded::{Labelling, Uctss},
 };
@@ -46,7 +46,7 @@ impl<L: Labels> Labels for Constant<L> {
 }
 
 changed_lines! {
-    Uctss<C>, InsideOf<Uctss<C>> => TurnOf<Uctss<C>> where [C: Collect<Word>];
+    Uctss<C>, InProcedureOf<Uctss<C>> => TurnOf<Uctss<C>> where [C: Collect<Word>];
     /// Label keeps a timestamp that equals the largest, as printed.
     Printed: |s, m, p| {
         Label(Labelling::Read { j, max, own }) => {

@@ -1,25 +1,30 @@
-//! The Bakery algorithm, on which Zehavi's is based: mutual exclusion, first come first served.
-//! Zehavi, section III; Lamport 1974.
+//! The Bakery algorithm, on which Zehavi's algorithm is based: mutual exclusion, first come first
+//! served. Zehavi, section III; Lamport 1974.
 //!
-//! choosing\[p\]: p is taking a ticket.   num\[p\]: the ticket of p, or 0 if it has none.
+//! - choosing\[p\]: p is taking a ticket.
+//! - num\[p\]: the ticket of p, or 0 if it has none.
 //!
 //! Doorway: lines 1 to 3.
 //!
-//! Differs from the paper: p does not read its own ticket, which it knows. Line 2 reads in ascending
-//! order.
+//! Differences from the paper: p does not read its own ticket, because p knows it. Line 2 reads in
+//! ascending order.
 //!
 //! Tickets grow without bound. For two processes there is a normal form:
-//! - Of two tickets, only the order matters. So they become 1 and 2, or both 1.
-//! - Of a maximum that was read, it matters only whether it is 0. While p stands at line 2, num\[p\] is 0, so
-//!   a ticket that the other takes in the meantime is 1. If the maximum is not 0, then p's new ticket is larger
-//!   than every ticket the other can have until then. So the maximum becomes 0 or 1, and the new ticket 1 or 2.
-//! - A single ticket becomes 1, except while the other process stands at line 2 with the maximum 0: it takes
-//!   ticket 1, and then it matters whether the single ticket is 1 or larger. So a larger one becomes 2. The
-//!   other process can come there only while no ticket is held, so later the value does not matter.
+//! - If both processes have tickets, only the order of the tickets matters. So they become 1 and 2, or
+//!   both 1.
+//! - A maximum that a process has read matters only in one respect: whether it is 0. While p is at line
+//!   2, num\[p\] is 0, so a ticket that the other process takes in the meantime is 1. If the maximum is
+//!   not 0, then p's new ticket is larger than every ticket that the other process can have until then.
+//!   So the maximum becomes 0 or 1, and the new ticket becomes 1 or 2.
+//! - If only one process has a ticket, this ticket becomes 1, with one exception. If the other process
+//!   is at line 2 with the maximum 0, it takes ticket 1, and then it matters whether the first ticket is
+//!   1 or larger. So a larger ticket becomes 2. The other process can reach this position only while no
+//!   process has a ticket, so later the value does not matter.
 //!
-//! For more processes there is no normal form: while one process has read a large ticket and not yet taken a
-//! larger one, the others can start again from 1 and count past it, and how long that takes depends on the exact
-//! ticket. The checker then explores tickets up to [`MAX_TICKET`] and reports this limit.
+//! For more processes, there is no normal form. While one process has read a large ticket and not yet
+//! taken a larger one, the others can start again from 1 and count past it. The time that this takes
+//! depends on the exact ticket. So the checker explores tickets up to [`MAX_TICKET`] and reports this
+//! limit.
 
 use alloc::format;
 
@@ -44,7 +49,7 @@ pub struct Bakery {
     choosing: Array,
 }
 
-/// The paper's lines. `i` is the loop variable, `num` the own ticket.
+/// The paper's lines. `i` is the loop variable, and `num` is the process's own ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -167,7 +172,7 @@ impl Algorithm for Bakery {
         let least = match [num[0], num[1]] {
             [a, b] if a != 0 && b != 0 => a.min(b),
             [a, b] if processes.iter().any(takes_one) => 1.min(a + b),
-            [a, b] => a + b, // the single ticket, if there is one
+            [a, b] => a + b, // the only ticket, or 0 if there is none
         };
         let rank = |x: Word| Word::from(x != 0) + Word::from(x > least);
         num.iter_mut().for_each(|x| *x = rank(*x));

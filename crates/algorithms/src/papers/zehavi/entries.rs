@@ -1,4 +1,4 @@
-//! The registry's entries of Zehavi's algorithm, and of the Bakery algorithm it starts from.
+//! The registry entries of Zehavi's algorithm, and of the Bakery algorithm on which it is based.
 
 use super::{Bakery, Zehavi, wrong};
 use crate::{
@@ -9,11 +9,15 @@ use crate::{
 const ZEHAVI: Entry = Entry::new("Zehavi 2013", "Algorithm 1").fife_strong();
 const BAKERY: Entry = ZEHAVI.figure("Section III").titled("the Bakery algorithm").max_k(1);
 
-/// Lemma 7 says O(n); its proof and the lines say how much. Per other process, lines 1, 2, 4, 7, 8,
-/// 12, 14 and 15 take 1, 1, 13, 1, 1, 1, 2 and 1, and the loop of line 11 reads what that process
-/// writes at most 32 times; lines 5 and 13 take one each. With distributed memory, lines 5, 11, 13
-/// and 14 are local. On top come Label and Scan: 2n + 1 for UCTSS, 2(n - 1) of them remote; at most
-/// 9n for the linear system, and 11n + 2 for its split form.
+/// Lemma 7 states O(n). Its proof and the lines give the constants:
+///
+/// - For each other process, lines 1, 2, 4, 7, 8, 12, 14 and 15 make 1, 1, 13, 1, 1, 1, 2 and 1
+///   references.
+/// - The loop of line 11 reads the variables that this process writes at most 32 times.
+/// - Lines 5 and 13 make one reference each.
+/// - With distributed shared memory, lines 5, 11, 13 and 14 are local.
+/// - Label and Scan add 2n + 1 references for UCTSS, of which 2(n - 1) are remote. They add at most 9n
+///   for the linear system, and 11n + 2 for its split form.
 const CC_BOUND: RmrBound = RmrBound::cc("Lemma 7, added up", "55n-50", |n, _, _| 55 * n - 50);
 const DSM_BOUND: RmrBound = RmrBound::dsm("Lemma 7, added up", "21(n-1)", |n, _, _| 21 * (n - 1));
 const CC_LINEAR_BOUND: RmrBound =

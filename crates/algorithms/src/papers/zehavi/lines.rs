@@ -4,7 +4,7 @@ use alloc::{format, string::String};
 
 use crate::framework::{memory::Pid, pids::Pids};
 
-/// The processes before p, and those of them for which p still waits.
+/// The processes before p, and the subset for which p still waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ahead {
     /// The processes that the Scan of p has ordered before p.

@@ -1,23 +1,28 @@
-//! k-exclusion in bounded space from reads and writes, with O(n) remote references.
-//! Zehavi, "An Improved k-Exclusion Algorithm", Algorithm 1, on any timestamp system.
+//! k-exclusion in bounded space from reads and writes, with O(n) remote references. Zehavi, "An Improved
+//! k-Exclusion Algorithm", Algorithm 1, on any timestamp system.
 //!
-//! Element \[p\]\[i\] of an array is written by p for i and lies in the memory of i.
-//! compete: p competes.   ignore: i should ignore what p has written.   order: p comes before i.
-//! reveal\[p\]: p may be discovered.   discover: p has discovered i, if both cells are set.
-//! allow: i may enter.
+//! Process p writes element \[p\]\[i\] of an array for process i. The element is in the memory of i.
 //!
-//! Observation1: compete\[p\]\[i\] holds from line 1 for i to line 15 for i.
-//! Observation2: ignore\[p\]\[i\] holds from line 2 for i to line 8 for i.
-//! Observation3: reveal\[p\] holds from line 5 to line 13.
+//! - compete: p competes.
+//! - ignore: i should ignore what p has written.
+//! - order: p comes before i.
+//! - reveal\[p\]: p may be discovered.
+//! - discover: p has discovered i, if both cells are set.
+//! - allow: i may enter.
+//!
+//! - Observation1: compete\[p\]\[i\] holds from line 1 for i to line 15 for i.
+//! - Observation2: ignore\[p\]\[i\] holds from line 2 for i to line 8 for i.
+//! - Observation3: reveal\[p\] holds from line 5 to line 13.
 //!
 //! Doorway: lines 1 to 10. Cost: O(n), if Label and Scan cost O(n).
 //!
-//! Differs from the paper:
+//! Differences from the paper:
 //!
-//! - "for each i" leaves out p itself. No other process reads those elements, and p learns nothing from them.
+//! - "for each i" leaves out p itself. No other process reads those elements, and they hold nothing that
+//!   p does not know.
 //! - Line 11(a)ii skips a process that line 11(a)i has deleted.
 //! - Once line 11(b)i has emptied `precede`, the loop ends.
-//! - For line 12, the set of line 10 is kept instead of the order.
+//! - For line 12, the process keeps the set of line 10 instead of the order.
 
 use alloc::{format, vec::Vec};
 
@@ -32,7 +37,7 @@ use crate::{
         memory::{Memory, Pid, Var, Word},
         pids::Pids,
     },
-    papers::timestamps::{Collect, Inside, InsideOf, Timestamps, Turn},
+    papers::timestamps::{Collect, InProcedure, InProcedureOf, Timestamps, Turn},
 };
 
 pub mod bakery;
@@ -60,7 +65,7 @@ pub struct Zehavi<T> {
 
 use Line::*;
 
-/// The position of a process, on the timestamp system `T`.
+/// The position of a process that uses the timestamp system `T`.
 pub type At<T> = Line<<T as Timestamps>::Labelling, <T as Timestamps>::Scanning>;
 
 impl<T: Timestamps> Zehavi<T> {
@@ -68,7 +73,8 @@ impl<T: Timestamps> Zehavi<T> {
     pub fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let layout_ = &mut layout;
-        // Row p of a square array is what p writes for the others. The diagonal is never used.
+        // Row p of a square array contains the elements that p writes for the others. The diagonal is
+        // never used.
         let mut square = |name: &str, cell: &str, init: Init| {
             layout_.array(n * n, |index| {
                 let (p, i) = (index / n, index % n);
@@ -90,12 +96,12 @@ impl<T: Timestamps> Zehavi<T> {
     }
 
     /// Returns the element of `array` that `from` writes for `to`.
-    fn told(&self, array: Array, from: Pid, to: Pid) -> Var {
+    fn element(&self, array: Array, from: Pid, to: Pid) -> Var {
         array.at(from * self.n + to)
     }
 
     fn discovered(&self, cell: u8, by: Pid, other: Pid) -> Var {
-        self.told(self.discover[cell as usize], by, other)
+        self.element(self.discover[cell as usize], by, other)
     }
 
     fn others(&self, p: Pid) -> Pids {
@@ -168,11 +174,11 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
         let first = self.first(p);
         match at {
             L1 { i } => {
-                m.write(self.told(self.compete, p, i), 1);
+                m.write(self.element(self.compete, p, i), 1);
                 Goto(self.next(p, i).map_or(L2 { i: first }, |i| L1 { i }))
             }
             L2 { i } => {
-                m.write(self.told(self.ignore, p, i), 1);
+                m.write(self.element(self.ignore, p, i), 1);
                 Goto(self.next(p, i).map_or_else(|| L3(self.stamps.begin_label(p)), |i| L2 { i }))
             }
             L3(label) => match self.stamps.label(m, p, label) {
@@ -186,7 +192,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
             },
             L4a { i } => { m.write(self.discovered(0, p, i), 0); Goto(L4b { i }) }
             L4b { i } => { m.write(self.discovered(1, p, i), 0); Goto(L4c { i }) }
-            L4c { i } => { m.write(self.told(self.allow, p, i), 0); Goto(L4d { i }) }
+            L4c { i } => { m.write(self.element(self.allow, p, i), 0); Goto(L4d { i }) }
             L4d { i } => if m.read(self.reveal.at(i)) != 0 { Goto(L4dSet { i }) } else { Goto(L4e { i }) },
             L4dSet { i } => { m.write(self.discovered(0, p, i), 1); Goto(L4e { i }) }
             L4e { i } => if m.read(self.reveal.at(i)) != 0 { Goto(L4eSet { i }) } else { Goto(L4f { i, cell: 0 }) },
@@ -204,11 +210,11 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                 Turn::Done(seen) => Goto(L7 { i: first, before: seen.before::<T>(p) }),
             },
             L7 { i, before } => {
-                m.write(self.told(self.order, p, i), (!before.contains(i)).into());
+                m.write(self.element(self.order, p, i), (!before.contains(i)).into());
                 Goto(self.next(p, i).map_or(L8 { i: first, before }, |i| L7 { i, before }))
             }
             L8 { i, before } => {
-                m.write(self.told(self.ignore, p, i), 0);
+                m.write(self.element(self.ignore, p, i), 0);
                 match self.next(p, i) {
                     Some(i) => Goto(L8 { i, before }),
                     None => match self.line_11(Ahead { before, precede: before }) { // lines 9, 10
@@ -217,15 +223,15 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                     }
                 }
             }
-            L11ai { i, ahead } => match m.read(self.told(self.compete, i, p)) != 0 {
+            L11ai { i, ahead } => match m.read(self.element(self.compete, i, p)) != 0 {
                 true => Goto(L11aii { i, part: 0, ahead }),
                 false => Goto(self.line_11a(p, i, ahead.without(i))),
             },
             L11aii { i, part, ahead } => {
                 let holds = match part {
                     0 | 1 => m.read(self.discovered(part, i, p)) != 0,
-                    2 => m.read(self.told(self.ignore, i, p)) == 0,
-                    _ => m.read(self.told(self.order, i, p)) == 0,
+                    2 => m.read(self.element(self.ignore, i, p)) == 0,
+                    _ => m.read(self.element(self.order, i, p)) == 0,
                 };
                 match (holds, part) {
                     (false, _) => Goto(self.line_11a(p, i, ahead)),
@@ -238,12 +244,12 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                 true if cell == 0 => Goto(L11b { i, cell: 1, ahead }),
                 true => Goto(L11bi { i, ahead }),
             },
-            L11bi { i, ahead } => match m.read(self.told(self.allow, i, p)) != 0 {
+            L11bi { i, ahead } => match m.read(self.element(self.allow, i, p)) != 0 {
                 true => self.line_12(ahead.before),
                 false => self.line_11b(p, i, ahead),
             },
             L12 { i, before } => {
-                m.write(self.told(self.allow, p, i), 1);
+                m.write(self.element(self.allow, p, i), 1);
                 before.after(i).map_or(Enter(L13), |i| Goto(L12 { i, before }))
             }
             L13 => { m.write(self.reveal.at(p), 0); Goto(L14a { i: first }) }
@@ -253,7 +259,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                 Goto(self.next(p, i).map_or(L15 { i: first }, |i| L14a { i }))
             }
             L15 { i } => {
-                m.write(self.told(self.compete, p, i), 0);
+                m.write(self.element(self.compete, p, i), 0);
                 self.next(p, i).map_or(Leave, |i| Goto(L15 { i }))
             }
         }
@@ -277,16 +283,17 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
     }
 
     fn counts(&self, at: &Loc<At<T>>) -> bool {
-        inside::<T>(at) != Inside::Neither
+        in_procedure::<T>(at) != InProcedure::Neither
     }
 
     fn normalize(&self, processes: &mut [Loc<At<T>>], memory: &mut [Word]) {
-        let mut inside: Vec<InsideOf<T>> = processes.iter().map(inside::<T>).collect();
-        self.stamps.normalize(&mut inside, memory);
-        for (loc, inside) in processes.iter_mut().zip(inside) {
-            match (loc, inside) {
-                (Loc::Entry(L3(at)), Inside::Label(new)) => *at = new,
-                (Loc::Entry(L6(at)), Inside::Scan(new)) => *at = new,
+        let mut in_procedure: Vec<InProcedureOf<T>> =
+            processes.iter().map(in_procedure::<T>).collect();
+        self.stamps.normalize(&mut in_procedure, memory);
+        for (loc, in_procedure) in processes.iter_mut().zip(in_procedure) {
+            match (loc, in_procedure) {
+                (Loc::Entry(L3(at)), InProcedure::Label(new)) => *at = new,
+                (Loc::Entry(L6(at)), InProcedure::Scan(new)) => *at = new,
                 _ => {}
             }
         }
@@ -301,11 +308,11 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
     }
 }
 
-/// Returns the position of a process in the timestamp system.
-fn inside<T: Timestamps>(loc: &Loc<At<T>>) -> InsideOf<T> {
+/// Returns the position of a process in the procedures of the timestamp system.
+fn in_procedure<T: Timestamps>(loc: &Loc<At<T>>) -> InProcedureOf<T> {
     match *loc {
-        Loc::Entry(L3(label)) => Inside::Label(label),
-        Loc::Entry(L6(scan)) => Inside::Scan(scan),
-        _ => Inside::Neither,
+        Loc::Entry(L3(label)) => InProcedure::Label(label),
+        Loc::Entry(L6(scan)) => InProcedure::Scan(scan),
+        _ => InProcedure::Neither,
     }
 }

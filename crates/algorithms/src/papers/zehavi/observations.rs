@@ -32,10 +32,10 @@ impl<T: Timestamps> Zehavi<T> {
             };
             let mut others = self.others(p);
             while let Some(i) = others.first() {
-                if holds(self.told(self.compete, p, i)) != competes.contains(i) {
+                if holds(self.element(self.compete, p, i)) != competes.contains(i) {
                     return Some("Observation1");
                 }
-                if holds(self.told(self.ignore, p, i)) != ignored.contains(i) {
+                if holds(self.element(self.ignore, p, i)) != ignored.contains(i) {
                     return Some("Observation2");
                 }
                 others = others.without(i);
@@ -47,12 +47,12 @@ impl<T: Timestamps> Zehavi<T> {
         None
     }
 
-    /// Returns the other processes that a loop at `i` has finished.
+    /// Returns the other processes that a loop at `i` has already handled.
     fn up_to(&self, p: Pid, i: Pid) -> Pids {
         (0..i).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }
 
-    /// Returns the other processes that a loop at `i` has not finished.
+    /// Returns the other processes that a loop at `i` has not handled yet.
     fn from(&self, p: Pid, i: Pid) -> Pids {
         (i..self.n).filter(|&q| q != p).fold(Pids::NONE, Pids::with)
     }

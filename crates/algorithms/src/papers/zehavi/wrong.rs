@@ -1,4 +1,4 @@
-//! Variants of Zehavi's algorithm that are wrong on purpose. The checker must reject each of them.
+//! Deliberately wrong variants of Zehavi's algorithm. The checker must reject each of them.
 
 use super::{At, Line::*, Zehavi};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 
 changed_lines! {
     Zehavi<T>, At<T> => Next<At<T>> where [T: Timestamps];
-    /// One cell of `discover` instead of two: lines 4b, 4e, 4f and 14b dropped.
+    /// One cell of `discover` instead of two: lines 4b, 4e, 4f and 14b are dropped.
     OneCell: |s, m, p| {
         L4 { i, .. } => match m.read(s.discovered(0, p, i)) != 0 {
             true => Goto(s.line_4(p, i)),
@@ -46,46 +46,46 @@ changed_lines! {
     }
     /// Line 11(a)ii does not read `discover`.
     NoDiscover: |s, m, p| {
-        L11ai { i, ahead } => match m.read(s.told(s.compete, i, p)) != 0 {
+        L11ai { i, ahead } => match m.read(s.element(s.compete, i, p)) != 0 {
             true => Goto(L11aii { i, part: 2, ahead }),
             false => Goto(s.line_11a(p, i, ahead.without(i))),
         },
     }
-    /// Line 11(a)i dropped: a process waits for processes that have left.
+    /// Line 11(a)i is dropped: a process waits for processes that have left.
     NoCompete: |s, m, p| {
         L11ai { i, ahead } => match m.read(s.discovered(0, i, p)) != 0 {
             true => Goto(L11aii { i, part: 1, ahead }),
             false => Goto(s.line_11a(p, i, ahead)),
         },
     }
-    /// Line 11(a)ii dropped: a process ignores the order that others have seen.
+    /// Line 11(a)ii is dropped: a process ignores the order that others have seen.
     NoOrder: |s, _m, p| {
         L11aii { i, ahead, .. } => Goto(s.line_11a(p, i, ahead)),
     }
-    /// Line 12 dropped: no process allows another to enter ahead of its order.
+    /// Line 12 is dropped: no process allows another process to enter before its turn.
     NoAllow: |_s, _m, _p| {
         L12 { .. } => Next::Enter(L13),
     }
-    /// Line 4c dropped: an old permission is never revoked.
+    /// Line 4c is dropped: an old permission is never revoked.
     NoCancel: |s, m, p| {
         L4b { i } => { m.write(s.discovered(1, p, i), 0); Goto(L4d { i }) },
     }
-    /// Line 14 dropped: a leaving process stays discovered.
+    /// Line 14 is dropped: a leaving process stays discovered.
     NoDelete: |s, m, p| {
         L13 => { m.write(s.reveal.at(p), 0); Goto(L15 { i: s.first(p) }) },
     }
-    /// Line 3 dropped: an arriving process keeps the timestamp it had.
+    /// Line 3 is dropped: an arriving process keeps its old timestamp.
     NoLabel: |s, _m, p| {
         L3(_) => Goto(L4 { i: s.first(p), cell: 0 }),
     }
-    /// Line 15 dropped: a process competes forever.
+    /// Line 15 is dropped: a process competes forever.
     NoRetreat: |s, m, p| {
         L14b { i } => {
             m.write(s.discovered(1, i, p), 0);
             s.next(p, i).map_or(Leave, |i| Goto(L14a { i }))
         },
     }
-    /// Lines 5 and 6 swapped: a process reveals itself after its Scan.
+    /// Lines 5 and 6 are swapped: a process reveals itself after its Scan.
     LateReveal: |s, m, p| {
         L5 => match s.stamps.scan(m, p, s.stamps.begin_scan(p)) {
             Turn::Goto(scan) => Goto(L6(scan)),

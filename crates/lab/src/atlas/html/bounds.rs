@@ -1,4 +1,5 @@
-//! The papers' bounds on remote references, each with a mark for every size it was compared at.
+//! The papers' bounds on remote references. Each bound has a mark for every size at which it was
+//! compared.
 
 use std::fmt::Write as _;
 
@@ -64,7 +65,7 @@ struct Bound<'a> {
     machine: &'static str,
     source: String,
     formula: String,
-    /// A size, and the figure there.
+    /// The sizes, each with its figure.
     dots: Vec<(String, Cell)>,
 }
 
@@ -94,7 +95,7 @@ fn bound<'a>(group: &'a Group<'a>, stated: registry::RmrBound) -> Option<Bound<'
     Some(Bound { group, machine, source, formula, dots })
 }
 
-/// `tight at 3 of 5 sizes`, or what is worse than that.
+/// Returns a summary such as `tight at 3 of 5 sizes`, or a worse result if there is one.
 fn summary(dots: &[(String, Cell)]) -> String {
     let count = |kind| dots.iter().filter(|(_, cell)| cell.kind == kind).count();
     let sizes = if dots.len() == 1 { "size" } else { "sizes" };

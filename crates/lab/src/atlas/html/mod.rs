@@ -1,5 +1,6 @@
-//! The report as one HTML page: no fonts, scripts or styles from elsewhere, readable without its script,
-//! light or dark as the reader's system is. It links to the pages of [`run_pages`](super::run_pages).
+//! The report as one HTML page. The page loads no fonts, scripts or styles, is readable without its
+//! script, and follows the reader's light or dark theme. It links to the pages of
+//! [`run_pages`](super::run_pages).
 
 mod bounds;
 mod tables;
@@ -66,7 +67,7 @@ fn formula(text: &str) -> String {
     text.replace("ceil(log2(n/k))", "⌈log₂(n/k)⌉").replace('-', "−")
 }
 
-/// `1 model`, `2 models`.
+/// Formats a count with its noun: `1 model`, `2 models`.
 fn counted(count: usize, one: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {one}{s}")
@@ -127,7 +128,7 @@ fn duration(seconds: f64) -> String {
     if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
-/// Writes differences and incomplete results first: readers look for them.
+/// Writes differences and incomplete results first, because readers look for them.
 fn remarks(page: &mut String, report: &AtlasReport) {
     for (heading, class, lines) in [
         ("Not as expected", "bad", report.differences()),

@@ -1,4 +1,4 @@
-//! A family's table: a body of rows per algorithm.
+//! The table of a family. Each algorithm is one body of rows.
 
 use std::fmt::Write as _;
 
@@ -114,15 +114,15 @@ fn row(page: &mut String, entry: &Entry, shown: &[(Listed, &str)]) {
     let _ = writeln!(page, "<td class=\"time\">{:.1} s</td></tr>", entry.measured.seconds);
 }
 
-/// Returns the length of the bar of a number of states, in percent: a hundred million states fill it, and
-/// ten times fewer states make it shorter by an eighth of the full length.
+/// Returns the length of the bar for a number of states, in percent. A hundred million states fill the
+/// bar. With ten times fewer states, the bar is shorter by an eighth of its full length.
 fn magnitude(states: u64) -> u64 {
     let digits = (states.max(1) as f64).log10();
     ((digits / 8.0).min(1.0) * 100.0) as u64
 }
 
-/// Writes a cell. `share`, in percent, is the length of a bar behind the text; `link` is the page of the
-/// run behind it.
+/// Writes a cell. `share` is the length of a bar behind the text, in percent. `link` is the page of the
+/// run that shows the result.
 fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str, link: Option<String>) {
     let _ = write!(page, "<td class=\"{more}{}\"", class(cell.kind));
     if let Some(share) = share {

@@ -1,4 +1,4 @@
-//! The wrong variants: the fault of each, and the runs that show it.
+//! The wrong variants: the mistake of each, and the runs that show it.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{schedule::Schedule, trace};
 
-/// How the wrong variants were rejected.
+/// The number of wrong variants, by how they were rejected.
 pub(super) struct Count {
     pub all: usize,
-    /// By exploring a model.
+    /// The number of variants rejected by exploring a model.
     explored: usize,
-    /// By a recorded run.
+    /// The number of variants rejected by a recorded run.
     recorded: usize,
 }
 
@@ -32,7 +32,7 @@ impl Count {
         self.explored + self.recorded
     }
 
-    /// Explains the numbers.
+    /// Returns a sentence that explains the numbers.
     pub fn sentence(&self) -> String {
         let Count { all, explored, recorded } = self;
         let mut text =
@@ -63,7 +63,7 @@ pub(super) fn section(page: &mut String, groups: &[Group<'_>]) {
     }
     page.push_str(
         "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that never finds a fault proves \
-         nothing. These variants are wrong as printed in a paper, or wrong on purpose in one place. Each is \
+         nothing. These variants are wrong as printed in a paper, or deliberately wrong in one place. Each is \
          shown at the smallest size (fewest processes, then fewest states) at which it violates \
          a promise of the paper. Click a violation to see its run; <code>hallpass-lab \
          replay</code> steps through it in a terminal.</p>\n",
@@ -123,7 +123,7 @@ fn caught(page: &mut String, group: &Group<'_>, entry: &Entry, catches: &[(&str,
     page.push_str("</ul>");
 }
 
-/// Writes the recorded runs of a variant that fails only at sizes too large to explore.
+/// Writes the recorded runs of a variant that fails only at sizes that are too large to explore.
 fn recorded(page: &mut String, group: &Group<'_>) {
     for run in &group.recorded {
         let _ = write!(

@@ -1,4 +1,4 @@
-//! The map.
+//! Histories of the map.
 
 use fastrand::Rng;
 use hallpass_objects::Map;
@@ -25,7 +25,7 @@ pub enum MapOp {
 pub struct Sorted;
 
 impl Subject for Sorted {
-    /// A list sorted by key, so that the test of a map needs no map.
+    /// A list sorted by key, so that the specification of the map does not use a map.
     type State = Vec<(u8, i64)>;
     type Op = MapOp;
     type Shared = Map<u8, i64>;
@@ -117,7 +117,7 @@ impl Subject for Sorted {
     }
 }
 
-/// Stands for no value where an empty list has another meaning.
+/// Stands for no value, because an empty list means something else here.
 const NONE: i64 = -1;
 
 fn double(value: Option<&i64>) -> Option<i64> {

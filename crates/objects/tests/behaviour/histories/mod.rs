@@ -1,9 +1,9 @@
-//! Random operations by real threads on each ready-made object. A plain sequential object, written here a
-//! second time, must explain what they return.
+//! Real threads perform random operations on each ready-made object. A plain sequential object,
+//! implemented separately in these tests, must explain the results.
 //!
-//! Limits: only the interleavings that happen are checked. Many short histories give more different ones than
-//! a long one. The turnstile keeps fast threads apart, so some operations sleep; `handles.rs` works without the
-//! turnstile.
+//! Limits: the tests check only the interleavings that happen. Many short histories contain more
+//! different interleavings than one long history. The turnstile keeps fast threads apart, so some
+//! operations sleep. `handles.rs` works without the turnstile.
 
 mod map;
 mod numbers;
@@ -72,7 +72,7 @@ fn history<S: Subject>(k: usize, threads: usize, seed: u64) -> Result<(), Violat
     check(&By(S::default()), S::State::default(), &recorder.history())
 }
 
-/// Checks histories of all sizes; returns the first violation.
+/// Checks histories of all sizes. Returns the first violation.
 fn histories<S: Subject>() -> Result<(), Violation> {
     let mut seed = 0;
     for k in 1..=4 {

@@ -1,4 +1,4 @@
-//! The counter and the statistics.
+//! Histories of the counter and the statistics.
 
 use std::thread;
 
@@ -76,7 +76,7 @@ impl Subject for Number {
     }
 }
 
-/// A counter whose additions are a read and a write, so that other operations come in between.
+/// A counter whose additions are a read followed by a write, so that other operations come in between.
 #[derive(Default)]
 pub struct Torn;
 
@@ -123,7 +123,7 @@ pub enum SummaryOp {
 pub struct Numbers;
 
 impl Subject for Numbers {
-    /// All numbers so far, sorted, because their order does not matter.
+    /// All numbers so far, in ascending order, because the order of recording does not matter.
     type State = Vec<i64>;
     type Op = SummaryOp;
     type Shared = Statistics;
@@ -137,7 +137,8 @@ impl Subject for Numbers {
                     return vec![];
                 };
                 let (count, sum) = (state.len() as i64, state.iter().sum::<i64>());
-                // The squared distances from the mean, times the count, so that they are integers.
+                // The sum of squared distances from the mean, times the count, so that the result is an
+                // integer.
                 let squares = state.iter().map(|n| n * n).sum::<i64>() * count - sum * sum;
                 let seen = vec![count, sum, squares, *min, *max];
                 if *op == SummaryOp::Take {

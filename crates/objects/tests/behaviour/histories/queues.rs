@@ -1,4 +1,4 @@
-//! The queues.
+//! Histories of both queues.
 
 use fastrand::Rng;
 use hallpass_objects::{PriorityQueue, Queue};
@@ -36,7 +36,7 @@ impl ItemsOp {
     }
 }
 
-/// Applies the operation to a plain queue of at most `capacity` items, the next one first.
+/// Applies the operation to a plain queue with at most `capacity` items. The next item comes first.
 fn expected_of_items(state: &mut Vec<i64>, capacity: usize, op: &ItemsOp) -> Ret {
     let take = |state: &mut Vec<i64>, count: usize| -> Ret {
         let rest = state.split_off(count.min(state.len()));
@@ -118,7 +118,7 @@ fn is_even(item: &i64) -> bool {
 pub struct GreatestFirst;
 
 impl Subject for GreatestFirst {
-    /// In descending order.
+    /// The items in descending order.
     type State = Vec<i64>;
     type Op = ItemsOp;
     type Shared = PriorityQueue<i64>;

@@ -5,22 +5,23 @@ use super::{HAND_BITS, MAX_BITS};
 /// The form of the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Label, announcements and copies of a process in one register.
+    /// One register for each process holds its label, announcements and copies.
     Whole,
-    /// The label in one register, announcements and copies in others, for at most this many readers each.
+    /// One register holds the label. Others hold the announcements and copies, each for at most this
+    /// many readers.
     Split(usize),
-    /// All in one register for each group of at most this many readers; the label is written to one
-    /// register after another. Wrong; see [`wrong`](super::wrong).
+    /// One register for each group of at most this many readers holds everything. A process writes the
+    /// label to one register after another. This form is wrong; see [`wrong`](super::wrong).
     Grouped(usize),
 }
 
 /// Chooses the form of the registers.
 pub trait Registers: Send + Sync + 'static {
-    /// The form for `n` processes with labels of this many bits.
+    /// Returns the form for `n` processes with labels of this many bits.
     fn form(n: usize, label_bits: u32) -> Form;
 }
 
-/// One register for each process if everything fits, split registers otherwise.
+/// Chooses one register for each process if everything fits, and split registers otherwise.
 pub struct Fitting;
 
 impl Registers for Fitting {
@@ -33,7 +34,7 @@ impl Registers for Fitting {
     }
 }
 
-/// Split registers for any number of processes.
+/// Chooses split registers for any number of processes.
 pub struct SplitBy<const READERS: usize>;
 
 impl<const READERS: usize> Registers for SplitBy<READERS> {

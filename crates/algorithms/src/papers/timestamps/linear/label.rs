@@ -1,4 +1,4 @@
-//! Label: a scan, and then an update for every reader.
+//! The Label procedure: a scan, followed by an update for every reader.
 
 use super::{Form, Hand, Linear, Registers, scan::Scanning};
 use crate::{
@@ -18,13 +18,13 @@ pub struct Update {
     pub(super) new: Stamp,
     /// The index of the next reader among the other processes.
     pub(super) slot: u8,
-    /// The register with the hands, as it will be written.
+    /// The register with the hands, as it is about to be written.
     pub(super) word: u64,
 }
 
 /// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
+#[allow(clippy::large_enum_variant)] // a private state is Copy, so it cannot contain a Box
 pub enum Labelling {
     /// The process scans.
     Scan(Scanning<All<Stamp>>),
@@ -55,7 +55,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
             Labelling::Scan(scan) => self.inner_scanned(p, self.scan_step(m, p, scan)),
             Labelling::Mine(update) => {
                 let word = m.read(self.hand_var(p, update.slot as usize)) as u64;
-                // The label in the word is `own`, which is added again when the word is written.
+                // The label in the word is `own`. It is removed here, and a label is added again when
+                // the word is written.
                 Goto(Labelling::Ask(Update { word: self.with(word, Stamp::FIRST), ..update }))
             }
             Labelling::Ask(update) => self.ask(m, p, update, Labelling::Announce),
@@ -87,7 +88,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// Returns where a line of the Scan inside Label leads.
+    /// Returns where a line of the Scan within Label leads.
     pub(super) fn inner_scanned(
         &self,
         p: Pid,
@@ -99,7 +100,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// Takes a new label, or ends Label, depending on the view of its Scan.
+    /// Takes a new label, or ends Label. The view of the Scan decides.
     fn decide(&self, p: Pid, view: All<Stamp>) -> Turn<Labelling, ()> {
         let stamp = |q: Pid| view.stamp(q).unwrap_or(Stamp::FIRST);
         match L::next(self.n, p, stamp) {
@@ -138,7 +139,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         Goto(last(Update { slot: ((next - 1) / self.readers * self.readers) as u8, ..update }))
     }
 
-    /// S2: decides what the writer shows to the reader, which has shown `colour` at the second look.
+    /// S2: decides what the writer shows to the reader. `colour` is the colour that the reader showed at
+    /// the second look.
     pub(super) fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
         let slot = update.slot as usize;
         let Hand { ann, copy } = self.hand(update.word, slot);

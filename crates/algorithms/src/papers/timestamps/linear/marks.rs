@@ -1,4 +1,4 @@
-//! Marks on timestamps, with which the lab checks the system against UCTSS.
+//! Marks on timestamps. The lab uses them to check the system against UCTSS.
 
 use super::{
     Form, Linear, Registers,

@@ -1,44 +1,47 @@
-//! Bounded timestamps over a weak snapshot: Label and Scan in O(n), as Zehavi's algorithm needs.
+//! Bounded timestamps based on a weak snapshot: Label and Scan take O(n) steps, as Zehavi's algorithm
+//! needs.
 //!
-//! A *weak snapshot* returns for each other process r the timestamp that r had at one instant T of
-//! the scan, or the timestamp that r was writing at T. That is enough for
-//! [labels] (the lab checks it). T is the same instant for all r because it is one write, in which the
-//! scanner p gives every writer a new *colour*. A writer that finds the new colour before it
-//! commits saves a copy of its old timestamp for p.
+//! A *weak snapshot* refers to one instant T of the scan. For each other process r, it returns the
+//! timestamp that r had at T, or the timestamp that r was writing at T. This is enough for [labels] (the
+//! lab checks it). T is the same instant for all r, because it is one write: the scanner p gives every
+//! writer a new *colour*. A writer that finds the new colour before it commits saves a copy of its old
+//! timestamp for p.
 //!
 //! | register | | written by |
 //! |---|---|---|
 //! | MAIN\[r\] | label; for each reader p a colour *ann*, and a colour or none *copy* | r |
-//! | TOG\[p\] | a colour for each r; the write of it is T | p |
+//! | TOG\[p\] | a colour for each r; its write is the instant T | p |
 //! | SAVED\[r\]\[p\] | label | r |
 //!
-//! Why p sees no third timestamp. Let X be the colour that p writes for r at T.
-//! - S1: until T, no variable that concerns r holds X: not TOG, and neither ann nor copy when p read
-//!   them. If r has read an old X and not yet announced it, it reads the colour once more after p has
-//!   read ann and copy, and finds either another colour (*none*) or the X of T.
+//! The following shows that p sees no third timestamp. Let X be the colour that p writes for r at T.
+//! - S1: until T, no variable that concerns r holds X. TOG does not hold X, and neither did ann and copy
+//!   when p read them. If r has read an old X and not announced it yet, r reads the colour once more
+//!   after p has read ann and copy. Then r finds another colour (*none*) or the X of T.
 //! - S2: an update that reads X after T finds X again, because p writes no other colour before its scan
-//!   ends, and the scan waits for no other process. So the update saves the old timestamp of r, and only
-//!   once: the next update finds copy = X.
-//! - S3: so copy = X means that SAVED has the timestamp that r had, or was writing, at T; and
-//!   copy /= X means that no update that began after T has committed.
+//!   ends, and the scan waits for no other process. So the update saves the old timestamp of r. It does
+//!   so only once, because the next update finds copy = X.
+//! - S3: so copy = X means that SAVED has the timestamp that r had at T, or was writing at T. And copy
+//!   /= X means that no update that began after T has committed.
 //!
-//! For more than eight processes MAIN does not fit into 63 bits and is split: LABEL\[r\], and HAND\[r\]\[g\]
-//! with ann and copy for a group of readers. An update writes copy before it commits the label; a
-//! scan reads the label before copy. S3 holds as before. (Committing to one group of readers after
-//! the other is wrong, though S1 to S3 hold for each reader: of two consecutive scans, the first may see
-//! the new timestamp and the second the old one, which no register
-//! allows, and even property (1) of Afek et al. fails. The lab keeps this variant as `linear:grouped`.)
+//! For more than eight processes, MAIN does not fit into 63 bits and is split into LABEL\[r\], and
+//! HAND\[r\]\[g\] with ann and copy for a group of readers. An update writes copy before it commits the
+//! label. A scan reads the label before copy. S3 holds as before.
 //!
-//! Cost: at most 3n for Scan and 6n for Label (11 for n = 2); split, with g groups, 4n - 1 and 7n - 3 + 3g.
+//! It would be wrong to commit the label to one group of readers after another, although S1 to S3 hold
+//! for each reader. Of two consecutive scans, the first could see the new timestamp and the second the
+//! old one. No single register allows this, and even property (1) of Afek et al. fails. The lab keeps
+//! this variant as `linear:grouped`.
 //!
-//! The *none* of S1 could be left out. If copy keeps its old value instead, the guarantee holds
-//! as well (`linear:same-copy` in the lab), because p avoids that colour too.
+//! Cost: at most 3n for Scan and 6n for Label (11 for n = 2). With registers split into g groups, at
+//! most 4n - 1 for Scan and 7n - 3 + 3g for Label.
 //!
-//! The labels are those of Dolev & Shavit ("Bounded concurrent time-stamp systems are
-//! constructible"). The idea that a weaker snapshot than an atomic one is enough, and that writers keep
-//! copies for scanners, is from Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"). Here a process
-//! keeps no private state between procedures, so it reads its own registers: two for Scan and one more
-//! for Label.
+//! The *none* of S1 could be left out. If copy keeps its old value instead, the guarantee still holds
+//! (`linear:same-copy` in the lab), because p avoids that colour too.
+//!
+//! The labels are those of Dolev & Shavit ("Bounded concurrent time-stamp systems are constructible").
+//! Two ideas are from Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"): a snapshot weaker than
+//! an atomic one is enough, and writers keep copies for scanners. Here a process keeps no private state
+//! between procedures, so it reads its own registers: two for Scan, and one more for Label.
 
 use alloc::{format, string::String};
 use core::marker::PhantomData;
@@ -65,7 +68,7 @@ pub use scan::Scanning;
 
 use scan::colour;
 
-/// The types a system is built from, none of which it stores.
+/// The type parameters of a system. The system stores no values of these types.
 type Parts<C, L, F> = PhantomData<fn() -> (C, L, F)>;
 
 /// The system. `C` is the collection of a Scan, `L` the labels, and `F` the form of the registers.
@@ -110,7 +113,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         if slot < p { slot } else { slot + 1 }
     }
 
-    /// Returns the next process other than `p`, from `q` on.
+    /// Returns the first process other than `p`, from `q` onwards.
     fn other(&self, p: Pid, q: usize) -> Option<u8> {
         let q = if q == p { q + 1 } else { q };
         (q < self.n).then_some(q as u8)
@@ -148,7 +151,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         word & !((1 << Self::label_bits(self.n)) - 1) | stamp.pack(self.n)
     }
 
-    /// Returns the word of a register with hands, and with this label if one register holds both.
+    /// Returns the word of a register with hands. If one register holds both, the word includes this
+    /// label.
     fn with(&self, word: u64, stamp: Stamp) -> u64 {
         match self.form {
             Form::Split(_) => word,

@@ -1,4 +1,4 @@
-//! Scan: the weak snapshot.
+//! The Scan procedure: the weak snapshot.
 
 use super::{Form, Hand, Linear};
 use crate::{
@@ -21,7 +21,7 @@ pub enum Scanning<C> {
     Pick {
         /// The next writer.
         r: u8,
-        /// New colours for the writers before r, old colours for the others.
+        /// New colours for the writers before r, and old colours for the others.
         colours: u32,
     },
     /// The process writes TOG: the instant T.
@@ -34,11 +34,11 @@ pub enum Scanning<C> {
         /// The new colours.
         colours: u32,
     },
-    /// The process reads the label of r, and its hand if one register holds both.
+    /// The process reads the label of r. If one register holds both, it also reads the hand of r.
     Look {
         /// The next writer.
         r: u8,
-        /// The new colours of the writers that have not been read.
+        /// The new colours of the writers that have not been read yet.
         colours: u32,
         /// The collection so far.
         seen: C,
@@ -47,7 +47,7 @@ pub enum Scanning<C> {
     Hand {
         /// The writer.
         r: u8,
-        /// The new colours of the writers that have not been read.
+        /// The new colours of the writers that have not been read yet.
         colours: u32,
         /// The collection so far.
         seen: C,
@@ -58,7 +58,7 @@ pub enum Scanning<C> {
     Saved {
         /// The writer.
         r: u8,
-        /// The new colours of the writers that have not been read.
+        /// The new colours of the writers that have not been read yet.
         colours: u32,
         /// The collection so far.
         seen: C,
@@ -66,7 +66,7 @@ pub enum Scanning<C> {
 }
 
 impl<C> Scanning<C> {
-    /// Returns a short name of the line.
+    /// Returns the short name of the line.
     pub(super) fn line(&self) -> &'static str {
         match self {
             Scanning::Toggles => "toggles",
@@ -149,7 +149,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// S3: takes the label of `r`, unless its hand shows that a copy was saved after T.
+    /// S3: takes the label of `r`, or the saved copy if the hand of `r` shows that a copy was saved
+    /// after T.
     pub(super) fn choose<D: Collect<Stamp>>(
         &self,
         p: Pid,

@@ -1,7 +1,7 @@
-//! Variants of [`Linear`] that are wrong on purpose, and one that is right. The lab must reject the wrong
-//! ones.
+//! Deliberately wrong variants of [`Linear`], and one correct variant. The lab must reject the wrong
+//! variants.
 //!
-//! A change to Scan applies to the Scan inside Label too.
+//! A change to Scan also applies to the Scan within Label.
 
 use super::{
     COLOURS, Form, Hand, Labelling, Linear, Registers, Scanning, Update,
@@ -12,13 +12,13 @@ use crate::{
     framework::memory::{Memory, Pid},
     papers::timestamps::{
         Collect,
-        Inside::{Label, Scan},
-        InsideOf, Turn, TurnOf,
+        InProcedure::{Label, Scan},
+        InProcedureOf, Turn, TurnOf,
         labels::{Labels, Stamp},
     },
 };
 
-/// A label is committed to one group of readers after another.
+/// A form in which a process commits its label to one group of readers after another.
 pub struct GroupedBy<const READERS: usize>;
 
 impl<const READERS: usize> Registers for GroupedBy<READERS> {
@@ -28,7 +28,7 @@ impl<const READERS: usize> Registers for GroupedBy<READERS> {
 }
 
 changed_lines! {
-    Linear<C, L, F>, InsideOf<Linear<C, L, F>> => TurnOf<Linear<C, L, F>>
+    Linear<C, L, F>, InProcedureOf<Linear<C, L, F>> => TurnOf<Linear<C, L, F>>
         where [C: Collect<Stamp>, L: Labels, F: Registers];
     /// A writer does not announce the colours it has seen.
     NoAnnounce: |s, m, p| {
@@ -42,20 +42,20 @@ changed_lines! {
             Label(s.answer(update, s.hand(update.word, slot).ann))
         },
     }
-    /// A writer that finds another colour keeps the old value of copy. This is correct too: the reader
-    /// avoids that colour.
+    /// A writer that finds another colour keeps the old value of copy. This variant is correct, because
+    /// the reader avoids that colour.
     SameCopy: |s, m, p| {
         Label(Labelling::Again(update)) => {
             Label(answer_with(s, m, p, update, |Hand { copy, .. }| copy))
         },
     }
-    /// A writer that finds another colour claims that there is a copy for the first colour.
+    /// A writer that finds another colour announces a copy for the first colour, although there is none.
     NoNone: |s, m, p| {
         Label(Labelling::Again(update)) => {
             Label(answer_with(s, m, p, update, |Hand { ann, .. }| ann))
         },
     }
-    /// A reader takes the next colour, even if it is in use.
+    /// A reader takes the next colour, even if that colour is in use.
     NoAvoid: |s, m, p| {
         Scan(Scanning::Pick { r, colours }) => Scan(pick_next(s, m, p, r, colours)),
         Label(Labelling::Scan(Scanning::Pick { r, colours })) => {
@@ -69,7 +69,7 @@ changed_lines! {
             Label(s.inner_scanned(p, take_label(s, m, p, r, colours, seen)))
         },
     }
-    /// Labels are read one after the other, without colours and copies.
+    /// A reader reads the labels one after another, without colours and copies.
     Collected: |s, m, p| {
         Scan(Scanning::Toggles) => Scan(s.scan_step(m, p, Scanning::Own { colours: 0 })),
         Scan(Scanning::Look { r, colours, seen }) => Scan(take_label(s, m, p, r, colours, seen)),
@@ -85,7 +85,7 @@ changed_lines! {
     }
 }
 
-/// Executes the second look at a colour, with `copy` as the value of copy if none is saved.
+/// Executes the second look at a colour. If no copy is saved, `copy` is the value of copy.
 fn answer_with<C: Collect<Stamp>, L: Labels, F: Registers>(
     s: &Linear<C, L, F>,
     m: &mut impl Memory,

@@ -1,9 +1,10 @@
-//! Bounded timestamps over an atomic snapshot: the simplest system, and the most expensive.
+//! Bounded timestamps based on an atomic snapshot: the simplest and most expensive system.
 //!
-//! A *collect* reads all registers, one after another. A snapshot repeats collects until two consecutive ones
-//! show that no process has written in between (has *moved*). A process that has been seen to move twice has
-//! made a whole snapshot in the meantime. Its register contains that snapshot, and the scanner borrows it
-//! (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the bounded version).
+//! A *collect* reads all registers, one after another. A snapshot repeats collects until two consecutive
+//! ones show that no process has *moved*, that is, has written in between. If a scanner has seen a
+//! process move twice, this process has made a whole snapshot in the meantime. Its register contains
+//! that snapshot, and the scanner borrows it (Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1993, the
+//! bounded version).
 //!
 //! | register | content | written by |
 //! |---|---|---|
@@ -16,12 +17,12 @@
 //!
 //! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
 //!
-//! The snapshot is that of Afek, Attiya, Dolev, Gafni, Merritt & Shavit ("Atomic snapshots of shared
-//! memory") from bounded single-writer registers. It differs in three points:
+//! The snapshot is the one from bounded single-writer registers by Afek, Attiya, Dolev, Gafni, Merritt &
+//! Shavit ("Atomic snapshots of shared memory"). It differs in three points:
 //!
-//! - Q\[i\] is one register, written once all flags are known.
-//! - Label makes one snapshot instead of two: it reads the handshakes first, and then takes the snapshot
-//!   both for the new label and for the view that it leaves in its register.
+//! - Q\[i\] is one register. The scanner writes it when it knows all flags.
+//! - Label makes one snapshot instead of two. It reads the handshakes first, and then takes the
+//!   snapshot. It uses this snapshot for the new label and also for the view in its register.
 //! - A scanner borrows as soon as it sees the second move, and does not finish the collect.
 
 use alloc::format;
@@ -51,7 +52,8 @@ pub struct Quadratic<C = Before<Stamp>, L = FiveDigits> {
     parts: PhantomData<fn() -> (C, L)>,
 }
 
-/// The private variables of a scanner in a round. A round reads the flags, and makes two collects.
+/// The private variables of a scanner in a round. In a round, the scanner reads the flags and makes two
+/// collects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Round {
     own: Stamp,
@@ -101,7 +103,7 @@ pub enum Scanning<C> {
 }
 
 impl<C> Scanning<C> {
-    /// Returns a short name of the line.
+    /// Returns the short name of the line.
     fn line(&self) -> &'static str {
         match self {
             Scanning::Own => "own",
@@ -155,23 +157,25 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         labels::bits(n) + L::MARK_BITS
     }
 
-    /// Returns the next process other than `p`, from `j` on.
+    /// Returns the first process other than `p`, from `j` onwards.
     fn other(&self, p: Pid, j: usize) -> Option<u8> {
         let j = if j == p { j + 1 } else { j };
         (j < self.n).then_some(j as u8)
     }
 
-    /// Returns the label at `place`: 0 is the own label of the process, `1 + j` the label of j in its view.
-    fn stamp(&self, word: Word, place: usize) -> Stamp {
-        let below = Self::label_bits(self.n) * place as u32;
+    /// Returns the label at `index` of a register. Index 0 is the label of the register's owner. Index
+    /// `1 + j` is the label of j in the owner's view.
+    fn stamp(&self, word: Word, index: usize) -> Stamp {
+        let below = Self::label_bits(self.n) * index as u32;
         Stamp::unpack(word as u64 >> below, self.n, L::MARK_BITS)
     }
 
-    /// Returns the word with `stamps` at all places, and with flags and toggle.
+    /// Returns the word with the label `stamps(index)` at each index, and with these flags and this
+    /// toggle.
     fn word(&self, stamps: impl Fn(usize) -> Stamp, head: u64) -> Word {
         let bits = Self::label_bits(self.n);
         let labels =
-            (0..=self.n).rev().fold(0, |word, place| word << bits | stamps(place).pack(self.n));
+            (0..=self.n).rev().fold(0, |word, index| word << bits | stamps(index).pack(self.n));
         (labels | head << (bits * (self.n as u32 + 1))) as Word
     }
 
@@ -258,14 +262,15 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         self.take(p, j, round, seen, word)
     }
 
-    /// Returns whether `q` is seen to move in this round, with `word` in its register at the second collect.
+    /// Returns whether `q` moves in this round. `word` is the content of its register at the second
+    /// collect.
     fn moves(&self, p: Pid, q: Pid, round: Round, word: Word) -> bool {
         round.moving.contains(q)
             || self.flag(word, p) != round.flags.contains(q)
             || self.toggle(word) != round.toggles.contains(q)
     }
 
-    /// Takes the label of j at the second collect, and continues from there.
+    /// Takes the label of j at the second collect, and continues with the next process.
     fn take<D: Collect<Stamp>>(
         &self,
         p: Pid,
@@ -297,7 +302,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         }
     }
 
-    /// Returns where a line of the Scan inside Label leads.
+    /// Returns where a line of the Scan within Label leads.
     fn inner_scanned(
         &self,
         p: Pid,

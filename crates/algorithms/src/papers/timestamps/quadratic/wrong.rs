@@ -1,6 +1,6 @@
-//! Variants of [`Quadratic`] that are wrong on purpose. The lab must reject each of them.
+//! Deliberately wrong variants of [`Quadratic`]. The lab must reject each of them.
 //!
-//! A change to Scan applies to the Scan inside Label too.
+//! A change to Scan also applies to the Scan within Label.
 
 use super::{Head, Labelling, Quadratic, Round, Scanning};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     },
     papers::timestamps::{
         Collect,
-        Inside::{Label, Scan},
-        InsideOf,
+        InProcedure::{Label, Scan},
+        InProcedureOf,
         Turn::{self, Goto},
         TurnOf,
         labels::{Labels, Stamp},
@@ -20,9 +20,10 @@ use crate::{
 };
 
 changed_lines! {
-    Quadratic<C, L>, InsideOf<Quadratic<C, L>> => TurnOf<Quadratic<C, L>>
+    Quadratic<C, L>, InProcedureOf<Quadratic<C, L>> => TurnOf<Quadratic<C, L>>
         where [C: Collect<Stamp>, L: Labels];
-    /// A scanner that cannot finish takes the labels as they are, instead of borrowing the view of a writer.
+    /// A scanner that cannot finish takes the labels as it finds them, instead of borrowing the view of
+    /// a writer.
     NoBorrow: |s, m, p| {
         Scan(Scanning::Second { j, round, seen }) => Scan(take_label(s, m, p, j, round, seen)),
         Label(Labelling::Scan { head, scan: Scanning::Second { j, round, seen } }) => {
