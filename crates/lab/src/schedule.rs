@@ -1,5 +1,5 @@
-//! A run as a sequence of agents: the processes, store buffers and other things that take the steps. The
-//! explorer produces runs, and a replay string encodes one.
+//! A run as a sequence of agents. Agents take the steps: they are the processes, their store buffers,
+//! and the faults that hit processes. The explorer produces runs, and a replay string encodes one.
 
 use hallpass_algorithms::{Pid, Word};
 
@@ -11,7 +11,7 @@ pub enum MemoryModel {
     /// Stores take effect at once (sequential consistency).
     #[default]
     Sequential,
-    /// Stores go through a first-in-first-out buffer per process, as on x86. Agents `n..2n` are the
+    /// Stores go through a first-in-first-out buffer of each process, as on x86. Agents `n..2n` are the
     /// buffers: a step of agent `n + p` moves the oldest store of `p` to memory.
     StoreBuffers,
 }
@@ -26,10 +26,10 @@ impl MemoryModel {
     }
 }
 
-/// The model in which remote references are counted.
+/// The memory model in which remote references are counted.
 pub use hallpass_algorithms::registry::CostModel;
 
-/// The violation or count that a run shows.
+/// What a run shows: a violation or a count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// At the end, more than k processes are in their critical sections.
@@ -40,37 +40,39 @@ pub enum Finding {
     Range,
     /// At the end, the paper's invariant with this name is broken.
     Invariant(String),
-    /// The cycle repeats forever. In it a process in its entry section moves, and no process enters.
+    /// The cycle repeats forever. A process in its entry section moves in the cycle, and no process
+    /// enters.
     Deadlock {
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The cycle repeats forever. In it the victim moves and stays in its entry section.
+    /// The cycle repeats forever. The victim moves in the cycle and stays in its entry section.
     Starvation {
         /// The process that starves.
         victim: Pid,
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The process takes this many steps of its own in its exit section, counted from the last time it
-    /// leaves its critical section. Without a number, it stays in its exit section throughout the cycle.
+    /// The process takes this many of its own steps in its exit section, counted from the last time it
+    /// leaves its critical section. Without a number, the process stays in its exit section during the
+    /// whole cycle.
     Exit {
         /// The process.
         process: Pid,
-        /// The number of steps; `None` if it is unbounded.
+        /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// The process takes this many steps of its own in its doorway, counted from the last time it leaves
-    /// its remainder. Without a number, it stays in its doorway throughout the cycle.
+    /// The process takes this many of its own steps in its doorway, counted from the last time it leaves
+    /// its remainder. Without a number, the process stays in its doorway during the whole cycle.
     Doorway {
         /// The process.
         process: Pid,
-        /// The number of steps; `None` if it is unbounded.
+        /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// A violation of first-in-first-enabled. After `at` steps of the stem, `first` is in the waiting room,
-    /// `second` is in its critical section, and `first` left the doorway before `second` entered it. But
-    /// `first` never enters in the rest of the run, although it keeps taking steps.
+    /// A violation of first-in-first-enabled. `first` left the doorway before `second` entered it. After
+    /// `at` steps of the stem, `first` is in the waiting room, and `second` is in its critical section.
+    /// In the rest of the run, `first` keeps taking steps, but never enters.
     Fife {
         /// The process that left its doorway first.
         first: Pid,
@@ -79,9 +81,9 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// The same as [`Finding::Fife`], except that `second` is also in the waiting room and is enabled: no
-    /// continuation can keep it out. (A single run cannot show that `second` is enabled, because this is a
-    /// fact about all runs.)
+    /// This is like [`Finding::Fife`], except that `second` is also in the waiting room and is enabled:
+    /// it enters in every continuation. (A single run cannot show that `second` is enabled, because this
+    /// is a fact about all runs.)
     FifeStrong {
         /// The process that left its doorway first.
         first: Pid,
@@ -90,14 +92,14 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// The last passage of the process in the run makes this many remote references. Without a number, each
-    /// round of the cycle makes at least one inside a passage.
+    /// The last passage of the process makes this many remote references. Without a number, each round
+    /// of the cycle makes at least one remote reference within a passage.
     Rmr {
         /// The cost model.
         model: CostModel,
         /// The process that makes the references.
         process: Pid,
-        /// The number of references; `None` if it is unbounded.
+        /// The number of references, or `None` if it is unbounded.
         count: Option<u32>,
         /// The rules of counting.
         conventions: Conventions,
@@ -107,7 +109,7 @@ pub enum Finding {
 /// The effect of a write on the writer's own copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WriterCopy {
-    /// A valid copy stays valid; no copy is added.
+    /// A valid copy stays valid, and no copy is added.
     #[default]
     AsItWas,
     /// The writer has a valid copy afterwards.
@@ -122,8 +124,8 @@ pub enum FailedRmw {
     /// The operation counts as a write: it is remote, and invalidates copies.
     #[default]
     Write,
-    /// The operation counts as a read: it is remote unless the process has a valid copy, and invalidates
-    /// nothing (Choi's smart cache).
+    /// The operation counts as a read: it is remote unless the process has a valid copy, and it
+    /// invalidates nothing (Choi's smart cache).
     Read,
 }
 
@@ -137,9 +139,10 @@ pub enum CacheAtStart {
     Warm,
 }
 
-/// The rules for counting remote references on a cache-coherent machine. A read is remote unless the reader
-/// has a valid copy; after the read it has one. Every write and read-modify-write is remote and invalidates
-/// the copies of other processes. The fields choose among the variants of these rules.
+/// The rules for counting remote references with cache-coherent memory. A read is remote unless the
+/// reader has a valid copy. After the read, the reader has one. Every write and read-modify-write is
+/// remote and invalidates the copies of other processes. The fields choose among the variants of these
+/// rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conventions {
     /// The effect of a write on the writer's own copy.
@@ -171,14 +174,14 @@ impl Conventions {
     }
 }
 
-/// A run of an algorithm, and what it shows.
+/// A run of an algorithm, and the finding that it shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// The largest number of processes in the critical section at once.
+    /// The maximum number of processes in the critical section at once.
     pub k: usize,
     /// The memory model.
     pub memory: MemoryModel,
@@ -186,7 +189,7 @@ pub struct Schedule {
     pub initial: Vec<Word>,
     /// The agents of the steps up to the end or to the start of the cycle, in order.
     pub stem: Vec<Agent>,
-    /// The agents of one round of the cycle, in order; empty if the run ends.
+    /// The agents of one round of the cycle, in order. Empty if the run ends.
     pub cycle: Vec<Agent>,
     /// The violation or count that the run shows.
     pub finding: Finding,

@@ -1,4 +1,4 @@
-//! Spaces to explore: packed states, and the agents that can move in each.
+//! Spaces to explore. A space has packed states, and the agents that can move in each state.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -12,8 +12,8 @@ pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
-/// An agent: anything that can make a step. Agents are the processes, in a store-buffer model also their
-/// buffers, and with mishaps also the mishap of each process.
+/// An agent: anything that can make a step. Every process is an agent. With store buffers, each buffer
+/// is an agent too. If faults can hit processes, the fault of each process is also an agent.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -21,7 +21,7 @@ pub trait Space<const W: usize>: Sync {
     /// Returns the number of agents.
     fn agents(&self) -> usize;
 
-    /// Returns the number of bits of a state. A state of one word has no higher bit set.
+    /// Returns the number of bits of a state. If a state is one word, all higher bits are 0.
     fn bits(&self) -> u32 {
         u64::BITS * W as u32
     }
@@ -33,7 +33,8 @@ pub trait Space<const W: usize>: Sync {
     /// leads to the same state.
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
 
-    /// Returns the representative of all states that differ from `state` only in the names of processes.
+    /// Returns the representative of all states that differ from `state` only by a renaming of
+    /// processes.
     #[inline]
     fn canonical(&self, state: [u64; W]) -> [u64; W] {
         state
@@ -46,7 +47,7 @@ pub trait Space<const W: usize>: Sync {
     }
 }
 
-/// The initial states of an exploration.
+/// The choice of initial states for an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Initial {
     /// Open variables take every value.
@@ -61,36 +62,37 @@ pub enum Initial {
 pub struct SafetyFlags {
     /// At most k processes are in their critical sections.
     pub exclusion: bool,
-    /// Holders have distinct names, all below k.
+    /// Processes in their critical sections have distinct names, all below k.
     pub names: bool,
 }
 
-/// The flaws of a state, as numbers of bits.
+/// The flaws of a state, as bit numbers.
 pub mod flaw {
-    /// More than k processes in their critical sections.
+    /// More than k processes are in their critical sections.
     pub const EXCLUSION: u32 = 0;
-    /// Names that clash or are out of range.
+    /// Two processes have the same name, or a name is out of range.
     pub const NAMES: u32 = 1;
     /// A step left a variable's declared range.
     pub const RANGE: u32 = 2;
-    /// The first of up to 32 bits for the paper's invariants: the invariant is broken.
+    /// The first of up to 32 bits, one for each invariant of the paper. A set bit means that this
+    /// invariant is broken.
     pub const FIRST_INVARIANT: u32 = 8;
 }
 
-/// A function that returns the number of the first broken invariant of the paper.
+/// Returns the number of the first invariant of the paper that is broken.
 pub type Invariants<'a> = &'a (dyn Fn(&[u64]) -> Option<u32> + Sync);
 
-/// Sequential consistency: a step's access takes effect at once.
+/// Sequential consistency: the access of a step takes effect at once.
 pub struct Sequential<'a> {
-    /// The compiled machine.
+    /// The compiled step machine.
     pub tables: &'a Tables,
-    /// The largest number of processes outside their remainder.
+    /// The maximum number of processes outside their remainder.
     pub contention: usize,
     /// The initial states.
     pub initial: Initial,
-    /// The normal form of states, where an algorithm counts without bound.
+    /// The normal form of states, if the algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
-    /// Whether mishaps happen. They are agents `n..2n`.
+    /// Whether faults hit processes. These are agents `n..2n`.
     pub mishaps: bool,
     /// The safety properties to look for.
     pub flags: SafetyFlags,
@@ -104,11 +106,11 @@ impl Sequential<'_> {
         tables.initial().iter().map(|values| values.len() as u128).product()
     }
 
-    /// Returns whether the limit on contention lets `p` move.
+    /// Returns whether the limit on contention allows `p` to move.
     #[inline]
     fn may_move(&self, state: &[u64], p: Pid) -> bool {
         let tables = self.tables;
-        self.contention >= tables.n // the usual case, decided once
+        self.contention >= tables.n // the usual case
             || tables.code(state, p) != 0
             || tables.contention(state) < self.contention
     }
@@ -132,7 +134,7 @@ impl Sequential<'_> {
 }
 
 impl Sequential<'_> {
-    /// Returns the state after the mishap of `p`.
+    /// Returns the state after the fault of `p`.
     #[inline]
     fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let mut next = self.tables.befallen(state, p)?;
@@ -143,7 +145,7 @@ impl Sequential<'_> {
     }
 }
 
-/// Returns whether names clash or are out of range.
+/// Returns whether two processes have the same name, or a name is out of range.
 pub fn names_clash(tables: &Tables, state: &[u64]) -> bool {
     let mut taken = 0u64;
     (0..tables.n).any(|p| match tables.position(state, p).name {
@@ -183,7 +185,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
             for (var, &digit) in now.iter().enumerate() {
                 tables.vars[var].set(&mut state, choices[var][digit] as usize);
             }
-            // Increments the choice of initial values, the last variable fastest.
+            // Advances to the next choice of initial values. The last variable changes fastest.
             if let Some(var) = (0..now.len()).rfind(|&v| now[v] + 1 < choices[v].len()) {
                 now[var] += 1;
                 now[var + 1..].fill(0);

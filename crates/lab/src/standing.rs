@@ -4,28 +4,28 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::{explore::Explored, store::Id, tables::Tables};
 
-/// The parts of a state that the analyses need besides its edges.
+/// The parts of a state that the analyses need in addition to its edges.
 pub trait Standing: Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// Returns the part of the passage `p` is in.
+    /// Returns the part of the passage in which `p` is.
     fn section(&self, id: Id, p: Pid) -> Section;
-    /// Returns whether `p` has left its remainder and not yet made a step.
+    /// Returns whether `p` has left its remainder and not made a step yet.
     fn begins(&self, id: Id, p: Pid) -> bool;
     /// Returns whether no store of `p` is still in its buffer.
     fn has_settled(&self, id: Id, p: Pid) -> bool;
 }
 
-/// A function that returns whether no store of a process is still in its buffer.
+/// Returns whether no store of a process is still in its buffer.
 pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Sync);
 
 /// The states of an exploration of `tables`.
 pub struct States<'a, const W: usize> {
-    /// The tables that decode them.
+    /// The tables that decode the states.
     pub tables: &'a Tables,
     /// The states.
     pub explored: &'a Explored<W>,
-    /// Whether a process's stores have reached memory; `None` without store buffers.
+    /// Whether the stores of a process have reached memory. `None` without store buffers.
     pub settled: Option<Settled<'a, W>>,
 }
 

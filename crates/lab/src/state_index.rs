@@ -1,11 +1,12 @@
-//! A hash table from states to numbers that holds no states, only tags.
+//! A hash table from states to numbers. It holds no states, only tags.
 //!
 //! A slot holds a tag and a number. A line is eight slots in one cache line. The hash of a state, its
 //! [`Mark`], consists of a position and a tag. A search starts in the line at this position and continues in
 //! the lines after it. So nearly every look-up costs one cache miss, even when the table is almost full.
 //!
-//! ORDERING: a slot is published with Release after its state has been written elsewhere, and read
-//! with Acquire before the state is: a thread that sees the number sees the state.
+//! ORDERING: the state is written elsewhere first. Then its slot is published with Release. A search
+//! reads the slot with Acquire before it reads the state. So a thread that sees the number also sees the
+//! state.
 
 use std::sync::atomic::{
     AtomicU64, AtomicUsize,
@@ -24,13 +25,14 @@ const LINE: usize = 8;
 #[repr(align(64))]
 struct Line([AtomicU64; LINE]);
 
-/// The largest share of slots in use.
+/// The maximum share of slots in use.
 const FULL: f64 = 0.9;
-/// The factor by which the table grows. A table that has just grown by it is 0.9 / 1.7 = 53 % full, so it
-/// takes at most 15.2 bytes per state. With a log of 8 bytes per state, the total is below 24 bytes per state.
+/// The factor by which the table grows. Just after it has grown, the table is 0.9 / 1.7 = 53 % full, so
+/// it takes at most 15.2 bytes per state. With a log of 8 bytes per state, the total is below 24 bytes
+/// per state.
 const GROWTH: f64 = 1.7;
-/// The number of lines of the first table. The first growth is by a factor of 4 instead of [`GROWTH`]: in
-/// small tables, time matters more than memory.
+/// The number of lines of the first table. The first growth is by a factor of 4 instead of [`GROWTH`],
+/// because in small tables, time matters more than memory.
 const SMALL: usize = 1 << 13;
 
 fn next_size(lines: usize) -> usize {
@@ -44,10 +46,10 @@ fn bytes_of(lines: usize) -> u64 {
 /// A table from marks to state numbers.
 pub struct StateIndex {
     lines: Box<[Line]>,
-    /// The largest distance of an entry from the line of its mark, in lines.
+    /// The maximum distance of an entry from the line of its mark, in lines.
     displaced: AtomicUsize,
-    /// Equal tags mean equal states as long as every entry, and the search, is fewer than this many lines away
-    /// from the line of its mark.
+    /// A limit on distances, in lines. Equal tags mean equal states, as long as every entry and every
+    /// search stays within this distance from the line of its mark.
     certain_within: usize,
 }
 
@@ -55,7 +57,7 @@ pub struct StateIndex {
 pub enum Found {
     /// The table already held this number.
     Known(Id),
-    /// The table did not hold the state; the new number is inserted.
+    /// The table did not hold the state. The new number is inserted.
     Inserted,
 }
 
@@ -64,7 +66,7 @@ fn entry(mark: Mark, id: Id) -> u64 {
     u64::from(mark.tag) << 32 | u64::from(id + 1)
 }
 
-/// Returns the number in a slot, if the slot has the tag.
+/// Returns the number in a slot, if the slot has this tag.
 #[inline]
 fn matching(slot: u64, tag: u32) -> Option<Id> {
     let number = slot as u32;
@@ -91,7 +93,7 @@ impl StateIndex {
         StateIndex { lines: Box::default(), displaced: AtomicUsize::new(0), certain_within: 0 }
     }
 
-    /// Creates an empty table, the next size up from `lines` lines.
+    /// Creates an empty table of the next size above `lines` lines.
     pub fn larger(lines: usize, hashing: Hashing, words: usize) -> Self {
         Self::with_lines(next_size(lines), hashing, words)
     }
@@ -101,7 +103,7 @@ impl StateIndex {
         self.lines.len()
     }
 
-    /// Returns the largest number of entries before the table must grow.
+    /// Returns the maximum number of entries before the table must grow.
     pub fn capacity(&self) -> usize {
         ((self.lines() * LINE) as f64 * FULL) as usize
     }
@@ -134,17 +136,18 @@ impl StateIndex {
         if line + 1 == self.lines() { 0 } else { line + 1 }
     }
 
-    /// Reads the first slot that a search for `mark` reads, so that it is in the cache.
+    /// Reads the first slot that a search for `mark` reads. This brings its line into the cache.
     #[inline]
     pub fn touch(&self, mark: Mark) -> u64 {
         self.lines[self.line(mark)].0[0].load(Relaxed)
     }
 
-    /// Returns `true` if an equal tag proves an equal state, for a search that is `distance` lines past the
-    /// line of its mark.
+    /// Returns whether an equal tag proves an equal state, for a search that is `distance` lines past
+    /// the line of its mark.
     ///
-    /// The line of another state with the same tag is more than `certain_within` lines away. The search can
-    /// meet that state only if the state was displaced that far, or if the search has gone that far.
+    /// The line of another state with the same tag is more than `certain_within` lines away. So the
+    /// search can meet that state only if the state was displaced that far, or if the search has gone
+    /// that far.
     ///
     /// ORDERING: an inserting thread raises `displaced` before it publishes the entry with Release. A search
     /// reads `displaced` after it has read the entry with Acquire. So Relaxed is enough here.
@@ -153,7 +156,7 @@ impl StateIndex {
         distance < self.certain_within && self.displaced.load(Relaxed) < self.certain_within
     }
 
-    /// Returns the number with this mark for which `is_it` returns true. Calls `is_it` only where the tag
+    /// Returns the number with this mark for which `is_it` returns `true`. Calls `is_it` only if the tag
     /// does not decide.
     #[inline]
     pub fn find(&self, mark: Mark, is_it: impl Fn(Id) -> bool) -> Option<Id> {
@@ -176,8 +179,8 @@ impl StateIndex {
         }
     }
 
-    /// Finds a number as [`find`](StateIndex::find) does, or inserts the number that `new` returns. `new`
-    /// may be called more than once and must then return the same number.
+    /// Finds a number like [`find`](StateIndex::find), or inserts the number that `new` returns. `new`
+    /// may be called more than once. It must return the same number each time.
     #[inline]
     pub fn find_or_insert(
         &self,
@@ -216,8 +219,8 @@ impl StateIndex {
         }
     }
 
-    /// Inserts a number whose state is not in the table, without comparing. No other thread may use the
-    /// table.
+    /// Inserts a number whose state is not in the table. Compares nothing. No other thread may use the
+    /// table meanwhile.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
         let mut line = self.line(mark);
         let mut distance = 0;
@@ -251,13 +254,14 @@ impl StateIndex {
 mod tests {
     use super::*;
 
-    /// Returns a mark of the last line. Many such marks make the search wrap around to the first line.
+    /// Returns a mark of the last line. If there are many such marks, the search wraps around to the
+    /// first line.
     fn crowded(tag: u32) -> Mark {
         Mark { position: u64::MAX, tag }
     }
 
     #[test]
-    fn a_crowd_spills_over_the_end_and_is_found() {
+    fn a_search_wraps_around_the_end_of_the_table() {
         let mut table = StateIndex::new(Hashing::new(40), 1);
         for id in 0..30 {
             table.insert_new(crowded(id * 7), id);
@@ -270,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn far_from_its_mark_a_tag_does_not_decide() {
-        // 63 bits: equal tags may be one line apart, so the table must compare the state itself.
+    fn a_tag_decides_only_near_its_mark() {
+        // With 63 bits, equal tags may be one line apart, so the table must compare the states.
         let table = StateIndex::new(Hashing::new(63), 1);
         let insert = |id| table.find_or_insert(crowded(5), |_| false, || id);
         assert!(matches!(insert(0), Found::Inserted));
         assert!(matches!(insert(1), Found::Inserted), "an equal tag is not an equal state");
         assert_eq!(table.find(crowded(5), |id| id == 1), Some(1));
-        // 40 bits in few lines: near its mark the tag decides, and nothing is compared.
+        // With 40 bits and few lines, the tag decides near its mark, and no state is compared.
         let table = StateIndex::with_lines(1 << 16, Hashing::new(40), 1);
         assert!(matches!(table.find_or_insert(crowded(5), |_| false, || 0), Found::Inserted));
         assert_eq!(table.find(crowded(5), |_| panic!("the tag decides")), Some(0));
@@ -310,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn renumbering_keeps_the_rest() {
+    fn renumbering_changes_no_other_entry() {
         let mut table = StateIndex::new(Hashing::new(40), 1);
         (0..20).for_each(|id| table.insert_new(crowded(id), id));
         table.renumber(crowded(3), 3, 77);

@@ -1,8 +1,8 @@
-//! The set of states an exploration has seen, numbered in the order they were found.
+//! The set of states that an exploration has seen, numbered in the order in which they were found.
 //!
-//! A log holds the states in this order. A hash table maps a state to its number. Neither is ever copied to
-//! grow: the log grows in chunks, and the table is rebuilt from the log. Numbers are dense, so the analyses
-//! after the exploration work on plain arrays.
+//! A log holds the states in this order. A hash table maps a state to its number. Neither is copied when
+//! it grows: the log grows in chunks, and the table is rebuilt from the log. The numbers have no gaps,
+//! so the analyses after the exploration work on plain arrays.
 //!
 //! | | bytes per state |
 //! |---|---|
@@ -10,13 +10,14 @@
 //! | table | 8 per slot; 53 to 90 % of the slots are full |
 //! | parents | 1/16 |
 //!
-//! The store has no parent pointers. Successors are appended in the order of their parents, so one parent
-//! in [`BLOCK`] is enough to find any other by a short search (see [`Store::first_parent`]).
+//! The store has no parent pointers. Successors are appended in the order of their parents. So it is
+//! enough to keep one parent in [`BLOCK`]: a short search finds any other parent (see
+//! [`Store::first_parent`]).
 //!
 //! Inserting takes `&self`, so several threads can insert at once. Growing takes `&mut self`.
 //!
 //! ORDERING: the table publishes a number after its state has been written to the log (see
-//! [`state_index`](crate::state_index)). The log's words themselves are therefore Relaxed.
+//! [`state_index`](crate::state_index)). So the words of the log are accessed with Relaxed.
 
 use std::sync::{
     OnceLock,
@@ -31,10 +32,10 @@ use crate::{
     state_index::{Found, StateIndex},
 };
 
-/// A state's number.
+/// The number of a state.
 pub type Id = u32;
 
-/// No state.
+/// The number that stands for no state.
 pub const NONE: Id = Id::MAX;
 
 /// The number of state numbers that a thread reserves at a time.
@@ -57,7 +58,7 @@ pub struct Store<const W: usize> {
     hashing: Hashing,
 }
 
-/// The numbers that a thread has reserved and not yet used.
+/// The numbers that a thread has reserved and not used yet.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     next: Id,
@@ -65,7 +66,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the numbers that are not yet used.
+    /// Returns the numbers that are not used yet.
     pub fn rest(&self) -> std::ops::Range<Id> {
         self.next..self.end
     }
@@ -112,12 +113,12 @@ impl<const W: usize> Store<W> {
         Pending { state, mark: self.hashing.mark(&state), note }
     }
 
-    /// Returns the number of states; an upper bound while threads insert.
+    /// Returns the number of states. While threads insert, this is an upper bound.
     pub fn len(&self) -> u32 {
         self.next.load(Relaxed)
     }
 
-    /// Returns whether nothing has been inserted.
+    /// Returns whether no state has been inserted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -142,10 +143,10 @@ impl<const W: usize> Store<W> {
         self.log_bytes() + self.table.bytes_larger()
     }
 
-    /// Enlarges the table. `runs` are the numbers that threads have reserved and not used.
+    /// Enlarges the table. `runs` are the numbers that threads have reserved and not used yet.
     pub fn grow(&mut self, runs: &[Run]) {
         let lines = self.table.lines();
-        // The log holds all states, so the old table can be freed before the new one is allocated.
+        // The log holds all states, so the old table can be freed before the new table is allocated.
         self.table = StateIndex::none();
         let mut table = StateIndex::larger(lines, self.hashing, W);
         let mut batch: Vec<(Id, Mark)> = Vec::with_capacity(TOGETHER);
@@ -166,7 +167,7 @@ impl<const W: usize> Store<W> {
         self.table = table;
     }
 
-    /// Returns the numbers that have a state: all except the rest of each run.
+    /// Returns the numbers that have a state: all numbers except the unused rest of each run.
     fn given_out(&self, runs: &[Run]) -> Vec<std::ops::Range<Id>> {
         let mut rests: Vec<_> =
             runs.iter().map(Run::rest).filter(|rest| !rest.is_empty()).collect();
@@ -195,15 +196,15 @@ impl<const W: usize> Store<W> {
         self.table.find(pending.mark, |id| self.get(id) == pending.state)
     }
 
-    /// Loads the lines that the next look-ups read into the cache. The loads are independent, so they
-    /// overlap.
+    /// Loads the lines that the next look-ups read into the cache. The loads do not depend on each
+    /// other, so they overlap.
     #[inline]
     fn touch(&self, batch: &[Pending<W>]) {
         let touch = |touched, pending: &Pending<W>| touched ^ self.table.touch(pending.mark);
         std::hint::black_box(batch.iter().fold(0, touch));
     }
 
-    /// Calls `each` with every state of the batch and its number, if the set contains it.
+    /// Calls `each` with every state of the batch, and its number if the set contains it.
     pub fn find_all(&self, batch: &[Pending<W>], mut each: impl FnMut(&Pending<W>, Option<Id>)) {
         self.touch(batch);
         for pending in batch {
@@ -211,8 +212,8 @@ impl<const W: usize> Store<W> {
         }
     }
 
-    /// Inserts a batch of states, each with its parent's number as its note. Calls `new` with every state
-    /// that was not in the set, and its number.
+    /// Inserts a batch of states. The note of each state is the number of its parent. Calls `new` with
+    /// every state that was not in the set, and its number.
     pub fn insert_all(
         &self,
         batch: &[Pending<W>],
@@ -257,8 +258,8 @@ impl<const W: usize> Store<W> {
 
     #[cold]
     fn take_run(&self) -> Run {
-        // A run ends where a block does, so that all of a block's states that one level adds
-        // come from one thread, in the order of their parents.
+        // A run ends where a block ends. So all states that one level adds to a block come from one
+        // thread, in the order of their parents.
         let block_end = |next: u32| (next / BLOCK + 1) * BLOCK;
         let next = self
             .next
@@ -270,9 +271,10 @@ impl<const W: usize> Store<W> {
         Run { next, end: block_end(next) }
     }
 
-    /// Takes back the numbers that threads have not used at the end of a level, so that numbers stay dense:
-    /// the last states move to the free numbers before them. Returns the old and new number of each moved
-    /// state. All parents of this level's states are at or after `first_parent`.
+    /// Takes back the numbers that threads have not used at the end of a level, so that the numbers have
+    /// no gaps. To do so, moves the last states to the unused numbers before them. Returns the old and
+    /// new number of each moved state. All parents of this level's states are at or after
+    /// `first_parent`.
     pub fn give_back(&mut self, runs: Vec<Run>, first_parent: Id) -> Vec<(Id, Id)> {
         let mut free: Vec<Id> = runs.iter().flat_map(Run::rest).collect();
         free.sort_unstable();
@@ -307,8 +309,8 @@ impl<const W: usize> Store<W> {
         &parents[(id as usize & (CHUNK - 1)) / BLOCK as usize]
     }
 
-    /// Returns the parent of the first state in the block of `id`. The parent of `id` is at most a short
-    /// upward search away from it.
+    /// Returns the parent of the first state in the block of `id`. A short upward search from there
+    /// finds the parent of `id`.
     pub fn first_parent(&self, id: Id) -> Id {
         self.parent_cell(id).load(Acquire)
     }

@@ -1,4 +1,4 @@
-//! Plots that are readable on light and on dark pages.
+//! Makes plots readable on light and on dark pages.
 
 /// Each colour that plots use, and its counterpart on a dark background.
 const DARK: [(&str, &str); 20] = [
@@ -17,7 +17,7 @@ const DARK: [(&str, &str); 20] = [
     ("CC79A7", "E59AC4"),
     ("56B4E9", "7CC8F5"),
     ("E69F00", "F2B632"),
-    // Shades of green: those that are darkest on white are brightest on black.
+    // Shades of green. The shade that is darkest on white becomes the brightest on black.
     ("7FCEB9", "1D8A6C"),
     ("8CD6C2", "14795F"),
     ("40B898", "2FA884"),
@@ -28,7 +28,7 @@ const DARK: [(&str, &str); 20] = [
     ("F4F4F4", "161B22"),
 ];
 
-/// Returns the SVG with a style that replaces its colours where the reader prefers a dark page.
+/// Returns the SVG with a style that replaces its colours if the reader prefers a dark page.
 pub fn follow_colour_scheme(svg: &str) -> String {
     let Some(end) = svg.find('>') else { return svg.to_string() };
     let (head, rest) = svg.split_at(end + 1);
@@ -53,7 +53,7 @@ mod tests {
             adapted.starts_with("<svg width=\"9\">\n<style>@media (prefers-color-scheme: dark) {")
         );
         assert!(adapted.contains("[fill=\"#FFFFFF\"] { fill: #0D1117 }"));
-        assert!(!adapted.contains("#E69F00"), "only colours that occur");
+        assert!(!adapted.contains("#E69F00"), "the style must contain only colours that occur");
         assert!(adapted.ends_with("<rect fill=\"#FFFFFF\"/>\n</svg>\n"));
     }
 }

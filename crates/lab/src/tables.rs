@@ -1,10 +1,10 @@
-//! A machine compiled into tables.
+//! A step machine compiled into tables.
 //!
-//! The private state alone decides which variable a step accesses, and the private state and that
-//! variable's value decide its effect. So a step is a look-up: for each process, private state and value,
-//! the table has the bits of the packed state that change. The compiler runs the machine's own code once
-//! for each such triple, with a memory that answers every value in turn. This covers more private states
-//! than can be reached, which costs a few bits and no soundness.
+//! The private state alone decides which variable a step accesses. The private state and the value of
+//! that variable decide the effect. So a step is a look-up: for each process, private state and value,
+//! the table has the bits of the packed state that change. The compiler runs the step machine's code
+//! once for each such triple, with a memory that returns every value in turn. This covers more private
+//! states than can be reached. It costs a few bits, but does not affect soundness.
 
 mod budget;
 mod closure;
@@ -22,10 +22,10 @@ use crate::{
 };
 pub use budget::Budget;
 
-/// The kind of access that a step makes, from which remote references are counted.
+/// The kind of access that a step makes. Remote references are counted by this kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// None: the line is local.
+    /// No access: the line is local.
     None,
     /// A read.
     Read,
@@ -40,52 +40,53 @@ pub enum Access {
 pub struct Row {
     /// The kind of access.
     pub access: Access,
-    /// The variable, if there is an access.
+    /// The variable that is accessed, if any.
     pub var: u16,
     field: Field,
     first: u32,
 }
 
-/// The effect of a step that finds a given value.
+/// The effect of a step, given the value that it finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The process's next private state, as its code.
+    /// The next private state of the process, as a code.
     pub next: u32,
-    /// The number of the value left behind.
+    /// The number of the value after the step.
     pub value: u32,
     /// Whether the access is a read-modify-write that changes nothing.
     pub failed: bool,
-    /// Whether the value left behind is outside the variable's range.
+    /// Whether the value after the step is outside the variable's range.
     pub out_of_range: bool,
     local_bits: u64,
     var_bits: u64,
 }
 
-/// The compiled machine.
+/// The compiled step machine.
 pub struct Tables {
     /// The number of processes.
     pub n: usize,
-    /// The largest number of processes in the critical section at once.
+    /// The maximum number of processes in the critical section at once.
     pub k: usize,
     /// The field of each process's private state.
     pub locals: Vec<Field>,
     /// The field of each variable.
     pub vars: Vec<Field>,
-    /// Becomes 1 when a step leaves a variable's range. Nothing is explored beyond such a state.
+    /// A flag that a step sets if it leaves a variable's range. The exploration does not continue after
+    /// such a state.
     pub fault: Field,
-    /// The additional fields that the caller asked for, in that order.
+    /// The additional fields, in the order in which the caller asked for them.
     pub extra: Vec<Field>,
     /// The number of bits of a state.
     pub bits: u32,
     /// The number of words of a state.
     pub words: usize,
-    /// For each process and code, the number of the private state.
+    /// For each process and code: the number of the private state.
     pub codes: Vec<Vec<Local>>,
     positions: Vec<Vec<Position>>,
     sections: Vec<Vec<Section>>,
-    /// The step in each private state, process by process.
+    /// The step in each private state, for one process after another.
     rows: Vec<Row>,
-    /// The index in `rows` of each process's first row.
+    /// The index in `rows` of the first row of each process.
     first_row: Vec<usize>,
     steps: Vec<Step>,
     domains: Vec<Vec<Word>>,
@@ -94,33 +95,33 @@ pub struct Tables {
     fates: Vec<Option<Fate>>,
 }
 
-/// The effect of a mishap of a process.
+/// The effect of the fault that can hit a process.
 #[derive(Clone, Debug)]
 struct Fate {
     /// The variable's position in the layout.
     index: usize,
     var: Field,
-    /// For each value of the variable, the number of the value after the mishap.
+    /// For each value of the variable: the number of the value after the fault.
     left: Vec<u32>,
     kills: bool,
 }
 
-/// Error: a machine cannot be compiled.
+/// The reason why a step machine cannot be compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CannotCompile {
-    /// The machine has more private states than a code can number.
+    /// The step machine has more private states than a code can number.
     PrivateStates,
-    /// A state takes this many bits, more than fit.
+    /// A state takes this many bits, which is too many.
     Bits(u32),
     /// The tables take more memory than the budget allows.
     Memory,
     /// The caller stopped the compilation.
     Stopped,
-    /// The variable of this name has more values than can be listed.
+    /// The variable with this name has more values than can be listed.
     Values(String),
     /// A process's store buffer has more possible contents than can be listed.
     Stores,
-    /// A plain write of this process, at this line, has an effect that depends on the value that it
+    /// At this line, the effect of a plain write of this process depends on the value that it
     /// overwrites. Such a write cannot wait in a store buffer.
     WriteThatReads {
         /// The process.
@@ -128,7 +129,7 @@ pub enum CannotCompile {
         /// The line.
         line: String,
     },
-    /// A step of this process, at this line, makes more than one shared access.
+    /// At this line, a step of this process makes more than one shared access.
     TwoAccesses {
         /// The process.
         process: Pid,
@@ -137,13 +138,14 @@ pub enum CannotCompile {
     },
 }
 
-/// The most words a packed state may take.
+/// The maximum number of words of a packed state.
 pub const MOST_WORDS: usize = 4;
 
-/// The memory that a value of a variable takes: in its list and in the map from values to numbers.
+/// The memory for one value of a variable, in bytes: in the list of values, and in the map from values
+/// to numbers.
 const BYTES_PER_VALUE: usize = 40;
 
-/// Lists the rows of all processes, one after another, with the steps of each.
+/// Lists the rows of all processes in order, with the steps of each row.
 fn emit(
     raws: &[HashMap<Local, Raw>],
     codes: &[Vec<Local>],
@@ -171,16 +173,17 @@ impl Tables {
     /// Compiles `machine`, without limits on memory and time.
     ///
     /// # Errors
-    /// If the machine cannot be compiled.
+    /// Fails if the step machine cannot be compiled.
     pub fn new(machine: &dyn Machine) -> Result<Self, CannotCompile> {
         Self::within(machine, &[], Budget::UNLIMITED)
     }
 
-    /// Compiles `machine` within a budget, for states with additional fields: for each of `counts`, a number
-    /// below it that starts at 0.
+    /// Compiles `machine` within a budget, for states with additional fields. Each element of `counts`
+    /// adds a field for a number less than this element. The number starts at 0.
     ///
     /// # Errors
-    /// If the machine cannot be compiled, or only with more memory than the budget allows.
+    /// Fails if the step machine cannot be compiled, or if this takes more memory than the budget
+    /// allows.
     pub fn within(
         machine: &dyn Machine,
         counts: &[usize],
@@ -204,8 +207,8 @@ impl Tables {
             .map(|p| close(machine, &domains, &numbers, p, &mut budget))
             .collect::<Result<_, _>>()?;
 
-        // Codes follow the machine's own numbers, so that processes that can be in the same
-        // private states give them the same codes, which symmetry relies on.
+        // Codes follow the numbers of the step machine. So if two processes can be in the same private
+        // states, these states have the same codes for both. Symmetry relies on this.
         let codes: Vec<Vec<Local>> = raws
             .iter()
             .map(|rows| {
@@ -268,13 +271,13 @@ impl Tables {
         })
     }
 
-    /// Returns the code of `p`'s private state.
+    /// Returns the code of the private state of `p`.
     #[inline]
     pub fn code(&self, state: &[u64], p: Pid) -> usize {
         self.locals[p].get(state)
     }
 
-    /// Returns the code of `p`'s private state when it has just left its remainder.
+    /// Returns the code of the private state of `p` just after it has left its remainder.
     pub fn begin(&self, p: Pid) -> usize {
         self.steps[self.rows[self.first_row[p] + REMAINDER as usize].first as usize].next as usize
     }
@@ -284,7 +287,7 @@ impl Tables {
         &self.rows[self.first_row[p] + code]
     }
 
-    /// Returns the effects of a step of `row`, for each value it may find.
+    /// Returns the effects of a step of `row`, one for each value that it may find.
     pub fn steps_of(&self, row: &Row) -> &[Step] {
         let count = match row.access {
             Access::None => 1,
@@ -315,7 +318,7 @@ impl Tables {
         &self.steps[row.first as usize + value]
     }
 
-    /// Returns the next step of `p` and its effect, in a state whose size is known.
+    /// Returns the next step of `p` and its effect, in a state of known size.
     #[inline]
     pub fn move_of<const W: usize>(&self, state: &[u64; W], p: Pid) -> (&Row, &Step) {
         let row = &self.rows[self.first_row[p] + self.locals[p].get_in(state)];
@@ -329,18 +332,19 @@ impl Tables {
         state[row.field.word as usize % W] ^= step.var_bits;
     }
 
-    /// Changes the private state of `p` by its step, and no variable.
+    /// Changes the private state of `p` by its step. Changes no variable.
     #[inline]
     pub fn apply_local<const W: usize>(&self, state: &mut [u64; W], p: Pid, step: &Step) {
         state[self.locals[p].word as usize] ^= step.local_bits;
     }
 
-    /// Returns whether any process can have a mishap.
+    /// Returns whether a fault can hit any process.
     pub fn has_mishaps(&self) -> bool {
         self.fates.iter().any(Option::is_some)
     }
 
-    /// Returns the state after the mishap of `p`, or `None` if it has none or the mishap changes nothing.
+    /// Returns the state after the fault of `p`, or `None` if there is no such fault or it changes
+    /// nothing.
     #[inline]
     pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let fate = self.fates[p].as_ref()?;
@@ -352,15 +356,14 @@ impl Tables {
         (next != *state).then_some(next)
     }
 
-    /// Returns the variable whose value the mishap of `p` changes in this state, as its position in the
-    /// layout.
+    /// Returns the position in the layout of the variable that the fault of `p` changes in this state.
     pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
         let fate = self.fates[p].as_ref()?;
         let value = fate.var.get_in(state);
         (fate.left[value] as usize != value).then_some(fate.index)
     }
 
-    /// Returns the part of the passage `p` is in.
+    /// Returns the part of the passage in which `p` is.
     #[inline]
     pub fn section(&self, state: &[u64], p: Pid) -> Section {
         self.sections[p][self.code(state, p)]
@@ -371,7 +374,7 @@ impl Tables {
         &self.positions[p][self.code(state, p)]
     }
 
-    /// Returns whether any private state holds a name.
+    /// Returns whether a process holds a name in some private state.
     pub fn assigns_names(&self) -> bool {
         self.positions.iter().flatten().any(|at| at.name.is_some())
     }
@@ -387,12 +390,12 @@ impl Tables {
         self.vars.iter().zip(&self.domains).map(|(var, domain)| domain[var.get(state)]).collect()
     }
 
-    /// Returns the machine's number of each process's private state.
+    /// Returns the step machine's number for the private state of each process.
     pub fn private(&self, state: &[u64]) -> Vec<Local> {
         (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
     }
 
-    /// Overwrites private states and variables. Returns whether all of them fit.
+    /// Overwrites private states and variables. Returns whether all of them fit into the tables.
     pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
         for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
             if codes[field.get(state)] == *at {
@@ -412,7 +415,7 @@ impl Tables {
         true
     }
 
-    /// Returns the numbers of each variable's initial values.
+    /// Returns the numbers of the initial values of each variable.
     pub fn initial(&self) -> &[Vec<u32>] {
         &self.initial
     }

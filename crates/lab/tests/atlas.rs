@@ -1,4 +1,4 @@
-//! The built-in manifest, and mistakes in a manifest that the atlas must notice.
+//! Checks the built-in manifest, and mistakes in a manifest that the atlas must notice.
 
 use std::sync::atomic::AtomicBool;
 
@@ -59,7 +59,7 @@ fn standard_manifest_agrees_with_the_lab_at_two_processes() {
     assert!(report.entries.len() >= 100, "only {} models", report.entries.len());
     assert_eq!(report.differences(), Vec::<String>::new());
     assert_eq!(report.status(), Status::AsExpected);
-    // Blessing results that are as expected changes nothing.
+    // Blessing changes nothing if all results are as expected.
     let files = ManifestFile::built_in();
     assert_eq!(bless(&files, &report).unwrap(), files);
 }
@@ -70,7 +70,7 @@ fn standard_manifest_lists_every_algorithm() {
     for entry in ENTRIES {
         let listed = |id: &str| manifest.models.iter().any(|model| model.algorithm == id);
         assert!(listed(entry.id), "{} is missing", entry.id);
-        // Names over the linear timestamps take more states than there is memory for.
+        // Names on top of the linear timestamps take too many states for the memory.
         if entry.standing == Standing::Sound && entry.nameable && !entry.id.contains("@linear") {
             assert!(listed(&format!("{}+names", entry.id)), "{}+names is missing", entry.id);
         }
@@ -84,7 +84,7 @@ fn correct_expectations_are_met() {
     assert_eq!(report.status(), Status::AsExpected);
 }
 
-/// Returns the differences once `old` is `new` in the manifest.
+/// Returns the differences after `old` is replaced by `new` in the manifest.
 fn differences(old: &str, new: &str) -> Vec<String> {
     assert!(FIG3.contains(old));
     let report = run_text(&FIG3.replace(old, new));
@@ -136,7 +136,7 @@ fn a_limit_makes_a_model_partial() {
         let report = run_all(&manifest, &[], limit);
         assert_eq!(report.differences(), Vec::<String>::new(), "{limit}");
         assert_eq!(report.status(), Status::Partial, "{limit}");
-        // And a limit does not become an expectation.
+        // A limit does not become an expectation.
         assert_eq!(blessed(FIG3, &report), FIG3, "{limit}");
     }
 }
@@ -191,14 +191,14 @@ fn algorithms_without_models_are_measured_without_a_skeleton() {
     assert!(added.iter().any(|id| id == sound) && added.iter().any(|id| id == wrong));
     let report = run_all(&Manifest::of(&files).unwrap(), &[sound, wrong], 1 << 20);
     let blessed = bless(&files, &report).unwrap();
-    // As the models that are built in were measured once.
+    // The built-in models were measured in the same way.
     for model in ManifestFile::built_in()[turnstile].text.split("[[model]]").skip(1) {
         let is_measured = |id: &str| model.contains(&format!("\"{id}\"\nn = 2\n"));
         if is_measured("turnstile") || is_measured("turnstile:no-exit") {
             assert!(blessed[turnstile].text.contains(model.trim_end()), "{model}");
         }
     }
-    // Given sizes are added to what is listed.
+    // Given sizes are added to the sizes that are listed already.
     let mut files = ManifestFile::built_in();
     let added = add_models(&mut files, &only[..1], &[(2, 1), (5, 1)]).unwrap();
     assert_eq!(added, ["turnstile n=5 k=1"]);
@@ -249,10 +249,10 @@ exclusion = "?"
     for text in [&text, &page] {
         assert!(text.contains("expected nothing yet"));
         assert!(text.contains("line 2 reads X and takes nothing"));
-        assert!(text.contains("hp1."), "a replay string");
+        assert!(text.contains("hp1."), "the text contains a replay string");
         assert!(text.contains("7 of 7 tight"));
     }
-    assert!(!page.contains("http"), "it needs nothing from elsewhere");
+    assert!(!page.contains("http"), "the page loads nothing from other sites");
     let files: Vec<String> =
         run_pages(&report).unwrap().into_iter().map(|(file, _)| file).collect();
     let expected = ["exclusion", "range"].map(|it| format!("runs/am-fig3-no-take-n2-k1-{it}.html"));
@@ -270,7 +270,7 @@ fn variants_that_fail_only_beyond_explorable_sizes_are_shown_with_their_recorded
     let page = html(&report);
     assert!(
         page.contains("only at sizes that are too large to explore"),
-        "the sentence at the top"
+        "the sentence at the top is missing"
     );
     assert!(page.contains("too large to explore, shown by a recorded run"));
     assert!(!page.contains("No violation at"), "every variant is rejected");

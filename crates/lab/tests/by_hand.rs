@@ -1,4 +1,5 @@
-//! Hand-made runs for mistakes whose smallest size is too large to explore. The interpreter confirms each run.
+//! Hand-made runs that show mistakes whose smallest size is too large to explore. The interpreter
+//! confirms each run.
 
 use crate::common::Director;
 use hallpass_algorithms::{Pid, Section};
@@ -13,8 +14,8 @@ impl Director {
         self.until(p, |stand| stand.label.as_ref().is_some_and(|label| label.line == line));
     }
 
-    /// Confirms the run so far, then `rest`, then a cycle of `first`: it came before `second`, which is in its
-    /// critical section, and is kept out forever.
+    /// Confirms the run so far, then `rest`, then a cycle of `first`. In this run, `first` came before
+    /// `second`, which is in its critical section, and `first` never enters.
     fn overtaken(mut self, first: Pid, second: Pid, rest: impl FnOnce(&mut Self)) {
         let at = self.schedule.stem.len();
         rest(&mut self);
@@ -43,8 +44,8 @@ const FIRST: Pid = 1;
 const A: Pid = 2;
 const B: Pid = 3;
 
-/// A and B are in their critical sections when FIRST arrives, and leave. SECOND does not count them and enters.
-/// They return with their old timestamps and stop, so FIRST counts them forever.
+/// A and B are in their critical sections when FIRST arrives. Then A and B leave. SECOND does not count
+/// them and enters. A and B return with their old timestamps and stop, so FIRST counts them forever.
 #[test]
 fn without_line_12_of_afek_old_timestamps_return() {
     let mut run = Director::new("afek:no-second-label", 4, 2);
@@ -61,8 +62,8 @@ fn without_line_12_of_afek_old_timestamps_return() {
     });
 }
 
-/// A and B arrive after SECOND has entered, raise their flags and stop. FIRST counts them although they came
-/// later.
+/// A and B arrive after SECOND has entered, set their flags and stop. FIRST counts them, although they
+/// came later.
 #[test]
 fn without_line_4_of_afek_later_processes_count() {
     let mut run = Director::new("afek:everybody-counts", 4, 2);
@@ -74,8 +75,8 @@ fn without_line_4_of_afek_later_processes_count() {
     });
 }
 
-/// A and B are in their critical sections when FIRST arrives, then lower their flags and stop. SECOND sees that
-/// they have left; FIRST does not.
+/// A and B are in their critical sections when FIRST arrives. Then they clear their flags and stop.
+/// SECOND sees that they have left, but FIRST does not.
 #[test]
 fn without_line_6_of_afek_processes_that_left_count() {
     let mut run = Director::new("afek:no-second-look", 4, 2);
@@ -105,7 +106,7 @@ fn without_line_12_of_zehavi_a_later_process_enters_first() {
     }
     run.until_in(SECOND, Section::Critical);
     run.overtaken(FIRST, SECOND, |run| {
-        run.until_line(FIRST, "11b"); // now FIRST knows that SECOND comes after it
+        run.until_line(FIRST, "11b"); // now FIRST has seen that SECOND comes after it
         run.until_line(FIRST, "11(a)i");
     });
 }

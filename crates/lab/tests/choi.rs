@@ -1,12 +1,12 @@
-//! Runs of wrong variants of Choi's algorithm that are too long to be searched for in a test: they go through A two
-//! or three times.
+//! Runs of wrong variants of Choi's algorithm. They are too long for a search in a test, because they go
+//! through A two or three times.
 
 use crate::common::Director;
 use hallpass_algorithms::Section;
 use hallpass_lab::{machine::build, schedule::Finding, trace};
 
 impl Director {
-    /// Moves `p` by at least one step until it is in that section.
+    /// Moves `p` by at least one step, until it is in this section.
     fn on_to(&mut self, p: usize, section: Section) {
         for _ in 0..100 {
             self.step(p);
@@ -25,7 +25,7 @@ impl Director {
         self.on_to(p, Section::Remainder);
     }
 
-    /// Moves `p` until it is at that line for the `count`-th time.
+    /// Moves `p` until it is at this line for the `count`-th time.
     fn at_line(&mut self, p: usize, line: &str, mut count: usize) {
         for _ in 0..100 {
             self.step(p);
@@ -41,8 +41,8 @@ impl Director {
     }
 }
 
-/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16. With k = 3, only processes that leave with t' = 4, 10 or 16
-/// write there. The first two stop in time to disturb the third twice.
+/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16. With k = 3, only processes that leave with t' =
+/// 4, 10 or 16 write to this cell. The first two stop, so that they disturb the third twice.
 fn disturbed_twice(algorithm: &str) -> Director {
     let mut run = Director::new(algorithm, 4, 3);
     let (p, slow, slower) = (0, 1, 2);
@@ -57,13 +57,13 @@ fn disturbed_twice(algorithm: &str) -> Director {
     }
     run.at_line(p, "choi:5.9", 1); // t' = 16, about to write round 3
     run.step(slower); // round 1
-    run.step(slow); // reads it
-    run.step(slow); // and is not too late: exit is 14, u + 2k is 16
+    run.step(slow); // reads round 1
+    run.step(slow); // is not too late: exit is 14, u + 2k is 16
     run.step(p); // fails
     run.step(p); // reads round 1
     run.step(p);
     run.step(slow); // round 2
-    run.step(p); // fails again, which was the last try
+    run.step(p); // fails again; this was the last attempt
     assert_eq!(run.section(p), Section::Remainder);
     run
 }
@@ -71,7 +71,7 @@ fn disturbed_twice(algorithm: &str) -> Director {
 #[test]
 fn two_updates_are_not_enough_where_n_is_at_most_2k() {
     let mut run = disturbed_twice("choi:printed-check");
-    // Two processes enter and stop, which is fewer than k. The one behind them is never admitted.
+    // Two processes enter and stop, which is fewer than k. The process behind them is never admitted.
     let (waiter, slow, slower) = (0, 1, 2);
     for p in [slow, slower] {
         run.on_to(p, Section::Remainder);
@@ -111,7 +111,7 @@ fn one_update_is_not_enough() {
 }
 
 #[test]
-fn waiting_on_the_own_cell_is_not_enough() {
+fn waiting_only_on_its_own_cell_is_not_enough() {
     let mut run = Director::new("choi:own-cell", 4, 3);
     let (p, slow, waiter) = (0, 1, 2);
     run.passage(p); // t' = 3
@@ -125,8 +125,8 @@ fn waiting_on_the_own_cell_is_not_enough() {
     run.confirm();
 }
 
-/// (I6) without "not too late": a process at 6.7 is to write round 2 to a cell, while another one at 5.9 is about
-/// to write round 1 there and will succeed.
+/// Shows that (I6) is false without "not too late". A process at 6.7 is to write round 2 to a cell.
+/// Another process at 5.9 is about to write round 1 to the same cell, and will succeed.
 #[test]
 fn i6_is_false_as_printed() {
     let mut run = Director::new("choi", 4, 3);
@@ -140,7 +140,7 @@ fn i6_is_false_as_printed() {
     for _ in 11..=15 {
         run.passage(p);
     }
-    run.at_line(slow, "choi:6.7", 1); // too late
+    run.at_line(slow, "choi:6.7", 1); // slow is too late
     let layout = build("choi", 4, 3).unwrap();
     let cell = layout.layout().decls().iter().position(|decl| decl.name == "A[1][1]").unwrap();
     let before = run.interpreter.state().memory[cell];

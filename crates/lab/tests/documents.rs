@@ -1,4 +1,5 @@
-//! The commands of `hallpass-lab` that the documents print run as printed, and find what they should.
+//! Checks that the commands of `hallpass-lab` in the documents run as printed, and find what they
+//! should.
 
 use std::collections::HashSet;
 

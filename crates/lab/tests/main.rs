@@ -1,4 +1,4 @@
-//! All tests of the lab in one program: linking the lab takes longer than most of them run.
+//! All tests of the lab in one program, because linking the lab takes longer than most of the tests.
 
 mod atlas;
 mod by_hand;

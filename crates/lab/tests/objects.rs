@@ -1,6 +1,6 @@
-//! The universal construction keeps its guarantees at small sizes, and each wrong variant is rejected.
-//! The numbers of states are pinned, so that a search that explores fewer states fails. `hallpass lab objects` runs
-//! the models that take longer.
+//! Checks that the universal construction keeps its guarantees at small sizes, and that each wrong
+//! variant is rejected. The numbers of states are pinned, so that a search that explores fewer states
+//! fails. `hallpass lab objects` runs the models that take longer.
 
 use std::sync::atomic::AtomicBool;
 
@@ -49,7 +49,8 @@ fn quick_models_give_the_expected_results() {
     }
 }
 
-/// Asserts that the run violates `fault` without normal forms or, if `fault` is `WaitFree`, ends with a cycle.
+/// Asserts that the run violates `fault` without normal forms. If `fault` is `WaitFree`, asserts that
+/// the run ends with a cycle.
 fn confirm(question: &Question, fault: Fault, agents: &[usize], cycle: usize) {
     if fault != Fault::WaitFree {
         assert_eq!(replay(question, agents), Ok(Some(fault)), "{question:?}");
@@ -77,8 +78,8 @@ fn the_suite_rejects_each_wrong_variant() {
     }
 }
 
-/// Compares random runs without and with normal forms, step by step: the answers are the same, and the normal
-/// form of the state without is the state with normal forms.
+/// Compares random runs with and without normal forms, step by step. The answers are the same, and the
+/// normal form of one state is the other state.
 #[test]
 fn states_and_their_normal_forms_behave_the_same() {
     let mut random = fastrand::Rng::with_seed(4);
@@ -95,7 +96,7 @@ fn states_and_their_normal_forms_behave_the_same() {
         let (mut one, mut other) = (raw.start(), normal.start());
         let mut agent = 0;
         for step in 0..100_000 {
-            // Bursts, so that some processes fall far behind.
+            // Processes move in bursts, so that some of them fall far behind.
             if random.u8(..8) == 0 {
                 agent = random.usize(..raw.agents());
             }
@@ -103,7 +104,7 @@ fn states_and_their_normal_forms_behave_the_same() {
             let answers = records.map(|record| record.map(|record| record.returned));
             assert_eq!(answers[0], answers[1], "step {step}");
             if answers[0].is_none() {
-                agent = random.usize(..raw.agents()); // its process is in the middle of another operation
+                agent = random.usize(..raw.agents()); // this process is in the middle of another operation
                 continue;
             }
             let mut form = one.0.clone();

@@ -1,4 +1,5 @@
-//! Verdicts are computed, the page is up to date, and no statement is left without evidence.
+//! Checks that verdicts are computed, that the page is up to date, and that no statement is left without
+//! evidence.
 
 use std::{fs, path::Path, sync::LazyLock};
 
@@ -25,7 +26,7 @@ cc = { worst = 7, claim = 7 }
 dsm = { worst = "unbounded" }
 "#;
 
-/// Returns the verdict on a statement with this evidence, with `ATLAS` as all there is.
+/// Returns the verdict on a statement with this evidence. `ATLAS` is the whole atlas.
 fn verdict(rest: &str) -> Verdict {
     let paper = format!(
         "authors = ''\ntitle = ''\nyear = 1\nintro = ''\n\
@@ -82,7 +83,7 @@ fn mistakes_in_a_statement_are_reported() {
         ("evidence = [{ fact = 'nonsense' }]", "no fact"),
         ("evidence = [{ test = 'a.rs::there' }]", "needs `covers`"),
         ("evidence = [{ fact = 'choi-p3', covers = 'n = 2' }]", "needs `covers`"),
-        ("evidence = [{ algorithm = 'am-fig3', cc = '7(n-k)' }]", "nothing is expected"),
+        ("evidence = [{ algorithm = 'am-fig3', cc = '7(n-k)' }]", "unexpected text"),
         ("evidence = [{ algorithm = 'am-fig3', holds = ['exclusoin'] }]", "exclusoin"),
         ("verdict = 'confirmed'", "verdict"),
     ] {
@@ -91,7 +92,7 @@ fn mistakes_in_a_statement_are_reported() {
     }
 }
 
-/// Returns the page as the sources give it.
+/// Returns the page that the sources produce.
 fn standard() -> &'static Document {
     static STANDARD: LazyLock<Document> = LazyLock::new(|| {
         let manifest = Manifest::standard().unwrap();

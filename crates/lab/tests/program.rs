@@ -1,4 +1,5 @@
-//! `hallpass-lab objects`: its output and exit status. Also manual pages and completions.
+//! Checks the output and the exit status of `hallpass-lab objects`. Also checks manual pages and
+//! completions.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! Compares searches with exact counts, and their runs with a replay.
+//! Compares searches with exact counts, and replays their runs.
 
 use std::sync::atomic::AtomicBool;
 
@@ -119,7 +119,7 @@ fn the_search_agrees_with_the_exact_count() {
     }
 }
 
-/// The states that a killed or expired process leaves behind belong to every schedule.
+/// Checks that an exact count covers the states that a killed or expired process leaves behind.
 #[test]
 fn an_exact_count_covers_schedules_with_mishaps() {
     let stop = AtomicBool::new(false);
@@ -128,7 +128,7 @@ fn an_exact_count_covers_schedules_with_mishaps() {
         let report =
             exact(&question, &resources(1 << 20, 1 << 30, &stop)).expect("a valid question");
         assert!(report.is_exact());
-        // As many as the checker explores.
+        // The checker explores the same number of states.
         assert_eq!(report.states, states, "{algorithm}");
         for figure in [&report.cc, &report.dsm] {
             let run = figure.run.as_ref().expect("a process makes a passage");
@@ -196,7 +196,7 @@ fn invalid_questions_are_refused() {
 
 #[test]
 fn a_run_that_leaves_a_range_ends_there() {
-    // Too many processes enter, which must not cause a panic.
+    // Too many processes enter. This must not cause a panic.
     for algorithm in ["am-fig3:no-outer", "am-fig3+names:read-only", "am-fig8:no-initialise"] {
         let question = ask(algorithm, 4, 1);
         let report = searched(&question, 100_000);
@@ -222,7 +222,7 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
     let count = |n: usize, count: u32, exact: bool| (n, Bound::Most(count), exact);
     let expected =
         [count(2, 7, true), count(3, 14, true), count(4, 21, false), count(6, 35, false)];
-    assert_eq!(seen, expected); // the algorithm does not exist for n = 1
+    assert_eq!(seen, expected); // no point for n = 1: the algorithm does not exist there
     let drawn = plot_of(&[(range.clone(), points)]);
     let shown: Vec<_> = drawn.series.iter().map(|s| (s.shows, s.points.len())).collect();
     assert_eq!(shown, [(Shows::Bound, 4), (Shows::Exact, 2), (Shows::Searched, 2)]);

@@ -1,4 +1,4 @@
-//! Single runs of the simulator that counts remote references.
+//! Checks single runs of the simulator that counts remote references.
 
 use hallpass_algorithms::Pid;
 use hallpass_lab::{
@@ -21,10 +21,11 @@ fn run(setting: &Setting, simulation: &mut Simulation, who: &[Pid]) {
 
 #[test]
 fn a_passage_without_contention_takes_three_references() {
-    // Lines 2, 7, 8; leaving the remainder and the critical section are steps too.
+    // The steps are lines 2, 7 and 8. Leaving the remainder and leaving the critical section are steps
+    // too.
     let (setting, mut simulation) = start(Conventions::default());
     run(&setting, &mut simulation, &[0, 0]);
-    assert!(simulation.is_inside(&setting, 0));
+    assert!(simulation.is_critical(&setting, 0));
     run(&setting, &mut simulation, &[0, 0, 0]);
     assert!(simulation.rests(0));
     assert_eq!(simulation.counts[0], Counts { cc: 3, dsm: 3 });
@@ -35,11 +36,11 @@ fn waiting_costs_two_with_a_cache_and_every_read_without() {
     let (setting, mut simulation) = start(Conventions::default());
     run(&setting, &mut simulation, &[0, 0]);
     run(&setting, &mut simulation, &[1, 1, 1, 1, 1, 1, 1]);
-    // Lines 2, 3, 4 and 5; then twice more at line 5.
+    // The steps are lines 2, 3, 4 and 5, and then line 5 twice more.
     assert_eq!(simulation.counts[1], Counts { cc: 4, dsm: 6 });
     run(&setting, &mut simulation, &[0, 0, 0, 1]);
     assert_eq!(simulation.counts[1], Counts { cc: 5, dsm: 7 });
-    assert!(simulation.is_inside(&setting, 1));
+    assert!(simulation.is_critical(&setting, 1));
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn the_contention_limit_keeps_other_processes_in_their_remainders() {
     let mut simulation = Simulation::new(&setting, setting.machine.layout().first_initial());
     assert!(simulation.step(&setting, 0).is_some_and(|done| done.began));
     assert!(simulation.step(&setting, 1).is_none());
-    // Two levels of entry, one step in the critical section, two levels of exit.
+    // The steps are two levels of entry, one step in the critical section, and two levels of exit.
     run(&setting, &mut simulation, &[0; 7]);
     assert!(simulation.rests(0) && simulation.outside == 0);
     assert!(simulation.step(&setting, 1).is_some());
@@ -73,7 +74,7 @@ fn only_a_warm_cache_keeps_copies_for_the_next_passage() {
         let (setting, mut simulation) = start(Conventions { cache, ..Default::default() });
         run(&setting, &mut simulation, &[0, 0, 1, 1, 1, 1, 1]);
         assert_eq!(simulation.counts[1].cc, cc);
-        // Process 0 leaves and process 1 completes its passage; its copy of Q survives its own write in
+        // Process 0 leaves, and process 1 completes its passage. Its copy of Q survives its own write in
         // line 8.
         run(&setting, &mut simulation, &[0, 0, 0, 1, 1, 1, 1]);
         assert!(simulation.rests(1));

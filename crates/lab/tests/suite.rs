@@ -1,5 +1,5 @@
-//! One suite over the whole registry: sound algorithms hold, wrong variants are rejected, and the interpreter
-//! confirms every run that the explorer reports.
+//! One suite for the whole registry. Sound algorithms hold, wrong variants are rejected, and the
+//! interpreter confirms every run that the explorer reports.
 
 use std::{
     iter,
@@ -36,8 +36,8 @@ fn confirm_all(report: &Report) {
     }
 }
 
-/// The largest number of states of a model for which this suite checks everything. The atlas, which CI
-/// runs as well, explores larger models, compares the same results and confirms the same runs.
+/// The maximum number of states of a model for which this suite checks everything. CI also runs the
+/// atlas, which explores larger models, compares the same results and confirms the same runs.
 const MAX_STATES: u64 = 100_000;
 
 /// The sizes at which the suite checks sound algorithms.
@@ -80,8 +80,8 @@ fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
     confirm_all(&report);
 }
 
-/// Checks how many stopped processes it takes to violate `property`: at least as many as the paper promises,
-/// and exactly as many as the atlas says.
+/// Checks the number of stopped processes that can violate `property`. It is at least the number that
+/// the paper promises to survive plus one, and exactly the number in the atlas.
 fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Property) {
     let what = format!("{} {}", model.id(), property.name());
     let found = report.outcome(property).resilience;
@@ -94,8 +94,8 @@ fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Proper
     }
 }
 
-/// Every wrong variant has a model with a violated property, or a known run where such a model would
-/// be too large.
+/// Checks that every wrong variant has a model with a violated property, or a known run if such a model
+/// would be too large.
 #[test]
 fn wrong_variants_are_rejected() {
     let manifest = Manifest::standard().expect("the built-in manifest");
@@ -124,7 +124,7 @@ fn is_rejected(entry: &Entry, manifest: &Manifest) {
         return;
     };
     let mut question = model.check_question();
-    // The atlas pins the other results of large models, so look for the violation alone.
+    // The atlas pins the other results of large models. So this test looks only for the violation.
     let is_large = model.states.is_none_or(|states| states > MAX_STATES);
     if let (true, Some(property)) = (is_large, listed.property()) {
         question = question.only(vec![property]);
@@ -160,7 +160,7 @@ fn the_number_of_threads_does_not_change_results() {
             run.as_ref().map(|run| run.stem.len() + run.cycle.len())
         };
         if name.starts_with("fife") {
-            continue; // several cycles may keep the first process out
+            continue; // there may be several cycles in which the first process never enters
         }
         assert_eq!(length(&outcome.run), length(&other.run), "{name}");
     }
@@ -202,7 +202,8 @@ fn store_buffers_violate_exclusion() {
     }
 }
 
-/// Store buffers and mishaps cannot be explored together yet, and nothing may be left out silently.
+/// Store buffers and faults of processes cannot be explored together yet. The check must not leave one
+/// of them out silently.
 #[test]
 fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {
     let question = Question::everything("etcd-expiry:trusting", 2, 1);
@@ -244,7 +245,7 @@ fn a_contention_limit_reduces_the_states() {
     question.contention = 1;
     let alone = ask(&question);
     assert_eq!(alone.verdict(), Verdict::Holds);
-    // A process without contention never waits, so it cannot starve, and takes the fast path.
+    // A process without contention never waits. So it cannot starve, and it takes the fast path.
     assert_eq!(alone.outcome(Property::Starvation).resilience, None);
     question.contention = 3;
     assert!(ask(&question).states > alone.states);

@@ -1,6 +1,6 @@
-//! Timestamp systems: the sound ones hold, and each wrong variant is rejected at the smallest size that shows it.
-//! The numbers of states are pinned, so that a search that explores fewer states fails. docs/lab.md has commands for
-//! checks that take longer.
+//! Checks timestamp systems: sound systems hold, and each wrong variant is rejected at the smallest size
+//! that shows its mistake. The numbers of states are pinned, so that a search that explores fewer states
+//! fails. docs/lab.md has commands for checks that take longer.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,7 @@ fn ask(system: &str, n: usize, part: Part, states: u64, random: Option<(u64, u64
     check(&question, &resources).expect("a valid question")
 }
 
-/// Systems that are explored completely here, with their numbers of states.
+/// Systems that these tests explore completely, with their numbers of states.
 const HOLDS: &[(&str, usize, Part, u64)] = &[
     ("labels-atomic", 2, Part::Refinement, 18),
     ("labels-atomic", 3, Part::Refinement, 14_536),
@@ -40,7 +40,7 @@ fn holds(&(system, n, part, states): &(&str, usize, Part, u64)) {
     assert_eq!(report.outcomes[0].states, states, "{system} n={n} {part:?}");
 }
 
-/// Properties (1) to (5) of Afek et al. and those of Zehavi, for every run.
+/// Systems that have properties (1) to (5) of Afek et al. and those of Zehavi in every run.
 const PROPERTIES: &[(&str, usize, Part, u64)] = &[
     ("labels-atomic", 2, Part::Properties, 176),
     ("labels-weak", 2, Part::Properties, 337),
@@ -52,7 +52,7 @@ fn the_papers_statements_about_timestamp_systems_hold() {
     PROPERTIES.iter().for_each(holds);
 }
 
-/// Property (3) is about three different processes, so two say nothing about it.
+/// Property (3) is about three different processes, so a model with two processes does not test it.
 #[test]
 fn the_papers_statements_hold_for_three_processes() {
     holds(&("labels-atomic", 3, Part::Properties, 654_600));
@@ -69,7 +69,8 @@ fn a_part_that_a_system_does_not_have_is_refused() {
     }
 }
 
-/// Each wrong variant with its smallest size, the violated property and the length of a shortest run.
+/// The wrong variants, each with its smallest size, the violated property, and the length of a shortest
+/// run.
 const REJECTED: &[(&str, usize, Part, &str, usize)] = &[
     ("uctss:printed", 2, Part::Properties, "(1)", 6),
     ("linear:grouped", 3, Part::Refinement, "regular", 19),

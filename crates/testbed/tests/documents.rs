@@ -13,7 +13,7 @@ fn every_block_runs_in_a_test_or_says_why_not() {
             || PROGRAMS.iter().any(|program| block.is_run_with(program))
     };
     let open: Vec<String> =
-        blocks.iter().filter(|block| !is_settled(block)).map(Block::place).collect();
+        blocks.iter().filter(|block| !is_settled(block)).map(Block::location).collect();
     assert!(
         open.is_empty(),
         "put commands of one program ({}) into a block, or `<!-- not run: REASON -->` before it: {}",

@@ -116,21 +116,22 @@ pub(super) struct Run<'a> {
     /// The latest steps of the observed process, as long as they are reads that cost nothing: its private
     /// state, and the variable that it read.
     trail: Vec<(Local, Option<usize>)>,
-    /// Whether the trail has returned to an earlier state, so that the process waits: its own steps change
-    /// nothing and cost nothing.
+    /// Whether the trail has returned to an earlier state. If so, the process waits: its own steps
+    /// change nothing and cost nothing.
     waits: bool,
-    /// The other processes that are known to wait, one bit each: moving them changes nothing.
+    /// The other processes that are known to wait, one bit each. Moving them changes nothing.
     stuck: u64,
-    /// For each variable, the processes that may wait for a write to it.
+    /// For each variable: the processes that may wait for a write to it.
     waiters: Vec<u64>,
-    /// Hashes of the states right after a remote reference of the passage, with the length of the trace.
+    /// Hashes of the states right after each remote reference of the passage, with the length of the
+    /// trace at that point.
     seen: HashMap<u64, usize, foldhash::fast::FixedState>,
-    /// The worst passage so far: its count, and the length of the trace at its last step.
+    /// The count of the worst passage so far, and the length of the trace at its last step.
     best: (u32, usize),
     recurs: Option<usize>,
 }
 
-/// The largest number of steps of one process without having to wait, so that no run is endless.
+/// The maximum number of steps that one process takes without having to wait. It prevents endless runs.
 const LONGEST_BURST: usize = 4096;
 
 impl<'a> Run<'a> {
@@ -159,7 +160,7 @@ impl<'a> Run<'a> {
         self.recurs.is_some() || self.now.fault
     }
 
-    /// Executes a step of `p`, if it may move. The trace omits steps that change nothing.
+    /// Executes a step of `p`, if `p` may move. The trace omits steps that change nothing.
     pub fn step(&mut self, p: Pid) -> Option<Stepped> {
         if self.is_over() {
             return None;
@@ -198,7 +199,7 @@ impl<'a> Run<'a> {
             self.waits = self.trail.iter().any(|&(at, _)| at == here);
         }
         let count = self.now.counts[p].of(self.model);
-        // The last step of a passage belongs to it, even if it costs nothing.
+        // The last step of a passage belongs to the passage, even if it costs nothing.
         if count > self.best.0 || done.left && count == self.best.0 {
             self.best = (count, self.trace.len());
         }
@@ -208,8 +209,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves `q` until it has to wait, enters its critical section or returns to its remainder. With `freeze`,
-    /// also stops as soon as the observed process need not wait any more.
+    /// Moves `q` until it has to wait, enters its critical section, or returns to its remainder. With
+    /// `freeze`, also stops as soon as the observed process no longer has to wait.
     pub fn run_on(&mut self, q: Pid, freeze: bool) {
         let waited = self.waits;
         let mut visited: Vec<(Local, Option<usize>)> = Vec::new();
@@ -243,7 +244,7 @@ impl<'a> Run<'a> {
         rng.shuffle(&mut self.order);
     }
 
-    /// Chooses another process that may move; one in its remainder only with `refill`.
+    /// Chooses another process that may move. Chooses a process in its remainder only with `refill`.
     fn other(&self, style: &Style, rng: &mut Rng, refill: bool) -> Option<Pid> {
         let n = self.setting.n();
         let full = self.now.outside >= self.room();
@@ -254,8 +255,8 @@ impl<'a> Run<'a> {
             .find(|&q| !self.now.rests(q) || refill && !full)
     }
 
-    /// Returns the largest number of processes outside their remainders if one place is kept for the
-    /// observed process.
+    /// Returns the maximum number of other processes outside their remainder, so that the observed
+    /// process can still leave its own.
     fn room(&self) -> usize {
         let kept = usize::from(self.now.rests(self.observed));
         self.setting.contention.saturating_sub(kept).max(1)
@@ -264,7 +265,7 @@ impl<'a> Run<'a> {
     /// Moves one other process.
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
-        // If all processes are in their remainders, only one of those can move.
+        // If all processes are in their remainders, only such a process can move.
         let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
         else {
             return;
@@ -285,19 +286,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves all others as far as they get, in random order.
+    /// Moves all others as far as possible, in random order.
     pub fn fill(&mut self, rng: &mut Rng) {
         let mut others: Vec<Pid> = (0..self.setting.n()).filter(|&q| q != self.observed).collect();
         rng.shuffle(&mut others);
         for q in others {
             let full = self.now.rests(q) && self.now.outside >= self.room();
-            if !full && !self.is_stuck(q) && !self.now.is_inside(self.setting, q) {
+            if !full && !self.is_stuck(q) && !self.now.is_critical(self.setting, q) {
                 self.run_on(q, false);
             }
         }
     }
 
-    /// Moves all others, one after the other, until each has made this many changes.
+    /// Moves all others in turn, until each has made this many changes.
     pub fn line_up(&mut self, changes: usize) {
         for index in 0..self.order.len() {
             let q = self.order[index];
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
         self.trail.iter().any(|&(_, seen)| seen == Some(var))
     }
 
-    /// Prepares the passage: runs earlier passages and moves the others.
+    /// Prepares the passage: makes earlier passages, and moves the others.
     pub fn prepare(&mut self, style: &Style, rng: &mut Rng) {
         let n = self.setting.n();
         if rng.bool() {
@@ -337,7 +338,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Completes a passage of the observed process, if that takes at most `limit` steps.
+    /// Completes a passage of the observed process, if this takes at most `limit` steps.
     pub fn finish(&mut self, style: &Style, rng: &mut Rng, limit: u64) {
         let last = self.steps + limit;
         let n = self.setting.n();
@@ -370,7 +371,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns whether the observed process has completed a passage and begun none since.
+    /// Returns whether the observed process has completed a passage and has not begun another one since.
     pub fn has_ended_passage(&self) -> bool {
         self.best.1 > 0 && self.now.rests(self.observed)
     }

@@ -1,4 +1,4 @@
-//! The worst passage over all schedules.
+//! Finds the worst passage over all schedules.
 
 use std::time::Instant;
 
@@ -17,10 +17,12 @@ use crate::{
     tables::{Access, Tables},
 };
 
-/// Counts the remote references of the worst passage over all schedules, including those with mishaps.
+/// Counts the remote references of the worst passage over all schedules, including those in which faults
+/// hit processes.
 ///
 /// # Errors
-/// Fails if the algorithm does not exist at this size, is too large to be explored, or the question is invalid.
+/// Fails if the algorithm does not exist at this size or is too large to explore, or if the question is
+/// invalid.
 pub fn exact(question: &Question, resources: &Resources<'_>) -> Result<Report, Error> {
     let (machine, tables) = compile(&question.algorithm, question.n, question.k, resources)?;
     crate::check::check_contention(question.contention, question.n)?;
@@ -41,7 +43,8 @@ fn run<const W: usize>(
         contention,
         initial,
         normal: Normal::of(machine, tables),
-        // What a mishap of one process leaves behind may make the passage of another more expensive.
+        // A fault that hits one process may leave a state in which the passage of another process is
+        // more expensive.
         mishaps: tables.has_mishaps(),
         flags: SafetyFlags::default(),
         invariants: None,
@@ -69,7 +72,7 @@ fn run<const W: usize>(
     }
 }
 
-/// Returns the report when there is no memory for the graph.
+/// Returns the report for the case that the graph does not fit in memory.
 fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: Instant) -> Report {
     let figure = |model| Figure {
         worst: Bound::Most(0),
@@ -133,8 +136,8 @@ impl<const W: usize> Count<'_, W> {
         }
     }
 
-    /// Finds the worst passage in distributed shared memory: an access counts unless the variable is in
-    /// the memory of the process.
+    /// Finds the worst passage with distributed shared memory. An access counts unless the variable is
+    /// in the memory of the process.
     fn dsm(&self, process: Pid) -> Option<Passage> {
         let tables = self.states.tables;
         let decls = self.machine.layout().decls();
@@ -153,11 +156,11 @@ impl<const W: usize> Count<'_, W> {
         Some(Passage { bound, exact: true, run })
     }
 
-    /// Finds the worst passage on a cache-coherent machine: a read counts unless the process has a valid
+    /// Finds the worst passage with cache-coherent memory. A read counts unless the process has a valid
     /// copy.
     fn cc(&self, process: Pid) -> Option<Passage> {
         let caches = Caches::new(self.graph, self.states, process, self.question.conventions)?;
-        // The other half is for the graph.
+        // The other half of the memory is for the graph.
         let limits = self.resources.less(self.resources.bytes / 2).limits();
         let cached = explore::<1>(&caches, &limits);
         if cached.bytes + cached.graph_bytes(self.graph.agents) > self.resources.bytes {
@@ -211,7 +214,7 @@ impl<const W: usize> Count<'_, W> {
     }
 }
 
-/// Returns the start with the heaviest path; the first of several.
+/// Returns the start with the heaviest path. If there are several, returns the first.
 fn worst_start(heaviest: &Heaviest, starts: impl Iterator<Item = Id>) -> Option<(Bound, Id)> {
     let mut worst: Option<(Bound, Id)> = None;
     for start in starts {

@@ -1,4 +1,4 @@
-//! Exact counts where the states fit in memory, searches where they do not.
+//! Counts exactly if the states fit in memory, and searches otherwise.
 
 use super::{Figure, Question, Report, SearchBudget, exact, search};
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     explore::Ended,
 };
 
-/// Counts over all schedules if their states fit in `resources`. Otherwise also searches, and reports the worse
-/// of the two results as a lower bound.
+/// Counts over all schedules if their states fit in `resources`. Otherwise also searches, and reports
+/// the worse of the two results as a lower bound.
 ///
 /// # Errors
-/// Fails if the algorithm does not exist at this size, or the question is invalid.
+/// Fails if the algorithm does not exist at this size, or if the question is invalid.
 pub fn measure(
     question: &Question,
     resources: &Resources<'_>,
@@ -19,7 +19,7 @@ pub fn measure(
     let counted = match exact(question, resources) {
         Ok(report) if report.is_exact() || report.ended == Ended::Stopped => return Ok(report),
         Ok(report) => Some(report),
-        // Too large to be compiled or started, but a search can run it.
+        // The algorithm is too large to compile or to explore, but a search can run it.
         Err(Error::Question(_)) => None,
         Err(error) => return Err(error),
     };

@@ -1,7 +1,7 @@
 //! Remote memory references (RMRs): the worst passage of an algorithm, and a run that shows it.
 //!
-//! [`exact`] explores every schedule. Sizes that are too large for that can only be searched, which gives
-//! lower bounds.
+//! [`exact`] explores every schedule. Sizes that are too large for this can only be searched. A search
+//! gives lower bounds.
 
 mod adversary;
 mod caches;
@@ -30,16 +30,16 @@ use crate::{
     space::Initial,
 };
 
-/// A question: which RMRs to count.
+/// A question: the algorithm, the size and the rules for which remote references are counted.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The algorithm's identifier.
     pub algorithm: String,
     /// The number of processes.
     pub n: usize,
-    /// How many processes may be in their critical sections at once.
+    /// The number of processes that may be in their critical sections at once.
     pub k: usize,
-    /// How many processes may be outside their remainders at once.
+    /// The number of processes that may be outside their remainder at once.
     pub contention: usize,
     /// The rules of counting.
     pub conventions: Conventions,
@@ -50,7 +50,7 @@ pub struct Question {
 /// A paper's bound at one size.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Promise {
-    /// Where the paper states it.
+    /// The theorem or lemma that states the bound.
     pub source: String,
     /// The bound as a formula.
     pub formula: String,
@@ -61,26 +61,26 @@ pub struct Promise {
 /// A worst case compared with a paper's bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
-    /// Some run reaches the bound, and none exceeds it.
+    /// Some run reaches the bound, and no run exceeds it.
     Tight,
     /// Every run stays below the bound by at least this much.
     Loose(u64),
     /// Every run that was found stays below the bound by at least this much.
     NotReached(u64),
-    /// Some run reaches the bound, and not all runs were explored.
+    /// Some run reaches the bound, but not all runs were explored.
     Reached,
     /// Some run exceeds the bound by this much.
     Exceeded(u64),
-    /// The references of a passage have no bound.
+    /// The number of references of a passage has no bound.
     Unbounded,
 }
 
 /// The worst passage under one cost model.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The number of its RMRs.
+    /// The number of its remote references.
     pub worst: Bound,
-    /// Whether this is the worst of all schedules; otherwise it is a lower bound.
+    /// Whether this is the worst passage of all schedules. Otherwise it is a lower bound.
     pub exact: bool,
     /// The paper's bound.
     pub claim: Option<Promise>,
@@ -89,7 +89,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Compares the passage with the paper's bound; `None` if the paper states none.
+    /// Compares the passage with the paper's bound. Returns `None` if the paper states none.
     pub fn comparison(&self) -> Option<Comparison> {
         let bound = self.claim.as_ref()?.bound;
         Some(match self.worst {
@@ -134,13 +134,13 @@ pub struct Report {
     pub question: Question,
     /// The number of explored states.
     pub states: u64,
-    /// Why the exploration ended.
+    /// The reason why the exploration ended.
     pub ended: Ended,
     /// The duration in seconds.
     pub seconds: f64,
-    /// The cache-coherent model.
+    /// The worst passage with cache-coherent memory.
     pub cc: Figure,
-    /// The model of distributed shared memory.
+    /// The worst passage with distributed shared memory.
     pub dsm: Figure,
 }
 

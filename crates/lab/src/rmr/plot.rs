@@ -11,7 +11,7 @@ use plotters::{
 
 use crate::svg::follow_colour_scheme;
 
-/// The meaning of a series, which decides how it is drawn.
+/// The meaning of a series. It decides how the series is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shows {
     /// Exact worst cases: a solid line with filled markers.
@@ -29,11 +29,11 @@ pub struct Series {
     pub label: String,
     /// The meaning of the points.
     pub shows: Shows,
-    /// All series of one group, such as those of one algorithm, have the same colour.
+    /// The group of the series, such as its algorithm. All series of one group have the same colour.
     pub group: usize,
     /// The points, from left to right.
     pub points: Vec<(u32, u32)>,
-    /// The sizes without a bound, marked at the upper edge.
+    /// The sizes without a bound. They are marked at the upper edge.
     pub unbounded: Vec<u32>,
 }
 
@@ -72,7 +72,8 @@ impl fmt::Display for PlotError {
 
 impl std::error::Error for PlotError {}
 
-/// Narrow, and with large letters: on a phone, a page shows the plot at little more than half its size.
+/// The size of a plot. It is narrow, with large letters, because a phone shows the plot at little more
+/// than half this size.
 const SIZE: (u32, u32) = (620, 600);
 const TITLE_LINE: u32 = 26;
 /// Sizes of letters.
@@ -80,11 +81,12 @@ const TITLE_FONT: u32 = 25;
 const TEXT_FONT: u32 = 19;
 const CAPTION_FONT: u32 = 17;
 const FONT: &str = "sans-serif";
-/// The numbers of characters of the title and of the caption that fit into a line.
+/// The number of characters that fit into a line of the title and of the caption.
 const TITLE_WIDTH: usize = 50;
 const CAPTION_WIDTH: usize = 82;
 const CAPTION_LINE: u32 = 20;
-/// Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is too pale.
+/// The colours of Okabe and Ito, which colour-blind readers can distinguish. Their yellow is left out,
+/// because it is too pale.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -104,7 +106,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Draws the plot.
 ///
 /// # Errors
-/// Fails if no series has a point, or drawing fails.
+/// Fails if no series has a point, or if drawing fails.
 pub fn plot(plot: &Plot) -> Result<String, PlotError> {
     let Some(frame) = Frame::around(&plot.series) else {
         return Err(PlotError::Empty);
@@ -131,7 +133,7 @@ impl Frame {
         let (least, most) = (xs().min()?, xs().max()?);
         let highest = points().map(|&(_, y)| y).max().unwrap_or(0).max(1);
         let x = (f64::from(least) - 0.5, f64::from(most) + 0.5);
-        // The triangles of sizes without a bound need room of their own.
+        // The triangles of sizes without a bound need extra room.
         let room = if unbounded.clone().next().is_some() { 1.25 } else { 1.08 };
         Some(Frame { x, top: f64::from(highest) * room })
     }
@@ -184,7 +186,7 @@ fn draw(plot: &Plot, frame: &Frame, area: &Area<'_>) -> Result<(), Failure> {
         .axis_desc_style((FONT, TEXT_FONT))
         .label_style((FONT, TEXT_FONT))
         .draw()?;
-    // Draw the bounds first, so that they lie under the measured values.
+    // The bounds are drawn first, so that they are under the measured values.
     for shows in [Shows::Bound, Shows::Searched, Shows::Exact] {
         for series in plot.series.iter().filter(|series| series.shows == shows) {
             draw_series(&mut chart, series, &plot.series, frame)?;
@@ -202,9 +204,9 @@ fn pale(colour: RGBColor) -> ShapeStyle {
     colour.mix(0.25).stroke_width(7)
 }
 
-/// Draws the legend: a sample of each line with its marker and its text.
+/// Draws one entry of the legend: a sample of the line with its marker, and the text.
 ///
-/// The legend is outside the plot, so that it hides no point.
+/// The legend is outside the plot, so that it covers no point.
 fn draw_legend_entry(area: &Area<'_>, series: &Series, at: (i32, i32)) -> Result<(), Failure> {
     let colour = colour(series);
     let line = colour.stroke_width(2);
@@ -255,7 +257,7 @@ fn draw_series<'a, 'b: 'a>(
             colour
         }
         Shows::Searched => {
-            // The dashed line continues where the exact values of the same colour end.
+            // The dashed line begins where the exact values of the same colour end.
             let first = series.points.first().map_or(0, |point| point.0);
             let before = all
                 .iter()
@@ -272,7 +274,7 @@ fn draw_series<'a, 'b: 'a>(
     draw_unbounded(chart, series, frame, colour)
 }
 
-/// Draws triangles at the upper edge, those of each group below those of the group before.
+/// Draws triangles at the upper edge. The triangles of each group are below those of the previous group.
 fn draw_unbounded<'a, 'b: 'a>(
     chart: &mut Chart<'a, 'b>,
     series: &Series,
@@ -287,7 +289,7 @@ fn draw_unbounded<'a, 'b: 'a>(
     Ok(())
 }
 
-/// Breaks text into lines of at most `width` characters, unless a word is longer.
+/// Breaks text into lines of at most `width` characters. A longer word gets its own line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -322,12 +324,12 @@ mod tests {
     }
 
     #[test]
-    fn every_point_has_a_marker_and_every_text_is_there() {
+    fn every_point_has_a_marker_and_every_text_is_shown() {
         let exact = series(Shows::Exact, &[(2, 7), (3, 14)]);
         let searched = series(Shows::Searched, &[(4, 21), (5, 28), (6, 35)]);
         let bound = series(Shows::Bound, &[(2, 7), (6, 35)]);
         let svg = plot(&with(vec![exact, searched, bound])).expect("it can be drawn");
-        // One disc and one ring for each of five points and for two lines of the legend.
+        // There is one disc and one ring for each of five points, and for two lines of the legend.
         assert_eq!(svg.matches("<circle").count(), 2 * (5 + 2));
         for text in ["worst &amp; paper", "c = n; every write is remote", "&lt;Exact&gt;"] {
             assert!(svg.contains(text), "{text} in {svg}");

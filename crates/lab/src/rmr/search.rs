@@ -1,13 +1,13 @@
-//! Lower bounds for the worst passage, where there are too many schedules to explore all.
+//! Searches for lower bounds on the worst passage, if there are too many schedules to explore them all.
 //!
-//! A search has two phases. First it draws runs at random, in many styles: uniform, in bursts, with the
-//! observed process ahead of all others or behind them, with the others moved into its way first. Then it
-//! makes the worst of these runs worse: it cuts a run, most often where the observed process is about to move,
-//! moves the others differently there, and continues as before or with new random moves. A run that is at
-//! least as bad replaces its parent.
+//! A search has two phases. First, it draws runs at random, in many styles: uniform, in bursts, with the
+//! observed process ahead of all others or behind them, or with the others first moved so that they
+//! block it. Then it makes the worst of these runs worse. It cuts a run, most often where the observed
+//! process is about to move, and moves the others differently there. Then it continues as before, or
+//! with new random moves. If the new run is at least as bad, it replaces its parent.
 //!
-//! The result is a run that can be replayed, which proves the lower bound. Finding nothing worse proves
-//! nothing.
+//! The result is a run that can be replayed. It proves the lower bound. If the search finds no worse
+//! run, this proves nothing.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -34,12 +34,12 @@ use crate::{
 /// Limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchBudget {
-    /// Approximate limit on simulated steps, half of them for each cost model.
+    /// The approximate limit on simulated steps. Half of them are for each cost model.
     pub steps: u64,
-    /// Approximate limit in seconds, half of them for each cost model. If it ends the search before the limit on
-    /// steps does, another search with the same seed may find another run.
+    /// The approximate limit in seconds. Half of them are for each cost model. If this limit ends the
+    /// search before the limit on steps does, another search with the same seed may find another run.
     pub seconds: f64,
-    /// The seed of the random numbers. The same seed and steps find the same run.
+    /// The seed of the random numbers. A search with the same seed and steps finds the same run.
     pub seed: u64,
 }
 
@@ -49,10 +49,11 @@ impl Default for SearchBudget {
     }
 }
 
-/// Searches for the worst passage. The figures of the report are lower bounds, and its number of states is 0.
+/// Searches for the worst passage. The figures of the report are lower bounds. The number of states in
+/// the report is 0.
 ///
 /// # Errors
-/// Fails if the algorithm does not exist at this size, or the question is invalid.
+/// Fails if the algorithm does not exist at this size, or if the question is invalid.
 pub fn search(
     question: &Question,
     budget: &SearchBudget,
@@ -80,7 +81,7 @@ pub(super) fn search_one(
 ) -> Result<Figure, Error> {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
     let setting = Setting::new(algorithm, *n, *k, *contention, *conventions)?;
-    // At most a day, so that the duration does not overflow.
+    // The limit is at most a day, so that the duration does not overflow.
     let seconds = budget.seconds.clamp(0.0, 86_400.0) / 2.0;
     let mut hunt = Hunt {
         setting: &setting,
@@ -100,7 +101,8 @@ pub(super) fn search_one(
 
 /// The number of runs in the population.
 const POPULATION: usize = 12;
-/// The number of changes tried at each cut, so that the run up to the cut is simulated only once.
+/// The number of changes that are tried at each cut. With several changes, the run up to the cut is
+/// simulated only once.
 const CHILDREN: usize = 4;
 
 struct Hunt<'a> {
@@ -112,7 +114,7 @@ struct Hunt<'a> {
     until: Instant,
     stop: &'a AtomicBool,
     population: Vec<Candidate>,
-    /// A run whose count is unbounded.
+    /// A run whose number of references is unbounded.
     endless: Option<Candidate>,
 }
 
@@ -124,14 +126,14 @@ impl Hunt<'_> {
             || Instant::now() >= self.until
     }
 
-    /// Draws runs until this many steps are spent, and at least one for each process.
+    /// Draws runs until this many steps are used. Draws at least one run for each process.
     fn draw_runs(&mut self, steps: u64) {
         let end = self.left.saturating_sub(steps);
         let alike = self.setting.machine.is_symmetric() && self.question.initial == Initial::All;
         let observed = if alike { 1 } else { self.setting.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
-            // The first of every four runs for each process is the adversary's.
+            // For each process, the adversary makes the first of every four runs.
             match drawn / observed % 4 {
                 0 => self.draw_adversary(drawn % observed),
                 _ => self.draw_run(drawn % observed),
@@ -140,8 +142,8 @@ impl Hunt<'_> {
         }
     }
 
-    /// Draws a run of the most patient adversary: all others have just begun, in some order, and stay there
-    /// until they are useful.
+    /// Draws a run of the most patient adversary. All others have just begun, in some order, and stay
+    /// there until the adversary needs them.
     fn draw_adversary(&mut self, observed: Pid) {
         let (initial, longest) = (self.initial(), self.longest());
         let mut run = Run::new(self.setting, self.model, observed, initial);
@@ -181,13 +183,13 @@ impl Hunt<'_> {
         }
     }
 
-    /// Returns the limit on steps of a passage before the run is given up.
+    /// Returns the maximum number of steps of a passage. A run with a longer passage is given up.
     fn longest(&self) -> u64 {
         let n = self.setting.n() as u64;
         (4096 + 64 * n * n).min(self.left)
     }
 
-    /// Ends a run: charges its steps, and checks whether it could continue forever.
+    /// Ends a run: counts its steps, and checks whether it could continue forever.
     fn settle(&mut self, run: Run<'_>) -> Candidate {
         self.left = self.left.saturating_sub(run.steps);
         let candidate = run.candidate();
@@ -197,7 +199,8 @@ impl Hunt<'_> {
         candidate
     }
 
-    /// Returns whether the final state equals the earlier one; the run has only compared hashes.
+    /// Returns whether the final state equals the earlier state. The run itself has only compared
+    /// hashes.
     fn recurs(&self, candidate: &Candidate) -> bool {
         let mut now = Simulation::new(self.setting, candidate.initial.clone());
         let mut before = None;
@@ -230,7 +233,7 @@ impl Hunt<'_> {
 
     fn make_worse(&mut self) {
         while !self.is_over() && !self.population.is_empty() {
-            // The worse of two random runs is the parent, so that the worst runs get most of the attention.
+            // The worse of two random runs is the parent, so that the worst runs are changed most often.
             let (one, two) = (self.any(), self.any());
             let worse = self.population[one].count >= self.population[two].count;
             let parent = if worse { one } else { two };
@@ -276,7 +279,7 @@ impl Hunt<'_> {
         }
     }
 
-    /// Chooses where to cut: mostly where the observed process is about to move.
+    /// Chooses where to cut a run: mostly where the observed process is about to move.
     fn cut(&mut self, parent: &Candidate) -> usize {
         let moves: Vec<usize> = (0..parent.trace.len())
             .filter(|&index| parent.trace[index] == parent.observed)
@@ -301,7 +304,7 @@ impl Hunt<'_> {
             0 => run.burst(q, some),
             1 => run.run_on(q, rng.bool()),
             2 => run.fill(rng),
-            3 => drop(take(&mut rest, q, some)), // a delay
+            3 => drop(take(&mut rest, q, some)), // delays q
             4 => take(&mut rest, q, some).into_iter().for_each(|q| run.burst(q, 1)),
             5 => (0..1 + some / 4).for_each(|_| run.disturb(&style, rng)),
             6 => {
@@ -359,7 +362,7 @@ impl Hunt<'_> {
     }
 }
 
-/// Removes the next moves of `q`, at most `limit`, from the rest of a run and returns them.
+/// Removes the next moves of `q` from the rest of a run, at most `limit`, and returns them.
 fn take(rest: &mut Vec<Pid>, q: Pid, limit: usize) -> Vec<Pid> {
     let mut taken = Vec::new();
     rest.retain(|&p| {

@@ -1,5 +1,5 @@
-//! Runs a step machine directly, with the cache of every process and the remote references of its current
-//! passage. It keeps only one state, so no size is too large.
+//! Runs a step machine directly. Tracks the cache of every process and the remote references of its
+//! current passage. It keeps only one state, so no size is too large.
 
 use std::{
     cell::RefCell,
@@ -15,7 +15,7 @@ use crate::{
     schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy},
 };
 
-/// A set of processes is a word with one bit for each.
+/// The maximum number of processes, because a set of processes is a word with one bit for each.
 const MAX_PROCESSES: usize = u64::BITS as usize;
 
 /// The constants of a simulation.
@@ -24,13 +24,13 @@ pub struct Setting {
     pub machine: Box<dyn Machine>,
     /// The rules of counting.
     pub conventions: Conventions,
-    /// How many processes may be outside their remainders at once.
+    /// The number of processes that may be outside their remainder at once.
     pub contention: usize,
     homes: Vec<Option<Pid>>,
-    /// The sorted values of each variable; `None` if they are not listed or not bounded.
+    /// The sorted values of each variable, or `None` if they are not listed or not bounded.
     domains: Vec<Option<Vec<Word>>>,
-    /// For each private state, whether it is in the critical section; `None` until it is asked for. The step
-    /// machine builds a label to answer that, which is too expensive for every step.
+    /// For each private state: whether it is in the critical section, or `None` if this is not known
+    /// yet. To find out, the step machine builds a label, which is too expensive for every step.
     critical: RefCell<Vec<Option<bool>>>,
 }
 
@@ -38,7 +38,7 @@ impl Setting {
     /// Creates the constants for an algorithm.
     ///
     /// # Errors
-    /// Fails if the algorithm does not exist at this size, or contention or n is out of range.
+    /// Fails if the algorithm does not exist at this size, or if contention or n is out of range.
     pub fn new(
         algorithm: &str,
         n: usize,
@@ -85,13 +85,13 @@ impl Setting {
     }
 }
 
-/// The remote references of the current passage of a process, or of its last passage if it is in its
-/// remainder.
+/// The number of remote references in the current passage of a process, or in its last passage if it is
+/// in its remainder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// In the cache-coherent model.
+    /// The number with cache-coherent memory.
     pub cc: u32,
-    /// In the model of distributed shared memory.
+    /// The number with distributed shared memory.
     pub dsm: u32,
 }
 
@@ -110,13 +110,13 @@ impl Counts {
 pub struct Stepped {
     /// The accessed variable.
     pub var: Option<usize>,
-    /// Whether the access was a write, or counts as one.
+    /// Whether the access was a write or counts as a write.
     pub wrote: bool,
-    /// Whether it was a read-modify-write that changed nothing.
+    /// Whether the access was a read-modify-write that changed nothing.
     pub failed: bool,
     /// The remote references of the step.
     pub remote: Counts,
-    /// Whether the state has changed, caches included.
+    /// Whether the state has changed, including the caches.
     pub changed: bool,
     /// Whether the process left its remainder.
     pub began: bool,
@@ -131,13 +131,13 @@ pub struct Simulation {
     pub locals: Vec<Local>,
     /// The value of each variable.
     pub memory: Vec<Word>,
-    /// For each variable, the set of processes with a valid copy.
+    /// For each variable: the set of processes with a valid copy.
     pub copies: Vec<u64>,
     /// The references of each process.
     pub counts: Vec<Counts>,
-    /// The number of processes outside their remainders.
+    /// The number of processes outside their remainder.
     pub outside: usize,
-    /// Whether a step has left a variable's range. The simulation ends there.
+    /// Whether a step has left a variable's range. The simulation ends at such a step.
     pub fault: bool,
 }
 
@@ -158,7 +158,7 @@ impl Memory for Words<'_> {
 }
 
 impl Simulation {
-    /// Creates the initial state: all processes in their remainders, all caches empty.
+    /// Creates the initial state. All processes are in their remainders, and all caches are empty.
     pub fn new(setting: &Setting, initial: Vec<Word>) -> Self {
         let n = setting.n();
         Simulation {
@@ -177,7 +177,7 @@ impl Simulation {
     }
 
     /// Returns whether `p` is in its critical section.
-    pub fn is_inside(&self, setting: &Setting, p: Pid) -> bool {
+    pub fn is_critical(&self, setting: &Setting, p: Pid) -> bool {
         setting.is_critical(p, self.locals[p])
     }
 
@@ -247,7 +247,8 @@ impl Simulation {
         }
     }
 
-    /// Returns whether two states agree in everything that matters to the future references of `observed`.
+    /// Returns whether two states are equal in everything that affects the future references of
+    /// `observed`.
     pub fn is_same_for(&self, other: &Self, observed: Pid, model: CostModel) -> bool {
         let cached = |copies: &u64| copies >> observed & 1;
         self.locals == other.locals
@@ -256,7 +257,7 @@ impl Simulation {
                 || self.copies.iter().map(cached).eq(other.copies.iter().map(cached)))
     }
 
-    /// Hashes what [`is_same_for`](Self::is_same_for) compares.
+    /// Hashes the parts of the state that [`is_same_for`](Self::is_same_for) compares.
     pub fn hash_for(&self, observed: Pid, model: CostModel) -> u64 {
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         self.locals.iter().for_each(|&local| hasher.write_u32(local));

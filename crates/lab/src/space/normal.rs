@@ -1,4 +1,4 @@
-//! The normal form of a state, where an algorithm counts without bound.
+//! The normal form of a state, for algorithms that count without bound.
 
 use hallpass_algorithms::Pid;
 
@@ -10,12 +10,13 @@ use crate::{
 /// Brings states into the normal form that the algorithm defines.
 pub struct Normal<'a> {
     machine: &'a dyn Machine,
-    /// For each process and private state, whether a step from it or to it may change the normal form.
+    /// For each process and private state: whether a step from or to this state may change the normal
+    /// form.
     counts: Vec<Vec<bool>>,
 }
 
 impl<'a> Normal<'a> {
-    /// Returns the normal form of `machine`, or `None` if it does not count without bound.
+    /// Returns the normal form of `machine`, or `None` if the step machine does not count without bound.
     pub fn of(machine: &'a dyn Machine, tables: &Tables) -> Option<Self> {
         let counts = |codes: &Vec<Local>| codes.iter().map(|&at| machine.counts(at)).collect();
         machine
@@ -23,7 +24,8 @@ impl<'a> Normal<'a> {
             .then(|| Normal { machine, counts: tables.codes.iter().map(counts).collect() })
     }
 
-    /// Replaces `to` by its normal form, if the step of `p` from a normal state to `to` may have left it.
+    /// Replaces `to` by its normal form. `to` is the state after a step of `p` from a normal form. Does
+    /// nothing if the step cannot have left the normal form.
     #[inline]
     pub fn after_step<const W: usize>(
         &self,
@@ -38,7 +40,8 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` by its normal form. A normal form that does not fit into the tables is a fault.
+    /// Replaces `state` by its normal form. It is a fault if the normal form does not fit into the
+    /// tables.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);

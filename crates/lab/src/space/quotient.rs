@@ -1,13 +1,13 @@
-//! Merges states that differ only in the names of processes.
+//! Merges states that differ only by a renaming of processes.
 //!
-//! A process's key is everything that distinguishes it from others: its private state, its buffer if there
-//! are buffers, and the places where variables name it (a place of a queue, for instance). The
-//! representative is the state in which the keys descend from process to process.
+//! The key of a process contains everything that distinguishes it from other processes: its private
+//! state, its buffer if there are buffers, and the places where variables name it (such as a position in
+//! a queue). The representative is the state in which the keys descend from process to process.
 //!
-//! This is exact. States that are renamings of each other have the same keys, and so the same keys in
-//! order. The ordered keys determine the state, except for variables that name no process. The order is
-//! unique: no place of a variable names two processes, so processes with equal keys are named nowhere, and
-//! their order makes no difference.
+//! This is exact. If two states are renamings of each other, they have the same keys, and so the same
+//! keys in order. The ordered keys determine the state, except for variables that name no process. The
+//! order is unique: each place of a variable names only one process, so no variable names processes with
+//! equal keys, and their order makes no difference.
 
 use std::collections::HashMap;
 
@@ -20,15 +20,16 @@ use crate::{
     tables::Tables,
 };
 
-/// The renamings of a machine's processes, prepared to find the representative of a state.
+/// The renamings of a step machine's processes, prepared for finding the representative of a state.
 pub struct Symmetry {
     n: usize,
     fixed: usize,
     locals: Vec<Field>,
-    /// An additional field for each process, or empty.
+    /// An additional field for each process. Empty if there are none.
     extra: Vec<Field>,
     extra_bits: u32,
-    /// A key consists of private state, additional field and marks, from the top bit down.
+    /// The number of mark bits. From the top bit down, a key consists of the private state, the
+    /// additional field and the marks.
     mark_bits: u32,
     naming: Vec<Naming>,
 }
@@ -36,17 +37,17 @@ pub struct Symmetry {
 /// A variable that names processes.
 struct Naming {
     field: Field,
-    /// For each value, the start of its part of `marks`; and the end of the last part.
+    /// For each value: the start of its part of `marks`. The last element is the end of the last part.
     first: Vec<u32>,
     /// The named process, and the bits of its key for this place.
     marks: Vec<(u8, u64)>,
-    /// `swapped[p]`: for each value, the value after p and p + 1 have exchanged their names.
+    /// `swapped[p]` has, for each value, the value after p and p + 1 have exchanged their names.
     swapped: Vec<Vec<u32>>,
 }
 
 impl Naming {
-    /// Returns `None` if no value names a process. The marks begin at bit `shift`; the returned number is
-    /// their width.
+    /// Creates the naming of a variable, and returns the width of its marks. The marks begin at bit
+    /// `shift`. Returns `None` if no value names a process.
     fn new(n: usize, decl: &Decl, field: Field, shift: u32) -> Option<(Self, u32)> {
         let named: Vec<Vec<Pid>> =
             decl.domain.listed().iter().map(|&x| decl.processes(x)).collect();
@@ -57,7 +58,7 @@ impl Naming {
             for (place, &p) in named.iter().enumerate() {
                 assert!(
                     p < n && !named[..place].contains(&p),
-                    "{}: each place names one process",
+                    "{}: a place of a variable names more than one process",
                     decl.name
                 );
                 marks.push((p as u8, (place as u64 + 1) << shift));
@@ -87,26 +88,30 @@ impl Naming {
 }
 
 impl Symmetry {
-    /// Prepares the renamings of all processes except the first `fixed`. Returns `None` if `machine` does
-    /// not treat its processes alike, or if the keys do not fit into a word.
+    /// Prepares the renamings of all processes except the first `fixed`. Returns `None` if `machine`
+    /// does not treat its processes alike, or if the keys do not fit into a word.
     ///
     /// # Panics
-    /// Panics if the machine declares to be symmetric and cannot be, for example because a variable has a home.
+    /// Panics if the step machine claims to be symmetric but cannot be, for example because a variable
+    /// has a home.
     pub fn new(machine: &dyn Machine, tables: &Tables, fixed: usize) -> Option<Self> {
         if !machine.is_symmetric() {
             return None;
         }
         let n = tables.n;
         let decls = machine.layout().decls();
-        // If processes are renamed, a variable in the memory of one process would have to be renamed with it. No
-        // symmetric machine has such a variable so far.
+        // If a process is renamed, a variable in its memory would have to be renamed too. No symmetric
+        // step machine has such a variable so far.
         assert!(decls.iter().all(|decl| decl.home.is_none()), "a variable has a home");
         assert!(
             tables.codes.iter().all(|codes| *codes == tables.codes[0]),
             "private states differ"
         );
         let extra_bits = tables.extra.first().map_or(0, |field| field.bits());
-        assert!(tables.extra.is_empty() || tables.extra.len() == n, "not a field a process");
+        assert!(
+            tables.extra.is_empty() || tables.extra.len() == n,
+            "there must be one additional field for each process"
+        );
         assert!(tables.extra.iter().all(|field| field.bits() == extra_bits), "fields differ");
 
         let mut mark_bits = 0;
@@ -155,7 +160,8 @@ impl Symmetry {
         let keys = &mut keys[..self.n];
         let marks = (1 << self.mark_bits) - 1;
         let mut sorted = true;
-        // The tables exchange neighbours. Usually one process is out of place: the one that has just moved.
+        // The tables exchange neighbours. Usually only one process is out of order: the process that has
+        // just moved.
         for index in self.fixed + 1..self.n {
             let mut p = index;
             while p > self.fixed && keys[p - 1] < keys[p] {
@@ -183,10 +189,10 @@ impl Symmetry {
     }
 }
 
-/// The quotient of `S`: one state for all states that differ only in the names of processes.
+/// The quotient of `S`. It has one state for all states that differ only by a renaming of processes.
 ///
-/// The quotient is enough for properties that every process must satisfy in every state. A property of one
-/// process along a run needs that process fixed (see [`Symmetry::new`]).
+/// The quotient is enough for properties that every process must have in every state. For a property of
+/// one process along a run, that process must be fixed (see [`Symmetry::new`]).
 pub struct Quotient<'a, S> {
     /// The space.
     pub space: S,

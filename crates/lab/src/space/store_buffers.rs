@@ -1,21 +1,21 @@
-//! Total store order, as on x86.
+//! States with store buffers: total store order, as on x86.
 
 use hallpass_algorithms::Pid;
 
 use super::{Agent, Sequential, Space};
 use crate::{buffers::Buffers, tables::Access};
 
-/// Total store order: a write waits in a first-in-first-out buffer of its process. The buffer may move it
-/// to memory at any time.
+/// Total store order. A write waits in a first-in-first-out buffer of its process. The buffer may move
+/// it to memory at any time.
 ///
-/// - The process's own buffer answers a read if it holds a store to the variable (the youngest one counts);
-///   otherwise memory does.
-/// - A read-modify-write waits until its process's buffer is empty and then takes effect at once.
+/// - If the process's own buffer holds a store to the variable, a read returns the value of the youngest
+///   such store. Otherwise it returns the value in memory.
+/// - A read-modify-write waits until the buffer of its process is empty, and then takes effect at once.
 /// - Agents `0..n` are the processes, `n..2n` their buffers.
-/// - A process in its remainder does not count as contending, even if its buffer holds stores.
+/// - A process in its remainder does not count towards contention, even if its buffer holds stores.
 /// - Properties are checked on memory and private states. A store that waits in a buffer is not in memory.
 pub struct StoreBuffers<'a> {
-    /// The initial states, the contention and the properties to look for. Its tables must come from
+    /// The initial states, the contention, and the properties to look for. The tables must come from
     /// [`Buffers::compile`].
     pub base: Sequential<'a>,
     /// The compiled buffers.
@@ -34,7 +34,7 @@ impl StoreBuffers<'_> {
         self.base.tables.extra[p].get(state)
     }
 
-    /// Returns the state after the step of `p`, if it can move.
+    /// Returns the state after the step of `p`, or `None` if `p` cannot move.
     #[inline]
     fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.base.tables;
@@ -65,7 +65,7 @@ impl StoreBuffers<'_> {
         Some(next)
     }
 
-    /// Returns the state after the step of `p`'s buffer, if it holds a store.
+    /// Returns the state after the step of the buffer of `p`, or `None` if the buffer is empty.
     #[inline]
     fn flush<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.base.tables;
@@ -83,7 +83,7 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
-        self.base.initial() // content 0 is the empty one
+        self.base.initial() // content 0 is the empty buffer
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Limits on compiling a machine into tables.
+//! Limits on compiling a step machine into tables.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -7,14 +7,14 @@ use super::CannotCompile;
 /// The limits of a compilation.
 #[derive(Clone, Copy)]
 pub struct Budget<'a> {
-    /// The largest number of bytes of memory, approximately.
+    /// The approximate maximum number of bytes of memory.
     pub bytes: u64,
     /// The compilation stops soon after this becomes true.
     pub stop: &'a AtomicBool,
 }
 
 impl Budget<'_> {
-    /// No limits.
+    /// A budget without limits.
     pub const UNLIMITED: Budget<'static> = {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Budget { bytes: u64::MAX, stop: &NEVER }
@@ -23,7 +23,7 @@ impl Budget<'_> {
     /// Takes `bytes` bytes from the budget.
     ///
     /// # Errors
-    /// If fewer are left, or the caller wants to stop.
+    /// Fails if fewer bytes are left, or if the caller wants to stop.
     pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), CannotCompile> {
         if self.stop.load(Relaxed) {
             return Err(CannotCompile::Stopped);

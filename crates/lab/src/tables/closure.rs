@@ -1,4 +1,5 @@
-//! Every private state a process can have, by running the machine against every answer.
+//! Finds every private state that a process can have, by running the step machine with every value that
+//! a read may return.
 
 use std::collections::HashMap;
 
@@ -10,18 +11,19 @@ use crate::{
     machine::{Local, Machine, REMAINDER},
 };
 
-/// The most private states a process may have.
+/// The maximum number of private states of a process.
 const MOST_LOCALS: usize = 1 << 20;
 
-/// The memory that a private state takes, approximately: in the machine's numbering, here and in the tables.
+/// The approximate memory for a private state, in bytes: in the numbering of the step machine, here, and
+/// in the tables.
 const BYTES_PER_LOCAL: usize = 512;
-/// The memory that the effect of a step takes for each value: here and in the tables.
+/// The memory for the effect of a step on one value, in bytes: here, and in the tables.
 const BYTES_PER_OUTCOME: usize = 16 + size_of::<Step>();
 
-/// A memory that answers one access with a given value and remembers it.
+/// A memory that answers one access with a given value and records the access.
 struct Probe<'a> {
     domains: &'a [Vec<Word>],
-    /// Which value of the variable's domain to answer.
+    /// The index in the variable's domain of the value to return.
     answer: usize,
     seen: Option<(Var, Op, Word)>,
     accesses: usize,
@@ -31,7 +33,7 @@ impl Memory for Probe<'_> {
     fn access(&mut self, var: Var, op: Op) -> Word {
         self.accesses += 1;
         let domain = &self.domains[var.index()];
-        // A second access is an error: any value will do until the step ends.
+        // A second access is an error. Until the step ends, any value will do.
         let old = if self.accesses == 1 { domain[self.answer] } else { domain[0] };
         self.seen = Some((var, op, old));
         old
@@ -42,12 +44,13 @@ impl Memory for Probe<'_> {
 pub(super) struct Raw {
     pub access: Access,
     pub var: u16,
-    /// For each value: next local, value left behind (or none: out of range), failed.
+    /// For each value: the next private state, the value after the step (`None` if it is out of range),
+    /// and whether the access failed.
     outcomes: Vec<(Local, Option<u32>, bool)>,
 }
 
 impl Raw {
-    /// Returns the effect of each value, for the private state with this code.
+    /// Returns the effect on each value, for the private state with this code.
     pub fn steps<'a>(
         &'a self,
         code: usize,
@@ -108,7 +111,8 @@ fn run_row(
     Ok(raw)
 }
 
-/// Returns the step of `p` in each of its private states, from the remainder on, for every value it may find.
+/// Returns the step of `p` in each of its private states, starting in the remainder, for every value
+/// that it may find.
 pub(super) fn close(
     machine: &dyn Machine,
     domains: &[Vec<Word>],

@@ -29,9 +29,9 @@ use crate::{
 /// A part of the check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
-    /// The snapshot under the labels alone, with one scanner and writers that never stop writing.
+    /// The snapshot without the labels, with one scanner and writers that never stop writing.
     Snapshot,
-    /// Every run is a run of UCTSS.
+    /// Whether every run is a run of UCTSS.
     Refinement,
     /// The properties that the papers state.
     Properties,
@@ -60,7 +60,7 @@ pub struct Question {
     pub n: usize,
     /// The parts to check.
     pub parts: Vec<Part>,
-    /// Random runs instead of all runs: the total number of steps, and the seed.
+    /// The total number of steps and the seed of random runs, or `None` to explore all runs.
     pub random: Option<(u64, u64)>,
 }
 
@@ -94,29 +94,29 @@ pub struct Outcome {
     pub part: Part,
     /// A description of the runs.
     pub what: String,
-    /// The number of states seen, or of steps for random runs.
+    /// The number of states seen. For random runs, the number of steps.
     pub states: u64,
     /// The length of the longest of all shortest paths to a state.
     pub depth: u32,
     /// Whether all states were seen.
     pub complete: bool,
-    /// The duration.
+    /// The duration in seconds.
     pub seconds: f64,
     /// The checked properties.
     pub promises: Vec<Fault>,
-    /// The violated properties, each with a shortest run that shows it, one line per step. For random runs, the end of
-    /// the run.
+    /// The violated properties, each with a shortest run that shows the violation, one line for each
+    /// step. For random runs, the end of the run.
     pub violated: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// A register, and how many values it took.
+/// A register, and the number of values that it took.
 #[derive(Clone, Debug)]
 pub struct Register {
     /// The name of the register.
     pub name: String,
-    /// The number of bits it is declared with, or `None` if it counts without bound.
+    /// The number of bits in its declaration, or `None` if it counts without bound.
     pub declared: Option<u32>,
-    /// The number of values it took.
+    /// The number of values that the register took.
     pub values: usize,
 }
 
@@ -142,7 +142,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether everything that was checked holds.
+    /// Returns the verdict on everything that was checked.
     pub fn verdict(&self) -> Verdict {
         if self.outcomes.iter().any(|outcome| !outcome.violated.is_empty()) {
             Verdict::Violated
@@ -192,7 +192,7 @@ impl Report {
     }
 }
 
-/// Returns the system `id`.
+/// Returns the system with this identifier.
 pub fn entry(id: &str) -> Result<&'static Entry, Error> {
     SYSTEMS.iter().find(|entry| entry.id == id).ok_or_else(|| Error::Unknown(id.into()))
 }
@@ -266,7 +266,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
 pub(super) const PROPERTIES: [Fault; 7] =
     [Fault::P1, Fault::P2, Fault::P3, Fault::P4, Fault::P5, Fault::Consistent, Fault::Lasting];
 
-/// Checks the snapshot alone: one process scans, the others write.
+/// Checks only the snapshot: one process scans, and the others write.
 fn alone<O: Observer>(subject: &dyn Subject, promise: Fault, resources: &Resources<'_>) -> Outcome {
     let n = subject.n();
     let mut roles = vec![Role { labels: true, scans: false }; n];
@@ -298,7 +298,7 @@ fn all_runs_in<const W: usize, O: Observer>(
     resources: &Resources<'_>,
 ) -> Outcome {
     let begun = Instant::now();
-    // The search ends at the first fault, because that one has a shortest run.
+    // The search ends at the first fault, because the run to it is a shortest run.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
         if runs.is_faulty() || resources.stop.load(Relaxed) {

@@ -1,9 +1,9 @@
 //! The timestamps that still exist, numbered from the oldest.
 //!
-//! Marks distinguish the timestamps of a process. After each step, the timestamps that are
-//! still in a register or in a private state are renumbered in the order in which
-//! they were written. So finitely many states remain: a timestamp that is in no register and no private
-//! state is never seen again. The latest timestamp is always in a register and has the highest number.
+//! Marks distinguish the timestamps of a process. After each step, the timestamps that are still in a
+//! register or in a private state are renumbered in the order in which they were written. A timestamp
+//! that is in no register and no private state is never seen again. So finitely many states remain. The
+//! latest timestamp is always in a register and has the highest number.
 
 use super::subject::{State, Subject};
 
@@ -12,16 +12,16 @@ use super::subject::{State, Subject};
 pub struct Marks {
     /// The number of written timestamps of each process.
     pub counts: Vec<u8>,
-    /// The processes that are about to write one.
+    /// The processes that are about to write a timestamp.
     pub pending: u16,
 }
 
 /// The new numbers of marks.
 pub struct Renumbered {
-    /// For each process, the new number by old number, or `None` if the timestamp no longer exists. The one
-    /// about to be written has the number after the latest.
+    /// For each process: the new number for each old number, or `None` if the timestamp no longer
+    /// exists. The timestamp that is about to be written has the number after the latest one.
     pub new: Vec<Vec<Option<u8>>>,
-    /// The processes that have just written one.
+    /// The processes that have just written a timestamp.
     pub committed: u16,
 }
 
@@ -40,7 +40,7 @@ impl Marks {
     pub fn settle(&mut self, subject: &dyn Subject, state: &mut State) -> Option<Renumbered> {
         let fresh = subject.fresh()?;
         let n = self.counts.len();
-        // A bit for each mark that exists; the processes with a fresh mark in a register.
+        // One bit for each mark that exists, and the processes with a fresh mark in a register.
         let (mut anywhere, mut written) = (vec![0u32; n], 0u16);
         subject.renew_memory(&mut state.memory, &mut |q, mark| {
             anywhere[q] |= 1 << mark;
@@ -54,7 +54,7 @@ impl Marks {
         let mut changed = written != 0;
         let mut new = Vec::with_capacity(n);
         for q in 0..n {
-            // A fresh mark comes after all others.
+            // A fresh mark comes after all other marks.
             let marks = (0..self.counts[q] as u64).chain([fresh]);
             let mut next = 0;
             let renumbered: Vec<Option<u8>> = marks

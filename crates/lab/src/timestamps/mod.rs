@@ -1,20 +1,20 @@
-//! Checks of timestamp systems: every run is a run of UCTSS and has the properties that the papers state.
+//! Checks timestamp systems: every run is a run of UCTSS and has the properties that the papers state.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`subject`], [`systems`] | a system of any type behind one object; all systems by identifier |
-//! | [`models`] | labels over an assumed snapshot |
+//! | [`models`] | labels that use an assumed snapshot |
 //! | [`observe`] | observers of a run, and the faults that a run can have |
 //! | [`refinement`], [`marks`] | whether a run is a run of UCTSS; which timestamps still exist |
 //! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's properties |
-//! | [`snapshots`] | the guarantees of the snapshots under the labels |
+//! | [`snapshots`] | the guarantees of the snapshots that the labels use |
 //! | [`space`], [`random`] | all runs, and random runs |
 //! | [`mod@check`] | a question about a system, and the report |
-//! | [`text`] | a run as text, one line per step |
+//! | [`text`] | a run as text, one line for each step |
 //!
 //! Processes begin Label or Scan any number of times, in any order, and every interleaving of single
-//! accesses is explored. A procedure begins with its first access and ends with its last access. If it could
-//! begin earlier and end later, there would be more runs, but the properties would require no more of them.
+//! accesses is explored. A procedure begins with its first access and ends with its last access.
+//! Procedures that begin earlier or end later would add runs, but no requirements.
 
 pub mod check;
 pub mod marks;

@@ -1,5 +1,6 @@
-//! Labels alone, over an assumed snapshot. These are models, not systems, because a step accesses many
-//! registers. They show what the labels need, at sizes at which the systems cannot be explored completely.
+//! Labels alone, with an assumed snapshot. These are models and not systems, because a step accesses
+//! many registers. They show which snapshot the labels need, at sizes at which the systems cannot be
+//! explored completely.
 
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,
@@ -13,9 +14,9 @@ use std::marker::PhantomData;
 use super::subject::COIN;
 use Turn::{Done, Goto};
 
-/// Labels in separate registers. A Scan sees all of them in one step. With `WEAK`, a Scan that meets a label
-/// being replaced sees either the old or the new one; if it sees the new one, it ends only after the
-/// new one is written.
+/// Labels in separate registers. A Scan sees all labels in one step. With `WEAK`, a Scan may meet a
+/// label that is being replaced. It then sees either the old label or the new label. If it sees the new
+/// label, the Scan ends only after the new label is written.
 pub struct Model<L, const WEAK: bool> {
     n: usize,
     labels: Array,
@@ -30,7 +31,7 @@ pub struct Model<L, const WEAK: bool> {
 
 /// The position of a process in Scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
+#[allow(clippy::large_enum_variant)] // a private state is Copy, so it cannot contain a Box
 pub enum Scanning {
     /// The process reads all labels.
     See,
@@ -40,7 +41,7 @@ pub enum Scanning {
 
 /// The position of a process in Label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(clippy::large_enum_variant)] // a private state is Copy: there is nothing to point to
+#[allow(clippy::large_enum_variant)] // a private state is Copy, so it cannot contain a Box
 pub enum Labelling {
     /// The process scans.
     Scan(Scanning),
@@ -50,7 +51,7 @@ pub enum Labelling {
 
 impl<L: Labels, const WEAK: bool> Model<L, WEAK> {
     fn stamp(&self, word: Word) -> Stamp {
-        // A label of up to five processes, and its mark above.
+        // The word holds a label for up to five processes, with its mark above.
         let (label, mark) = (word as u64 & 0xfff, word as u64 >> 12 & ((1 << MARK_BITS) - 1));
         Stamp::from_label(label).marked(mark)
     }
@@ -59,7 +60,8 @@ impl<L: Labels, const WEAK: bool> Model<L, WEAK> {
         (stamp.label() | stamp.mark() << 12) as Word
     }
 
-    /// Waits for the next process whose write the scanner must see finished, or ends the Scan.
+    /// Waits for the next process whose write must be finished before the Scan ends. If there is none,
+    /// ends the Scan.
     fn wait<M: Memory>(&self, m: &mut M, p: Pid, seen: All<Stamp>) -> Turn<Scanning, All<Stamp>> {
         let open = (0..self.n).find(|&r| WEAK && m.read(self.awaited.at(r * self.n + p)) != 0);
         match open {

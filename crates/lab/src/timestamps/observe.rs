@@ -9,10 +9,10 @@ use super::subject::{Happened, State, Subject};
 pub enum Fault {
     /// A Scan returned a relation that is not an order.
     NoOrder,
-    /// A procedure saw a timestamp that was replaced before it began.
+    /// A procedure saw a timestamp that was replaced before the procedure began.
     Stale,
-    /// The order of a Scan contradicts earlier orders, or the rule that the timestamp of a Label is later
-    /// than all timestamps it saw.
+    /// The order of a Scan contradicts earlier orders, or the rule that a Label takes a later timestamp
+    /// than all timestamps that it saw.
     Contradiction,
     /// A Label kept its timestamp although it saw a later one.
     Kept,
@@ -26,13 +26,13 @@ pub enum Fault {
     P4,
     /// Property (5) is violated.
     P5,
-    /// Zehavi: two Scans disagree on the order of two processes that were outside Label throughout.
+    /// Zehavi: two Scans disagree on the order of two processes that were outside Label the whole time.
     Consistent,
     /// Zehavi: a later Scan contradicts an earlier one about a process outside Label.
     Lasting,
-    /// A scan of the weak snapshot saw a timestamp that was neither current nor being written at T.
+    /// A scan of the weak snapshot saw a timestamp that was neither current at T nor being written at T.
     NotAtT,
-    /// A snapshot shows no single instant.
+    /// The timestamps of a snapshot were not current at any single instant.
     NoInstant,
     /// A step wrote a value outside the declared range of a register.
     Range,
@@ -77,7 +77,7 @@ impl Fault {
         }
     }
 
-    /// Returns what holds if there is no such fault.
+    /// Returns the property that holds if there is no such fault.
     pub fn promise(self) -> &'static str {
         match self {
             Fault::NoOrder => "every Scan returns an order of the processes",
@@ -118,12 +118,13 @@ impl Fault {
     }
 }
 
-/// Observes a run. It is part of the state, so it must have finitely many values for an exploration to end.
+/// Observes a run. The observer is part of the state, so it must have finitely many values for an
+/// exploration to end.
 pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
     /// Returns the observer before the first step.
     fn new(subject: &dyn Subject) -> Self;
 
-    /// Observes a step of `p`. May bring the state into a normal form.
+    /// Observes a step of `p`. May replace the state by a normal form.
     fn observe(
         &mut self,
         subject: &dyn Subject,
@@ -133,7 +134,7 @@ pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
     ) -> Option<Fault>;
 }
 
-/// Two observers at once.
+/// Two observers that observe the same run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn new(subject: &dyn Subject) -> Self {
         (A::new(subject), B::new(subject))

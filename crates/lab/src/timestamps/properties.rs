@@ -1,13 +1,13 @@
-//! The properties that the papers state for timestamp systems, checked on a run.
+//! Checks on a run the properties that the papers state for timestamp systems.
 //!
-//! (1) to (5) are those of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his
-//! Property 2 is (4). (His "no Label starts after the last Label of p finishes" states of p what
-//! being in C' states in (4): the last of them to begin began before p's was finished.) His paragraph
-//! on Scans while processes are outside Label is `consistent` and `lasting`.
+//! (1) to (5) are the properties of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his
+//! Property 2 is (4). (He writes "no Label starts after the last Label of p finishes". This is the
+//! condition for being in C' in (4): every last Label began before the last Label of p was finished.)
+//! His paragraph about Scans while processes are outside Label is `consistent` and `lasting`.
 //!
-//! Each property is a question about the past that some sets of processes answer. That is a finite memory,
-//! so the exploration with it is finite too. The first access of a procedure counts as its begin, and the
-//! last access as its end, so "after" covers no more pairs than necessary.
+//! Each property is a question about the past, and some sets of processes answer it. This is a finite
+//! memory, so the exploration with it is finite too. The first access of a procedure counts as its
+//! beginning, and the last access as its end. So "after" covers no more pairs than necessary.
 
 use super::{
     observe::{Fault, Observer},
@@ -17,20 +17,20 @@ use super::{
 /// A relation between processes: a set for each process.
 type Rows = Vec<Set>;
 
-/// The part of the past that held when a process began its Scan.
+/// The facts about the past at the moment when a process began its Scan.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Start {
     /// (1): for each j, the processes whose last Label ended before some finished Label of j began.
     done: Rows,
     /// (3): the processes that the scanner must order after itself.
     must: Set,
-    /// The processes that have been outside Label since then.
+    /// The processes that have been outside Label since the Scan began.
     outside: Set,
     /// Zehavi: for each p, the processes that are permanently after it.
     later: Rows,
 }
 
-/// The part of the past that matters.
+/// The facts about the past that matter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Properties {
     n: usize,
@@ -52,8 +52,8 @@ pub struct Properties {
     last: Rows,
     /// (4): the processes with a Scan since their last Label.
     scanned: Set,
-    /// (5): for each set of processes, the members that were not the first of it in one of their Scans
-    /// since the last Label of any member.
+    /// (5): for each set of processes, the members that were not the first of the set in one of their
+    /// Scans since the last Label of any member.
     not_first: Vec<Set>,
     /// Zehavi: for each i, the processes that were put after it since both have been outside Label.
     agreed: Rows,
@@ -128,7 +128,7 @@ impl Properties {
     fn end_scan(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
         let n = self.n;
         let start = std::mem::take(&mut self.starts[p]);
-        // For each i, the processes after it.
+        // For each i: the processes after it.
         let after: Rows = (0..n)
             .map(|i| (0..n).filter(|&j| seen.orders(i, j)).fold(0, |set, j| set | 1 << j))
             .collect();
@@ -143,7 +143,8 @@ impl Properties {
         demand(start.must & !after[p] == 0, Fault::P3);
         demand((0..n).all(|i| start.later[i] & !after[i] == 0), Fault::Lasting);
         for (i, &after) in after.iter().enumerate() {
-            // For two processes outside Label since the Scan began, earlier orders must hold here too.
+            // If two processes were outside Label since the Scan began, earlier orders must hold for
+            // them in this Scan too.
             let outside = if has(start.outside, i) { start.outside } else { 0 };
             let other_way = seen.before[i] & outside;
             demand(self.agreed[i] & other_way == 0, Fault::Consistent);
@@ -178,7 +179,8 @@ impl Properties {
         })
     }
 
-    /// Checks (5) for all sets that contain `p`, of processes outside Label since the Scan began.
+    /// Checks (5) for all sets of processes that contain `p` and were outside Label since the Scan
+    /// began.
     fn some_saw_itself_first(&mut self, p: usize, after: &[Set], of: Set) -> bool {
         let mut holds = true;
         for set in (1..=self.all()).filter(|set| set & !of == 0 && has(*set, p)) {

@@ -1,5 +1,5 @@
-//! Random runs, for sizes at which not all runs can be explored. Processes move in bursts, and some
-//! pause for long, because such runs are the hardest for a timestamp system.
+//! Makes random runs, for sizes at which not all runs can be explored. Processes move in bursts, and
+//! some pause for a long time, because such runs are the hardest for a timestamp system.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,7 +19,7 @@ use crate::check::Resources;
 
 /// The number of steps after which a new run begins, so that tables stay small.
 const RUN: u64 = 50_000;
-/// The number of last steps of a run that are shown.
+/// The number of steps shown from the end of a run.
 const SHOWN: usize = 60;
 
 /// Chooses the process that moves next.

@@ -1,21 +1,24 @@
 //! Checks whether a run is a run of UCTSS.
 //!
 //! A concurrent timestamp system is a system that has no more histories than UCTSS (definition 3.1 of
-//! Afek et al.). So a run is correct if some run of UCTSS has the same history. That run is constructed
-//! alongside:
-//! - A Label of UCTSS writes when the label is written here. It reads each register, as a Scan does, at
-//!   some time at which the timestamp that was seen here was the latest of its process. (*regular*:
-//!   that time must lie within the procedure. UCTSS reads in any order, so no more is needed.)
-//! - Its numbers are those of some order of all timestamps in which each Scan returns what it
-//!   returned, and the new timestamp of each Label comes after all that it saw. UCTSS may choose any
-//!   larger number when it writes, so such numbers exist if and only if these demands have no cycle.
+//! Afek et al.). So a run is correct if some run of UCTSS has the same history. The check constructs
+//! that run step by step:
+//! - A Label of UCTSS writes when the system writes the label. It reads each register at some time at
+//!   which the timestamp that the system saw was the latest of its process. A Scan does the same.
+//!   (*regular*: that time must be within the procedure. UCTSS reads in any order, so no more is
+//!   needed.)
+//! - The numbers of UCTSS come from some order of all timestamps. In this order, each Scan returns what
+//!   it returned, and the new timestamp of each Label comes after all timestamps that it saw. UCTSS may
+//!   choose any larger number when it writes. So such numbers exist if and only if these demands have no
+//!   cycle.
 //!
-//! The demands are kept as their transitive closure, restricted to timestamps that still exist in some
-//! register or private state. A new demand is always between two of those; a cycle that it closes through
-//! others shows in the closure. So the restricted closure is enough, and it is finite.
+//! The check keeps the demands as their transitive closure, restricted to timestamps that still exist in
+//! some register or private state. A new demand is always between two such timestamps. If it closes a
+//! cycle through other timestamps, the closure shows this. So the restricted closure is enough, and it
+//! is finite.
 //!
-//! In one point the check demands more than necessary: Label, too, must agree with the order of what it
-//! saw.
+//! In one point, the check demands more than necessary: a Label must also agree with the order of the
+//! timestamps that it saw.
 
 use super::{
     marks::Marks,
@@ -27,10 +30,11 @@ use super::{
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refinement {
     marks: Marks,
-    /// For each process in a procedure and each process q, the oldest timestamp of q that it may see.
+    /// For each process in a procedure and each process q: the oldest timestamp of q that it may see.
     floor: Vec<u8>,
-    /// For each timestamp, the timestamps that come after it. The timestamps of process 0 come first, from
-    /// old to new, the one about to be written last; then those of process 1, and so on.
+    /// For each timestamp: the timestamps that come after it. The timestamps of process 0 come first,
+    /// from old to new, with the one that is about to be written last. Then come those of process 1, and
+    /// so on.
     after: Vec<u128>,
 }
 
@@ -39,7 +43,7 @@ impl Refinement {
         self.marks.counts.len()
     }
 
-    /// Returns the number of timestamps of `q`, including the one about to be written.
+    /// Returns the number of timestamps of `q`, including the one that is about to be written.
     fn len(marks: &Marks, q: usize) -> usize {
         marks.counts[q] as usize + (marks.pending >> q & 1) as usize
     }
@@ -48,7 +52,7 @@ impl Refinement {
         (0..q).map(|q| Self::len(marks, q)).sum::<usize>() + number as usize
     }
 
-    /// Demands that `x` comes before `y`, and returns whether that is possible.
+    /// Demands that `x` comes before `y`. Returns whether this is possible.
     fn demand(&mut self, x: usize, y: usize) -> bool {
         if self.after[y] >> x & 1 != 0 || x == y {
             return false;
@@ -64,7 +68,7 @@ impl Refinement {
         true
     }
 
-    /// Checks that what `p` has seen in its procedure is regular and in order.
+    /// Checks that the timestamps that `p` has seen in its procedure are regular and in order.
     fn saw(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
         let n = self.n();
         if seen.permutation().is_none() {
@@ -84,7 +88,7 @@ impl Refinement {
         None
     }
 
-    /// Adds the new timestamp of `p`, after all timestamps it has seen.
+    /// Adds the new timestamp of `p`. It comes after all timestamps that `p` has seen.
     fn choose(&mut self, p: usize, seen: &Seen) {
         let at = Self::node(&self.marks, p, self.marks.counts[p]);
         let below = (1u128 << at) - 1;
@@ -125,7 +129,7 @@ impl Refinement {
 impl Observer for Refinement {
     fn new(subject: &dyn Subject) -> Self {
         let n = subject.n();
-        // Initially all timestamps have the same number, and are ordered by process.
+        // Initially, all timestamps have the same number and are ordered by process.
         let after = (0..n).map(|p| (1u128 << n) - (2u128 << p)).collect();
         Refinement { marks: Marks::new(n), floor: vec![0; n * n], after }
     }

@@ -1,5 +1,5 @@
-//! The guarantees of the snapshots under the labels, checked alone. Here every Label writes, so that
-//! writers never stop writing.
+//! Checks the guarantees of the snapshots that the labels use. In these checks, every Label writes, so
+//! that writers never stop writing.
 
 use super::{
     marks::Marks,
@@ -7,13 +7,13 @@ use super::{
     subject::{Happened, Procedure, State, Subject},
 };
 
-/// The weak snapshot: a timestamp seen was the latest at T, the write of TOG, or was being written
-/// at T.
+/// The weak snapshot: every timestamp seen was the latest at T, or was being written at T. T is the
+/// write of TOG.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WeakSnapshot {
     marks: Marks,
-    /// For each scanner and each writer, the oldest timestamp that the scanner may see and the first that it
-    /// may not. An allowed timestamp may not be written yet.
+    /// For each scanner and each writer: the oldest timestamp that the scanner may see, and the first
+    /// that it may not see. An allowed timestamp may not be written yet.
     allowed: Vec<(u8, u8)>,
 }
 
@@ -57,11 +57,11 @@ impl Observer for WeakSnapshot {
     }
 }
 
-/// The atomic snapshot: the timestamps seen were the latest at one time of the scan.
+/// The atomic snapshot: all timestamps seen were the latest at one moment of the scan.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AtomicSnapshot {
     marks: Marks,
-    /// For each scanner, the latest timestamps of all processes at each time of its scan.
+    /// For each scanner: the latest timestamps of all processes at each moment of its scan.
     instants: Vec<Vec<Vec<u8>>>,
 }
 
@@ -84,7 +84,7 @@ impl Observer for AtomicSnapshot {
         happened: &Happened,
         state: &mut State,
     ) -> Option<Fault> {
-        // The views of writers are not checked: a wrong one shows when a scanner borrows it.
+        // The views of writers are not checked, because a wrong view shows when a scanner borrows it.
         if happened.began == Some(Procedure::Scan) {
             self.instants[p] = vec![self.now()];
         }
@@ -98,7 +98,8 @@ impl Observer for AtomicSnapshot {
             let new = &renumbered.new;
             let now = self.now();
             for instants in self.instants.iter_mut().filter(|instants| !instants.is_empty()) {
-                // If one of its timestamps no longer exists, no scan can show that instant.
+                // If one of the timestamps of an instant no longer exists, no scan can return that
+                // instant.
                 instants.retain_mut(|instant| {
                     let mut all = true;
                     for (q, number) in instant.iter_mut().enumerate() {

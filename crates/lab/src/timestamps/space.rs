@@ -1,7 +1,7 @@
-//! All runs of a system with an observer, as a space to explore.
+//! The space of all runs of a system with an observer.
 //!
-//! A state is a few numbers: the position of each process, the contents of all registers together, and the
-//! memory of the observer. Each number is an index into a table.
+//! A state consists of a few numbers: the position of each process, the contents of all registers
+//! together, and the memory of the observer. Each number is an index into a table.
 
 use std::sync::{
     RwLock,
@@ -20,7 +20,8 @@ use crate::{
     space::{Agent, Space},
 };
 
-/// The number of bits for the index of a position, of the contents of all registers, and of an observer.
+/// The numbers of bits for the index of a position, of the contents of all registers, and of an
+/// observer.
 const POSITION_BITS: u32 = 24;
 const MEMORY_BITS: u32 = 28;
 const OBSERVER_BITS: u32 = 28;
@@ -33,14 +34,14 @@ pub const fn words(n: usize) -> usize {
 /// The procedures that a process may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Role {
-    /// Whether it may begin Label.
+    /// Whether the process may begin Label.
     pub labels: bool,
-    /// Whether it may begin Scan.
+    /// Whether the process may begin Scan.
     pub scans: bool,
 }
 
 impl Role {
-    /// Both procedures.
+    /// The role of a process that may begin both procedures.
     pub const BOTH: Role = Role { labels: true, scans: true };
 }
 
@@ -60,7 +61,7 @@ pub struct Runs<'a, O> {
 }
 
 impl<'a, O: Observer> Runs<'a, O> {
-    /// Builds the space of all runs of `subject` in which each process keeps to its role.
+    /// Creates the space of all runs of `subject` in which each process keeps to its role.
     pub fn new(subject: &'a dyn Subject, roles: Vec<Role>) -> Self {
         Runs {
             subject,
@@ -98,8 +99,9 @@ impl<'a, O: Observer> Runs<'a, O> {
         (State { positions: positions.collect(), memory }, observer, fault)
     }
 
-    /// Returns the process, procedure and coin of an agent. For each process and each coin there are two
-    /// agents: one takes the next step, or the first step of Label; the other takes the first step of Scan.
+    /// Returns the process, the procedure and the coin of an agent. There are two agents for each
+    /// process and coin. One takes the next step, or the first step of Label. The other takes the first
+    /// step of Scan.
     pub fn agent(&self, agent: Agent) -> (usize, Procedure, Word) {
         let coins = self.subject.coins() as usize;
         let start =
@@ -150,8 +152,8 @@ impl<'a, O: Observer> Runs<'a, O> {
         self.steps.write().expect("no panic while held").insert(key, happened.began);
     }
 
-    /// Returns the maximum number of steps of a procedure, over all paths of positions that were seen, or
-    /// `None` if there is a cycle.
+    /// Returns the maximum number of steps of a procedure, over all paths of positions that were seen.
+    /// Returns `None` if there is a cycle.
     pub fn max_steps(&self, procedure: Procedure) -> Option<u32> {
         let steps = self.steps.read().expect("no panic while held");
         let mut next: IndexMap<(u8, Position), Vec<Position>, foldhash::fast::FixedState> =
@@ -164,8 +166,8 @@ impl<'a, O: Observer> Runs<'a, O> {
                 None => next.entry((p, from)).or_default().push(to),
             }
         }
-        // A depth-first search that visits each position once. A position on the current path has 0,
-        // a finished position the length of its longest path.
+        // A depth-first search that visits each position once. A position on the current path has 0. A
+        // finished position has the length of its longest path.
         let mut longest: IndexMap<(u8, Position), u32, foldhash::fast::FixedState> =
             IndexMap::default();
         let mut max = 0;

@@ -1,4 +1,4 @@
-//! A timestamp system of any type behind one object, its private states numbered.
+//! A trait object for a timestamp system of any type. Its private states are numbered.
 
 use std::sync::RwLock;
 
@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 /// The position of a process, as a number. [`IDLE`] is 0.
 pub type Position = u32;
 
-/// The position of a process in neither procedure.
+/// The position of a process that is in neither procedure.
 pub const IDLE: Position = 0;
 
 /// A procedure of a timestamp system.
@@ -19,7 +19,7 @@ pub const IDLE: Position = 0;
 pub enum Procedure {
     /// Takes a new timestamp.
     Label,
-    /// Returns an order.
+    /// Returns an order of the processes.
     Scan,
 }
 
@@ -55,7 +55,8 @@ impl Seen {
     pub fn permutation(&self) -> Option<Vec<Pid>> {
         let mut order = vec![None; self.before.len()];
         for (j, before) in self.before.iter().enumerate() {
-            // In an order, the number of processes before is the rank, and all ranks differ.
+            // In an order, the rank of a process is the number of processes before it, and all ranks
+            // differ.
             let rank = &mut order[before.count_ones() as usize];
             if rank.replace(j).is_some() {
                 return None;
@@ -77,17 +78,17 @@ pub struct State {
 /// The events of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Happened {
-    /// The procedure whose first step it was.
+    /// The procedure that began with this step.
     pub began: Option<Procedure>,
     /// The short name of the line.
     pub line: &'static str,
-    /// The accesses: exactly one, except in a model.
+    /// The accesses. There is exactly one, except in a model.
     pub accesses: Vec<(Var, Op, Word)>,
-    /// Whether the step depended on a coin toss that could have ended differently.
+    /// Whether the step used a coin that could have had another value.
     pub tossed: bool,
-    /// The view of the Scan inside Label, if this step ended it.
+    /// The view of the Scan within Label, if this step ended that Scan.
     pub decided: Option<Seen>,
-    /// The procedure whose last step it was.
+    /// The procedure that ended with this step.
     pub ended: Option<Procedure>,
     /// The result of Scan, if this step ended it.
     pub scanned: Option<Seen>,
@@ -104,19 +105,20 @@ pub trait Subject: Send + Sync {
     fn layout(&self) -> &Layout;
     /// Returns the mark of a timestamp that is not written yet, or `None` for a system without marks.
     fn fresh(&self) -> Option<u64>;
-    /// Makes one step of `p`, which begins `start` if it is in neither procedure.
+    /// Makes one step of `p`. If `p` is in neither procedure, it begins `start`.
     fn step(&self, p: Pid, start: Procedure, coin: Word, state: &mut State) -> Happened;
-    /// Returns the marks in a position, as bits for each process.
+    /// Returns the marks in a position, as one set of bits for each process.
     fn marks(&self, p: Pid, at: Position) -> [u32; MAX_PROCESSES];
     /// Replaces the marks in a position.
     fn renew(&self, p: Pid, at: Position, renew: Renew<'_>) -> Position;
     /// Replaces the marks in the registers.
     fn renew_memory(&self, memory: &mut [Word], renew: Renew<'_>);
-    /// Returns the number of coins: the outcomes of a step that the system leaves open.
+    /// Returns the number of coin values. A coin decides the outcomes of a step that the system leaves
+    /// open.
     fn coins(&self) -> Word {
         1
     }
-    /// Returns the initial state: all processes idle, registers as declared.
+    /// Returns the initial state. All processes are idle, and the registers have their declared values.
     fn initial(&self) -> State {
         State { positions: vec![IDLE; self.n()], memory: self.layout().first_initial() }
     }
@@ -137,7 +139,7 @@ struct Hooks<T: Timestamps> {
     mark: fn(T::Stamp) -> u64,
 }
 
-/// The name of a pseudo-register: a read from it returns the coin.
+/// The name of a pseudo-register. A read of it returns the coin.
 pub const COIN: &str = "coin";
 
 struct Numbered<T: Timestamps> {
@@ -146,7 +148,7 @@ struct Numbered<T: Timestamps> {
     n: usize,
     coins: Word,
     hooks: Option<Hooks<T>>,
-    /// The positions, and for each the marks in it once they have been computed.
+    /// The positions, each with its marks once they have been computed.
     positions: RwLock<Positions<T>>,
 }
 
@@ -192,8 +194,8 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
         positions.get_index(position as usize).expect("the number of a known position").0.1
     }
 
-    /// Returns the number of a position. Each process has numbers of its own, because a position may contain
-    /// its own timestamp.
+    /// Returns the number of a position. Each process has separate numbers, because a position may
+    /// contain the process's own timestamp.
     fn position(&self, p: Pid, at: InProcedureOf<T>) -> Position {
         if at == InProcedure::Neither {
             return IDLE;
@@ -220,7 +222,8 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
         Seen { before: (0..self.n).map(before).collect(), marks: (0..self.n).map(mark).collect() }
     }
 
-    /// Returns what the Scan inside Label has seen, if a step was its last.
+    /// Returns the timestamps that the Scan within Label has seen, if the step was the last step of this
+    /// Scan.
     fn decided(
         &self,
         p: Pid,
@@ -233,7 +236,7 @@ impl<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>> Numbered<T> {
         if matches!(to, InProcedure::Label(label) if (hooks.inner_scan)(label).is_some()) {
             return None;
         }
-        // Makes the same step again, of the Scan alone, on the memory from before it.
+        // Makes the same step again, with only the Scan, on the memory before the step.
         let mut memory = after.memory.clone();
         for &(var, _, old) in after.accesses.iter().rev() {
             memory[var.index()] = old;

@@ -1,4 +1,4 @@
-//! All systems by identifier.
+//! All timestamp systems, by identifier.
 
 use hallpass_algorithms::{
     Word,
@@ -22,7 +22,7 @@ use super::{
 
 type Build = fn(usize) -> Box<dyn Subject>;
 
-/// A system.
+/// A timestamp system in the list.
 pub struct Entry {
     /// The identifier.
     pub id: &'static str,
@@ -30,22 +30,23 @@ pub struct Entry {
     pub title: &'static str,
     /// Whether the system is expected to be correct.
     pub sound: bool,
-    /// The maximum number of processes. Marks take space in registers, so this may be less than the system
-    /// itself allows.
+    /// The maximum number of processes. Marks take bits in registers, so this may be less than the
+    /// maximum of the system itself.
     pub max_processes: usize,
     /// Builds the system with marks, if it can have them.
     pub marked: Option<Build>,
     /// Builds the system without marks, if it can be built without them.
     pub plain: Build,
-    /// The snapshot alone: its guarantee, and the system whose Labels always write.
+    /// The guarantee of the snapshot, and the system with Labels that always write. `None` if there is
+    /// no snapshot to check.
     pub alone: Option<(Snapshot, Build)>,
 }
 
 /// The guarantee of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Snapshot {
-    /// The guarantee of [`WeakSnapshot`](super::snapshots::WeakSnapshot). It concerns each writer separately,
-    /// so one writer is enough to check it.
+    /// The guarantee of [`WeakSnapshot`](super::snapshots::WeakSnapshot). It is about each writer
+    /// separately, so one writer is enough to check it.
     Weak,
     /// The guarantee of [`AtomicSnapshot`](super::snapshots::AtomicSnapshot), checked with two writers.
     Atomic,
@@ -61,12 +62,13 @@ impl Snapshot {
     }
 }
 
-/// [`Linear`] as the lab checks it: Scans return all that they have seen, labels carry marks.
+/// [`Linear`] as the lab checks it: Scans return everything that they have seen, and labels carry marks.
 type MarkedLinear<L = FiveDigits, F = Fitting> = Linear<All<Stamp>, WithMarks<L>, F>;
 /// [`Quadratic`] as the lab checks it.
 type MarkedQuadratic<L = FiveDigits> = Quadratic<All<Stamp>, WithMarks<L>>;
 
-/// Registers a [`Linear`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+/// Registers a [`Linear`] system `T`. `A` is the same system with Labels that always write, for checking
+/// the snapshot.
 const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
@@ -79,7 +81,8 @@ const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> 
     }
 }
 
-/// Registers a [`Quadratic`] system `T`; `A` is the same whose Labels always write, to check the snapshot alone.
+/// Registers a [`Quadratic`] system `T`. `A` is the same system with Labels that always write, for
+/// checking the snapshot.
 const fn quadratic<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
         id,
@@ -116,7 +119,7 @@ const fn sound(entry: Entry) -> Entry {
     Entry { sound: true, ..entry }
 }
 
-/// An entry of [`Linear`] with changed lines.
+/// Creates an entry of [`Linear`] with changed lines.
 macro_rules! changed_linear {
     ($change:ty, $id:literal, $title:literal $(,)?) => {
         linear::<Changed<MarkedLinear, $change>, Changed<MarkedLinear<AlwaysFirst>, $change>>(
@@ -125,7 +128,7 @@ macro_rules! changed_linear {
     };
 }
 
-/// An entry of [`Quadratic`] with changed lines.
+/// Creates an entry of [`Quadratic`] with changed lines.
 macro_rules! changed_quadratic {
     ($change:ty, $id:literal, $title:literal $(,)?) => {
         quadratic::<Changed<MarkedQuadratic, $change>, Changed<MarkedQuadratic<AlwaysFirst>, $change>>(
@@ -139,7 +142,7 @@ const fn formed<F: Registers>(id: &'static str, title: &'static str) -> Entry {
     linear::<MarkedLinear<FiveDigits, F>, MarkedLinear<AlwaysFirst, F>>(id, title)
 }
 
-/// The systems, the correct ones first. The part after a colon names a variant.
+/// The systems. The correct ones come first. The part after a colon names a variant.
 pub const SYSTEMS: &[Entry] = &[
     sound(uctss::<Uctss<All<Word>>>("uctss", "unbounded counters: Afek et al., Figure 1")),
     sound(Entry {

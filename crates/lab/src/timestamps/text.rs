@@ -1,4 +1,4 @@
-//! Text for a run, one line per step.
+//! Formats a run as text, one line for each step.
 
 use hallpass_algorithms::Op;
 

@@ -1,4 +1,4 @@
-//! The valid copies in the caches of a cache-coherent machine.
+//! The valid copies in the caches, for cache-coherent memory.
 
 use hallpass_algorithms::{Op, Pid, Word};
 
@@ -8,7 +8,7 @@ use crate::schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Caches {
     rules: Conventions,
-    /// Whether process `p` has a valid copy of `var`, as `valid[p][var]`.
+    /// `valid[p][var]` says whether process `p` has a valid copy of `var`.
     valid: Vec<Vec<bool>>,
 }
 
@@ -25,12 +25,13 @@ impl Caches {
         }
     }
 
-    /// Records that `var` changes from outside: no process has a valid copy any more.
+    /// Records that `var` changes from outside. No process has a valid copy any more.
     pub(super) fn invalidate(&mut self, var: usize) {
         self.valid.iter_mut().for_each(|copies| copies[var] = false);
     }
 
-    /// Records that `p` performs `op` on `var` and finds `found`. Returns whether that is a remote reference.
+    /// Records that `p` performs `op` on `var` and finds `found`. Returns whether this is a remote
+    /// reference.
     pub(super) fn access(&mut self, p: Pid, var: usize, op: Op, found: Word) -> bool {
         let harmless = self.rules.failed_rmw == FailedRmw::Read && op.fails_on(found);
         if matches!(op, Op::Read) || harmless {
@@ -61,7 +62,7 @@ mod tests {
             assert!(caches.access(1, 0, Op::Read, 1));
             assert!(caches.access(0, 0, Op::TestAndSet, 1));
             assert_eq!(caches.access(0, 0, Op::TestAndSet, 1), second);
-            assert_eq!(caches.access(1, 0, Op::Read, 1), other, "its copy was taken away");
+            assert_eq!(caches.access(1, 0, Op::Read, 1), other, "the copy was invalidated");
             // A read-modify-write that changes the value is a write under both rules.
             assert!(caches.access(0, 0, Op::TestAndSet, 0));
             assert!(caches.access(1, 0, Op::Read, 1));

@@ -1,4 +1,4 @@
-//! Checks that a schedule refers only to things that exist.
+//! Checks that everything to which a schedule refers exists.
 
 use hallpass_algorithms::{Init, Pid};
 
@@ -9,8 +9,8 @@ use crate::{
     space::Agent,
 };
 
-/// Builds the step machine of a schedule and checks everything that can be checked without running it. After
-/// this, every index in the schedule is in bounds.
+/// Builds the step machine of a schedule, and checks everything that can be checked without running it.
+/// After this, every index in the schedule is in bounds.
 pub(super) fn machine(schedule: &Schedule) -> Result<Box<dyn Machine>, Error> {
     let machine = machine::build(&schedule.algorithm, schedule.n, schedule.k)?;
     initial(schedule, &*machine)?;

@@ -1,4 +1,4 @@
-//! Confirms that a run shows its finding, from the states of the interpreter alone.
+//! Confirms that a run shows its finding. This uses only the states of the interpreter.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -21,7 +21,8 @@ pub(super) struct Evidence<'a> {
     pub(super) stem: Vec<Step>,
     /// The steps of the first round of the cycle.
     pub(super) cycle: Vec<Step>,
-    /// The steps of the third round, in which every cached copy that the cycle touches is as the cycle leaves it.
+    /// The steps of the third round. In this round, every cached copy that the cycle touches is in the
+    /// state in which the cycle leaves it.
     pub(super) third: Vec<Step>,
     /// The states after the stem and after each round of the cycle.
     pub(super) end: RunState,
@@ -39,7 +40,7 @@ impl Evidence<'_> {
         own.map_or(Section::Remainder, |step| step.after.section)
     }
 
-    /// Returns the last of the first `until` steps of the stem with this event of `p`.
+    /// Finds the last step with this event of `p` among the first `until` steps of the stem.
     pub(super) fn last(&self, p: Pid, until: usize, event: &Event) -> Option<usize> {
         self.stem[..until].iter().rposition(|s| s.agent == p && s.events.contains(event))
     }
@@ -48,7 +49,7 @@ impl Evidence<'_> {
 /// Executes the schedule on the step machine and checks that the run shows the finding.
 ///
 /// # Errors
-/// Returns one sentence on why the run does not show the finding.
+/// Returns one sentence that says why the run does not show the finding.
 pub fn confirm(schedule: &Schedule) -> Result<(), String> {
     let sentence = |error: super::Error| error.to_string();
     let rules = words::conventions(schedule);
@@ -141,7 +142,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Counts the steps that `p` takes in `section` from the last `event` on.
+    /// Counts the steps that `p` takes in `section` since the last `event`.
     fn steps_in(
         &self,
         p: Pid,
@@ -184,7 +185,7 @@ impl Evidence<'_> {
         };
         self.ends()?;
         let all = self.stem.len();
-        // An incomplete passage counts too: continuing it can only add references.
+        // An incomplete passage counts too, because continuing it can only add references.
         let Some(from) = self.last(p, all, &Event::LeavesRemainder) else {
             return Err(format!("process {p} makes no passage"));
         };

@@ -1,4 +1,4 @@
-//! The finding of a run, as a part of a replay string.
+//! The finding of a run as a part of a replay string.
 //!
 //! ```text
 //! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
@@ -36,7 +36,8 @@ fn count(count: Option<u32>) -> String {
     count.map_or_else(|| "inf".to_string(), |count| count.to_string())
 }
 
-/// Escapes text: keeps letters and digits, and writes every other byte as `%` and two hexadecimal digits.
+/// Escapes text. Keeps letters and digits, and writes every other byte as `%` and two hexadecimal
+/// digits.
 fn escape(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {

@@ -1,14 +1,15 @@
-//! Executes a schedule on the step machine itself, over a plain vector of words.
+//! Executes a schedule on the step machine itself, with a plain vector of words as its memory.
 //!
 //! With store buffers:
 //!
-//! - A read returns the youngest store to its variable in the process's own buffer, else the value in memory.
+//! - A read returns the youngest store to its variable in the process's own buffer. If there is none, it
+//!   returns the value in memory.
 //! - A write goes to the end of the process's own buffer.
-//! - A read-modify-write requires that buffer to be empty.
-//! - Agent n + p moves the oldest store of p to memory. The store is counted then, and a read from the buffer is
-//!   not counted.
+//! - A read-modify-write requires this buffer to be empty.
+//! - Agent n + p moves the oldest store of p to memory. The store is counted at that moment. A read from
+//!   the buffer is not counted.
 //!
-//! Without store buffers, agent n + p is the mishap of p.
+//! Without store buffers, agent n + p is the fault that hits p.
 
 use std::collections::VecDeque;
 
@@ -28,14 +29,14 @@ use crate::{
     space::Agent,
 };
 
-/// A state.
+/// A state of a run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RunState {
     /// The private state of each process, as a number.
     pub processes: Vec<Local>,
     /// The value of each variable.
     pub memory: Vec<Word>,
-    /// The buffered stores of each process, the oldest first: variable and value.
+    /// The buffered stores of each process, the oldest first. Each is a variable and a value.
     pub buffers: Vec<VecDeque<(usize, Word)>>,
 }
 
@@ -47,15 +48,15 @@ pub struct Interpreter {
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// The variable outside its declared range, after which nothing is defined.
+    /// The variable that is outside its declared range. After that, no step is defined.
     broken: Option<String>,
 }
 
-/// Executes `schedule`: the stem and one round of the cycle. A run that does not show its finding is not an
-/// error; [`Trace::confirmed`] says so.
+/// Executes `schedule`: the stem and one round of the cycle. It is not an error if the run does not show
+/// its finding. [`Trace::confirmed`] says so.
 ///
 /// # Errors
-/// Fails if the schedule refers to something that does not exist, or a step is impossible.
+/// Fails if the schedule refers to something that does not exist, or if a step is impossible.
 pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Error> {
     let mut interpreter = Interpreter::new(schedule, conventions)?;
     let steps = interpreter.steps(0, schedule.stem.iter().chain(&schedule.cycle))?;
@@ -69,7 +70,7 @@ pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Erro
     })
 }
 
-/// Answers the access of a step from the view of the process, and changes nothing.
+/// Answers the access of a step as the process sees memory. Changes nothing.
 struct Port<'a> {
     memory: &'a [Word],
     buffer: &'a VecDeque<(usize, Word)>,
@@ -158,7 +159,8 @@ impl Interpreter {
         &self.state
     }
 
-    /// Returns the normal form of a state: the state itself, unless the algorithm counts without bound.
+    /// Returns the normal form of a state. This is the state itself, unless the algorithm counts without
+    /// bound.
     pub(super) fn normal(&self, state: &RunState) -> RunState {
         let mut normal = state.clone();
         if self.machine.is_unbounded() {
@@ -177,7 +179,7 @@ impl Interpreter {
         Stand { section, label: position.label, name: position.name }
     }
 
-    /// Executes these steps. The first one has the number `taken` + 1 in errors.
+    /// Executes these steps. In errors, the first step has the number `taken` + 1.
     pub(super) fn steps<'a>(
         &mut self,
         taken: usize,
@@ -192,7 +194,7 @@ impl Interpreter {
     /// Executes one step.
     ///
     /// # Errors
-    /// Fails if the step is impossible; then nothing changes.
+    /// Fails if the step is impossible. In that case nothing changes.
     pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
         if let Some(name) = &self.broken {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! Findings of runs that continue forever.
+//! Checks findings of runs that continue forever.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,15 @@ fn moves(steps: &[Step], p: Pid) -> bool {
     steps.iter().any(|step| step.agent == p)
 }
 
-/// Checks that there is a cycle that can repeat forever. The caller has checked that it ends where it begins.
-/// In addition, no store may stay in a buffer forever, because no hardware does that.
+/// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
+/// where it begins. In addition, no store may stay in a buffer forever, because real hardware does not
+/// do this.
 pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {
         return Err("the run ends, but the finding is about a run that continues forever".into());
     }
-    // A process whose buffer does not move in the cycle stores nothing there either, because the state recurs. So
-    // its buffer is the same in all states of the cycle.
+    // If the buffer of a process does not move in the cycle, the process stores nothing in the cycle
+    // either, because the state recurs. So its buffer is the same in all states of the cycle.
     let n = run.schedule.n;
     match (0..n).find(|&p| !run.end.buffers[p].is_empty() && !moves(&run.cycle, n + p)) {
         Some(p) => Err(format!("the store buffer of process {p} is never flushed")),
@@ -50,7 +51,7 @@ fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {
     ))
 }
 
-fn waits_for_ever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
+fn waits_forever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     if !moves(&run.cycle, p) {
         return Err(format!("process {p} does not move in the cycle"));
     }
@@ -60,7 +61,7 @@ fn waits_for_ever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no process enters in the cycle, although one in its entry section moves.
+/// Checks that no process enters in the cycle, although a process in its entry section moves.
 pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
     returns(run)?;
     check_stopped(run, stopped)?;
@@ -68,7 +69,7 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
     if let Some(step) = run.cycle.iter().find(enters) {
         return Err(format!("process {} enters in the cycle", step.process));
     }
-    if (0..run.schedule.n).any(|p| waits_for_ever(run, p).is_ok()) {
+    if (0..run.schedule.n).any(|p| waits_forever(run, p).is_ok()) {
         return Ok(());
     }
     Err("no process is in its entry section during the whole cycle and moves".into())
@@ -78,7 +79,7 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
 pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
     returns(run)?;
     check_stopped(run, stopped)?;
-    waits_for_ever(run, victim)
+    waits_forever(run, victim)
 }
 
 /// Checks that `p` moves in the cycle and stays in `section`.
@@ -102,8 +103,8 @@ pub(super) fn inside_passage(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     Err(format!("process {p} is not in one passage during the whole cycle"))
 }
 
-/// Checks that `first` left the doorway before `second` entered it, that `first` waits after `at` steps while
-/// `second` is in `there`, and that `first` does not enter from then on.
+/// Checks three things: `first` left the doorway before `second` entered it; `first` waits after `at`
+/// steps while `second` is in `there`; and `first` does not enter from then on.
 pub(super) fn fife(
     run: &Evidence<'_>,
     first: Pid,
@@ -134,5 +135,5 @@ pub(super) fn fife(
     if !run.stem[at..].iter().all(kept_out) {
         return Err(format!("process {first} enters after step {at}"));
     }
-    waits_for_ever(run, first)
+    waits_forever(run, first)
 }

@@ -7,8 +7,8 @@
 //!   text, html          formats the trace for a terminal, or as a page
 //! ```
 //!
-//! This module does not use the explorer's tables, packed states or counts, so it does not repeat their mistakes:
-//! the result of [`confirm`] comes from the algorithm's own code.
+//! This module does not use the explorer's tables, packed states or counts, so it cannot repeat their
+//! mistakes. The result of [`confirm`] comes from the algorithm's own code.
 //!
 //! ```
 //! use hallpass_lab::{schedule::{Finding, MemoryModel, Schedule}, trace};
@@ -63,11 +63,11 @@ pub enum Error {
     Version(String),
     /// The checksum does not match.
     Damaged,
-    /// The algorithm does not exist, or not at this size.
+    /// The algorithm does not exist at all, or does not exist at this size.
     Algorithm(registry::Error),
-    /// A part is invalid; the text says what is allowed.
+    /// A part is invalid. The text says what is allowed.
     Part(String),
-    /// A step is impossible: its number, counted from 1, and the reason.
+    /// A step is impossible. The values are the number of the step, counted from 1, and the reason.
     Step(usize, String),
 }
 

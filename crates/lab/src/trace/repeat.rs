@@ -1,9 +1,9 @@
 //! Repeats the cycle of a run, without normal forms.
 //!
-//! If the state after a round is the state before it, the cycle repeats forever. An algorithm that counts
-//! without bound never returns to such a state, and its normal form says that the two states behave the same.
-//! That is an argument about the algorithm, which may be wrong, so the cycle is also executed many times with
-//! the real numbers, and every round must look like the first one.
+//! If the state after a round equals the state before it, the cycle repeats forever. An algorithm that
+//! counts without bound never returns to the same state. Its normal form claims that the two states
+//! behave the same. This claim is an argument about the algorithm, which may be wrong. So the cycle is
+//! also executed many times with the real numbers, and every round must look like the first round.
 
 use super::{
     Error,
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::space::Agent;
 
-/// The number of rounds that must look like the first one if the numbers never return.
+/// The number of rounds that must look like the first round if the numbers never return.
 const ROUNDS: usize = 100;
 
-/// Executes the cycle again after its `first` round, and returns the third round. `taken` is the number of
-/// steps before the second round.
+/// Executes the cycle again after its `first` round, and returns the third round. `taken` is the number
+/// of steps before the second round.
 ///
 /// # Errors
-/// If a step is impossible or a round differs from the first one.
+/// Fails if a step is impossible, or if a round differs from the first round.
 pub(super) fn repeat(
     interpreter: &mut Interpreter,
     cycle: &[Agent],
@@ -51,8 +51,9 @@ pub(super) fn repeat(
     Ok(third)
 }
 
-/// Returns whether two steps execute the same line with the same visible result. Whether a process has left its
-/// doorway is part of the past, and may change during the first round.
+/// Returns whether two steps execute the same line with the same visible result. This ignores whether a
+/// process has left its doorway, because that is part of the past, and may change during the first
+/// round.
 fn look_alike(one: &Step, other: &Step) -> bool {
     let same = |one: &Stand, other: &Stand| {
         let same_section =
@@ -69,11 +70,11 @@ mod tests {
     use super::*;
     use crate::machine::{Local, Machine, Position, REMAINDER};
 
-    /// The number of looks after which the process enters.
+    /// The number of reads after which the process enters.
     const LOOKS: Word = 9;
 
-    /// A process that counts how often it has looked, and enters after `LOOKS` looks. Its normal form is wrong:
-    /// it forgets the count.
+    /// A process that counts its reads, and enters after `LOOKS` reads. Its normal form is wrong,
+    /// because it forgets the count.
     struct Forgetful {
         layout: Layout,
         looks: Var,

@@ -1,8 +1,8 @@
-//! Replay strings: a schedule as one line.
+//! Replay strings: a schedule in one line.
 //!
 //! ```text
 //! hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194
-//! |   |       | | |  | |          |      | '- CRC-32 of all before its dot
+//! |   |       | | |  | |          |      | '- CRC-32 of everything before this dot
 //! |   |       | | |  | |          |      '--- cycle, - if there is none
 //! |   |       | | |  | |          '---------- stem: one digit a step, the process that moves
 //! |   |       | | |  | '--------------------- finding
@@ -13,10 +13,11 @@
 //! '------------------------------------------ version 1
 //! ```
 //!
-//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer. The value of an open
-//! variable is its index in the domain of the variable, in base 36, with as many digits as the largest index
-//! takes. The algorithm of a file is the path of the file, `@` and a hash of everything in it that a run depends on.
-//! All characters are letters, digits and `. - _ : + % @ /`, which need no quoting in a shell.
+//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer. The value of
+//! an open variable is written as its index in the variable's domain, in base 36, with as many digits as
+//! the largest index has. The algorithm of a file is the path of the file, `@`, and a hash of everything
+//! in the file that affects a run. All characters are letters, digits and `. - _ : + % @ /`, so the string
+//! needs no quotes in a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 
@@ -29,7 +30,7 @@ use crate::{
 
 const PREFIX: &str = "hp";
 const VERSION: &str = "1";
-/// The number of parts after the algorithm's identifier, which may contain dots.
+/// The number of parts after the algorithm's identifier. The identifier may contain dots.
 const PARTS_AFTER: usize = 8;
 const NOTHING: &str = "-";
 
@@ -59,7 +60,8 @@ pub fn encode(schedule: &Schedule) -> Result<String, Error> {
 /// Decodes a replay string. White space around it is ignored.
 ///
 /// # Errors
-/// Fails if the string is not a replay string, is damaged, or refers to something that does not exist.
+/// Fails if the string is not a replay string, if it is damaged, or if it refers to something that does
+/// not exist.
 pub fn decode(text: &str) -> Result<Schedule, Error> {
     let text = text.trim();
     let (head, _) = text.split_once('.').unwrap_or((text, ""));
@@ -90,7 +92,8 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
             return Err(Error::Part(format!("there is no memory model `{other}`: sc or tso")));
         }
     };
-    // The layout gives the number of digits of each initial value. Fails if the size does not exist.
+    // The layout determines the number of digits of each initial value. This fails if the size does not
+    // exist.
     let machine = machine::build(&algorithm, n, k)?;
     let schedule = Schedule {
         n,
@@ -162,7 +165,7 @@ fn decode_agents(n: usize, text: &str) -> Result<Vec<Agent>, Error> {
     Ok(agents)
 }
 
-/// Returns how many base-36 digits the numbers below `count` take.
+/// Returns the number of base-36 digits that the numbers below `count` take.
 fn width(count: usize) -> usize {
     let mut width = 1;
     let mut reach = 36usize;

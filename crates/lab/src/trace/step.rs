@@ -10,10 +10,10 @@ use crate::{
 /// The position of a process in its passage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stand {
-    /// The part of the passage. The doorway ends at the first line where the passage may wait. All later lines of
-    /// the entry section count as [`Section::Waiting`].
+    /// The part of the passage. The doorway ends at the first line at which the passage may wait. All
+    /// later lines of the entry section count as [`Section::Waiting`].
     pub section: Section,
-    /// The next line; `None` in the remainder and in the critical section.
+    /// The next line, or `None` in the remainder and in the critical section.
     pub label: Option<Label>,
     /// The name that the process holds in its critical section, if the algorithm assigns names.
     pub name: Option<usize>,
@@ -48,18 +48,18 @@ impl From<Op> for Operation {
     }
 }
 
-/// Where an access takes effect.
+/// The place where an access takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Via {
-    /// Takes effect in memory.
+    /// The access takes effect in memory.
     Memory,
-    /// A store into the process's own buffer.
+    /// The access is a store into the process's own buffer.
     IntoBuffer,
-    /// A read that the process's own buffer answers.
+    /// The access is a read that the process's own buffer answers.
     FromBuffer,
-    /// An earlier store that moves from the buffer to memory.
+    /// An earlier store moves from the buffer to memory.
     Flush,
-    /// The effect of a mishap of the process.
+    /// The access is the effect of a fault that hits the process.
     Outside,
 }
 
@@ -74,9 +74,9 @@ pub struct Access {
     pub operation: Operation,
     /// Where the access takes effect.
     pub via: Via,
-    /// The value before the access; for a store into a buffer, the value in memory.
+    /// The value before the access. For a store into a buffer, this is the value in memory.
     pub found: Word,
-    /// The value after the access; for a store into a buffer, the stored value.
+    /// The value after the access. For a store into a buffer, this is the stored value.
     pub left: Word,
     /// `found` in readable form.
     pub found_shown: String,
@@ -100,7 +100,7 @@ impl Access {
 pub enum Event {
     /// The process starts a passage.
     LeavesRemainder,
-    /// The process reaches the first line of this passage where it may have to wait, or enters.
+    /// The process reaches the first line of this passage at which it may have to wait, or enters.
     LeavesDoorway,
     /// The process enters its critical section, with this name.
     Enters(Option<usize>),
@@ -108,7 +108,7 @@ pub enum Event {
     LeavesCritical,
     /// The process returns to its remainder.
     Returns,
-    /// A mishap happens to the process, for example `killed`.
+    /// A fault hits the process, for example `killed`.
     Mishap(&'static str),
 }
 
@@ -129,19 +129,19 @@ pub struct Step {
     pub miss: bool,
     /// Whether the access is a remote reference in the model of distributed shared memory.
     pub remote: bool,
-    /// Whether the step leaves the whole state unchanged.
+    /// Whether the step does not change the state.
     pub stays: bool,
     /// The events of the step.
     pub events: Vec<Event>,
 }
 
 impl Step {
-    /// Returns whether a store buffer moves and not the process.
+    /// Returns whether this is a step of a store buffer, and not of the process.
     pub fn is_flush(&self) -> bool {
         self.agent != self.process && self.mishap().is_none()
     }
 
-    /// Returns the name of the mishap; `None` if the process or its buffer moves.
+    /// Returns the name of the fault, or `None` if the process or its buffer moves.
     pub fn mishap(&self) -> Option<&'static str> {
         self.events.iter().find_map(|event| match event {
             Event::Mishap(name) => Some(*name),
@@ -178,8 +178,8 @@ impl Trace {
         !self.schedule.cycle.is_empty()
     }
 
-    /// For each process that stops forever outside its remainder, returns the number of steps after which it
-    /// does. Processes stop only in runs with a cycle.
+    /// Returns, for each process that stops forever outside its remainder, the number of steps after
+    /// which it stops. Processes stop only in runs with a cycle.
     pub fn stops(&self) -> Vec<Option<usize>> {
         (0..self.schedule.n)
             .map(|p| {

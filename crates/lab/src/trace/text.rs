@@ -1,4 +1,4 @@
-//! A trace as text for a terminal.
+//! Formats a trace as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -20,16 +20,17 @@ struct Printer<'a> {
     trace: &'a Trace,
     colour: bool,
     figure: &'static str,
-    /// The processes with a column.
+    /// The processes that have a column.
     columns: Vec<Pid>,
     /// The width of a column.
     cell: usize,
-    /// The width of the accesses.
+    /// The width of the column of accesses.
     accesses: usize,
     stops: Vec<Option<usize>>,
 }
 
-/// Renders the trace, one line for each step and one column for each process; with ANSI colours if `colour`.
+/// Renders the trace, with one line for each step and one column for each process. Uses ANSI colours if
+/// `colour` is set.
 pub fn text(trace: &Trace, colour: bool) -> String {
     let figure = words::main_figure(trace);
     let columns = trace.movers();
@@ -148,11 +149,11 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the last step that the line of step `first` can stand for.
+    /// Returns the last step that can share the line of step `first`.
     fn end_of_fold(&self, first: usize) -> usize {
         let steps = &self.trace.steps;
         let mut last = first;
-        // Never across the beginning of the loop or the moment of the finding.
+        // The steps on one line never include the beginning of the loop, or the moment of the finding.
         while last + 1 < steps.len()
             && same(&steps[first], &steps[last + 1])
             && last + 1 != self.trace.stem()

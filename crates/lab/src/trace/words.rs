@@ -1,4 +1,4 @@
-//! Sentences about a run.
+//! Makes sentences about a run.
 
 use hallpass_algorithms::{Init, Label, Pid, Section};
 
@@ -10,7 +10,8 @@ use crate::{
     },
 };
 
-/// Returns the rules of counting remote references for a schedule: those of its finding, or the default ones.
+/// Returns the rules for counting remote references in a schedule: those of its finding, or the default
+/// rules.
 pub fn conventions(schedule: &Schedule) -> Conventions {
     match &schedule.finding {
         Finding::Rmr { conventions, .. } => *conventions,
@@ -141,8 +142,9 @@ pub fn shows(trace: &Trace) -> String {
     }
 }
 
-/// Returns the step from which `p` waits for the rest of the run: the first one after which its last passage is
-/// in the waiting room, or the first one of that passage if it stays in the doorway.
+/// Returns the step from which `p` waits for the rest of the run. This is the first step after which its
+/// last passage is in the waiting room. If the passage stays in the doorway, it is the first step of
+/// that passage.
 pub(super) fn waits_from(trace: &Trace, p: Pid) -> usize {
     let last = |event: &Event| {
         trace.steps.iter().rposition(|step| step.process == p && step.events.contains(event))
@@ -243,7 +245,7 @@ pub(super) fn event(event: &Event) -> String {
     }
 }
 
-/// Returns the figure of most lines of a run. Labels omit its name.
+/// Returns the figure to which most lines of a run belong. Labels omit its name.
 pub(super) fn main_figure(trace: &Trace) -> &'static str {
     let labels = || trace.steps.iter().filter_map(|step| step.before.label.as_ref());
     let count = |figure: &str| labels().filter(|label| label.figure == figure).count();
@@ -253,7 +255,7 @@ pub(super) fn main_figure(trace: &Trace) -> &'static str {
     figures.into_iter().max_by_key(|figure| count(figure)).unwrap_or("")
 }
 
-/// Formats a label, without the figure if it is `main`.
+/// Formats a label. Leaves out the figure if it is `main`.
 pub(super) fn label(label: &Label, main: &str) -> String {
     let full = label.to_string();
     match full.strip_prefix(main).and_then(|rest| rest.strip_prefix(':')) {

@@ -1,4 +1,4 @@
-//! Hand-made runs, and limits of explorations.
+//! Helpers for hand-made runs and for limits of explorations.
 
 use std::sync::atomic::AtomicBool;
 
@@ -45,12 +45,15 @@ impl Director {
     pub fn until(&mut self, p: Pid, there: impl Fn(&Stand) -> bool) {
         while !there(&self.interpreter.stand(p)) {
             self.step(p);
-            assert!(self.schedule.stem.len() < 1000, "process {p} does not get there");
+            assert!(
+                self.schedule.stem.len() < 1000,
+                "process {p} does not reach the expected position"
+            );
         }
     }
 }
 
-/// Limits for one thread that reports no progress.
+/// Returns limits for one thread that reports no progress.
 pub fn resources(states: u64, bytes: u64, stop: &AtomicBool) -> Resources<'_> {
     Resources { states, bytes, threads: 1, stop, phase: &|_| (), progress: &|_| () }
 }

@@ -1,4 +1,4 @@
-//! Explorations that stop at a limit.
+//! Checks explorations that stop at a limit.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -27,12 +27,12 @@ fn an_exploration_stops_near_its_limit_on_states() {
         let limits = Limits { states, bytes: 1 << 30, threads, stop: &stop, progress: &|_| () };
         let explored = explore::<W>(&space, &limits);
         assert_eq!(explored.ended, Ended::States);
-        // Threads take numbers in blocks, so it may be a few states more or less.
+        // Threads reserve numbers in blocks, so the count may be a few states higher or lower.
         assert!(explored.states.abs_diff(states) < 200, "{}", explored.states);
     }
 }
 
-/// The tables of this machine take 23 GB.
+/// Compiles a step machine whose tables take 23 GB, and returns the error.
 fn refuse(budget: Budget<'_>) -> CannotCompile {
     let machine = build("choi-wide", 20, 19).unwrap();
     Tables::within(&*machine, &[], budget).map(|tables| tables.bits).expect_err("too large")

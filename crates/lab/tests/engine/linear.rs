@@ -1,5 +1,5 @@
-//! Tests of the linearizability checker: histories with a known verdict, and thousands of small histories
-//! compared with all permutations.
+//! Tests of the linearizability checker. They use histories with a known verdict, and compare thousands
+//! of small histories with all permutations.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,7 +7,7 @@ use hallpass_lab::linear::{Event, EventKind, Monitor, Specification, check};
 
 type History<S> = Vec<Event<<S as Specification>::Op, <S as Specification>::Ret>>;
 
-/// The operations of all objects here. Their meaning depends on the object.
+/// The operations of all objects in these tests. Their meaning depends on the object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Op {
     Put(u8),
@@ -118,9 +118,9 @@ fn a_write_that_never_returns_may_take_effect_late_or_never() {
     assert_eq!(check(&Register, 0, &history).unwrap_err().at, history.len() - 1);
 }
 
-/// Such reads could return any value that the counter ever had. The search must not try them all.
+/// These reads could return any value that the counter ever had. The search must not try all of them.
 #[test]
-fn reads_that_never_return_cost_nothing() {
+fn reads_that_never_return_do_not_slow_the_search() {
     let mut history: History<Counter> = (0..8).map(|reader| call(reader, Get)).collect();
     for i in 0..200 {
         history.extend([call(8, Put(1)), back(8, i)]);
@@ -176,7 +176,7 @@ fn a_counter_that_loses_an_update_is_rejected() {
         call(0, Put(1)),
         call(1, Put(1)),
         back(0, 0),
-        back(1, 0), // both found 0
+        back(1, 0), // both operations found 0
     ];
     let violation = check(&Counter, 0, &history).unwrap_err();
     assert_eq!(violation.at, 3);
@@ -205,8 +205,8 @@ fn a_return_needs_a_call() {
     let _ = check(&Register, 0, &[call(0, Get), back(3, 0)]);
 }
 
-/// Two histories that allow the same future. In the second, a return in the middle made the monitor consider
-/// orders that turn out not to matter.
+/// Two histories that allow the same future. In the second history, a return in the middle made the
+/// monitor consider orders that do not matter in the end.
 #[test]
 fn histories_with_the_same_future_have_equal_monitors() {
     let mut early = Monitor::<Counter>::new(0);
@@ -220,7 +220,8 @@ fn histories_with_the_same_future_have_equal_monitors() {
     assert!(late.respond(&Counter, 2, &0));
     assert_eq!(late, early);
 
-    // A write of the value that is already there: reading before or after it makes no difference.
+    // The write stores the value that is already there, so it makes no difference whether a read comes
+    // before or after it.
     let mut write = Monitor::<Register>::new(1);
     write.invoke(&Register, 0, Put(1));
     let before = write.clone();
@@ -230,8 +231,8 @@ fn histories_with_the_same_future_have_equal_monitors() {
     assert_eq!(write.breadth(), 1);
 }
 
-/// A checker that tried every order of overlapping operations would not come to an end. Queues stay short here,
-/// so the order of overlapping pushes is settled when they are popped.
+/// A checker that tries every order of overlapping operations would never finish. Queues stay short in
+/// this test, so pops soon settle the order of overlapping pushes.
 #[test]
 fn long_histories_are_checked() {
     let mut random = fastrand::Rng::with_seed(5);
@@ -243,7 +244,8 @@ fn long_histories_are_checked() {
     }
 }
 
-/// Returns a history of a correct object, in which `lies` of 256 returns are wrong. Values are below `limit`.
+/// Returns a history of a correct object, except that `lies` of 256 returns are wrong. Values are less
+/// than `limit`.
 fn run<S>(
     spec: &S,
     mut state: S::State,
@@ -267,7 +269,7 @@ where
         let process = random.usize(..processes);
         at[process] = match std::mem::replace(&mut at[process], At::Out) {
             At::Out => {
-                // More gets than puts, so that queues stay short.
+                // There are more gets than puts, so that queues stay short.
                 let op = if random.u8(..4) < 1 { Put(random.u8(1..limit)) } else { Get };
                 history.push(Event::invoke(process, op));
                 At::Called(op)
@@ -303,7 +305,7 @@ impl Lie for Option<u8> {
     }
 }
 
-/// An operation of a history: its call, and its return with the returned value.
+/// An operation of a history: its call, its return, and the returned value.
 struct Span<R> {
     op: Op,
     began: usize,
@@ -324,7 +326,8 @@ fn spans<R: Clone>(history: &[Event<Op, R>]) -> Vec<Span<R>> {
     spans
 }
 
-/// Checks the definition: is there an order of all operations that returned and some that did not?
+/// Checks the definition: is there an order of all operations that have returned and of some that have
+/// not?
 fn permutable<S: Specification<Op = Op>>(
     spec: &S,
     state: &S::State,
@@ -336,7 +339,7 @@ fn permutable<S: Specification<Op = Op>>(
         return true;
     }
     for next in 0..spans.len() {
-        // No remaining operation may have returned before this one was called.
+        // No remaining operation may have returned before this operation was called.
         let too_early = (0..spans.len()).any(|other| {
             let ended = spans[other].ended.as_ref();
             left(other, taken) && ended.is_some_and(|&(end, _)| end < spans[next].began)
@@ -368,7 +371,7 @@ fn first_wrong<S: Specification<Op = Op>>(
         .find(|&at| !permutable(spec, initial, &spans(&history[..=at]), &mut Vec::new()))
 }
 
-/// Returns the same from the monitor, which does not know later events.
+/// Returns the first event that the monitor rejects. The monitor does not see later events.
 fn on_line<S: Specification>(spec: &S, initial: S::State, history: &History<S>) -> Option<usize> {
     let mut monitor = Monitor::<S>::new(initial);
     history.iter().position(|Event { process, kind }| match kind {
@@ -399,7 +402,7 @@ where
         answers.insert(found);
         wrong += usize::from(found.is_some());
     }
-    // The histories are a useful sample: many are correct, many are wrong, at many different events.
+    // The histories are a useful sample: many are correct, and many are wrong at many different events.
     assert!((HISTORIES / 8..HISTORIES * 7 / 8).contains(&wrong), "{wrong} of {HISTORIES}");
     assert!(answers.len() > 8, "{answers:?}");
 }

@@ -1,4 +1,4 @@
-//! The parts of the checker: explorer, symmetry, store buffers and linearizability.
+//! Checks the parts of the checker: explorer, symmetry, store buffers and linearizability.
 
 mod limits;
 mod linear;

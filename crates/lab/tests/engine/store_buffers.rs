@@ -1,4 +1,4 @@
-//! Total store order: litmus tests of the model itself, and the algorithms under it.
+//! Checks total store order: litmus tests of the model itself, and the algorithms with store buffers.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -31,7 +31,8 @@ const X: usize = 0;
 const Y: usize = 1;
 const Z: usize = 2;
 
-/// A few lines for each process, over three variables with values from 0 to 2, initially 0.
+/// A litmus test: a few lines for each process, with three variables. Their values are from 0 to 2, and
+/// initially 0.
 struct Litmus {
     programs: Vec<Vec<Line>>,
     layout: Layout,
@@ -52,7 +53,7 @@ impl Litmus {
         (at % READS) as usize == self.programs[p].len()
     }
 
-    /// Returns the values that each process has read when all are done.
+    /// Returns the values that each process has read when all processes are done.
     fn outcomes<S: Space<W>>(&self, tables: &Tables, space: &S) -> BTreeSet<Vec<Local>> {
         let explored = explore_all(space);
         let private = explored.ids().map(|id| tables.private(&explored.store.get(id)));
@@ -62,7 +63,7 @@ impl Litmus {
             .collect()
     }
 
-    /// Returns the outcomes under sequential consistency, and those with store buffers.
+    /// Returns the outcomes under sequential consistency and the outcomes with store buffers.
     fn both(&self) -> [BTreeSet<Vec<Local>>; 2] {
         let (tables, buffers) = Buffers::compile(self, CAPACITY).unwrap();
         assert!(buffers.is_exact());
@@ -116,7 +117,7 @@ impl Machine for Litmus {
     }
 }
 
-/// Returns whether an outcome is possible under sequential consistency, and with store buffers.
+/// Returns whether an outcome is possible under sequential consistency and with store buffers.
 fn possible(programs: &[&[Line]], outcome: &[Local]) -> [bool; 2] {
     Litmus::new(programs).both().map(|outcomes| outcomes.contains(outcome))
 }
@@ -137,12 +138,12 @@ fn read_modify_writes_and_fences_forbid_store_buffering() {
 
 #[test]
 fn message_passing_keeps_its_order() {
-    // The reader would see the second store but not the first: 1 then 0, which is 4 in base 4.
+    // The reader would see the second store but not the first: 1 and then 0, which is 4 in base 4.
     assert_eq!(possible(&[&[Put(X, 1), Put(Y, 1)], &[Get(Y), Get(X)]], &[0, 4]), [false; 2]);
 }
 
 #[test]
-fn loads_do_not_pass_loads_nor_stores_earlier_loads() {
+fn loads_and_stores_are_not_moved_before_earlier_loads() {
     assert_eq!(possible(&[&[Get(X), Put(Y, 1)], &[Get(Y), Put(X, 1)]], &[1, 1]), [false; 2]);
 }
 
@@ -154,16 +155,16 @@ fn a_process_sees_its_own_youngest_store() {
 
 #[test]
 fn a_process_may_see_its_own_store_before_others_do() {
-    // n6 of Owens, Sarkar & Sewell, "A better x86 memory model": the first process reads x = 1
-    // and y = 0, and yet its x = 1 comes after the other's x = 2, which comes after y = 2. The
-    // third process sees that order: x = 2, then x = 1.
+    // This is n6 of Owens, Sarkar & Sewell, "A better x86 memory model". The first process reads x = 1
+    // and y = 0. Still, its x = 1 comes after the other process's x = 2, which comes after y = 2. The
+    // third process sees x = 2 and then x = 1.
     let programs: [&[Line]; 3] =
         [&[Put(X, 1), Get(X), Get(Y)], &[Put(Y, 2), Put(X, 2)], &[Get(X), Get(X)]];
     assert_eq!(possible(&programs, &[4, 0, 9]), [false, true]);
 }
 
 #[test]
-fn all_see_stores_in_one_order() {
+fn all_processes_see_stores_in_one_order() {
     let programs: [&[Line]; 4] = [&[Put(X, 1)], &[Put(Y, 1)], &[Get(X), Get(Y)], &[Get(Y), Get(X)]];
     assert_eq!(possible(&programs, &[0, 0, 4, 4]), [false; 2]);
 }
@@ -184,10 +185,10 @@ fn an_unbounded_buffer_gets_a_capacity() {
     );
 }
 
-/// A state in plain form: private states, memory and buffered stores.
+/// A state in plain form: private states, memory, and buffered stores.
 type Plain = (Vec<Local>, Vec<Word>, Vec<VecDeque<(Var, Word)>>);
 
-/// The accesses of one process under total store order, written from the definition.
+/// The accesses of one process under total store order, written directly from the definition.
 struct Buffered<'a> {
     memory: &'a mut [Word],
     buffer: &'a mut VecDeque<(Var, Word)>,
@@ -247,7 +248,8 @@ fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     seen
 }
 
-/// Explores an algorithm with store buffers, which must not need a capacity, and passes the result to `then`.
+/// Explores an algorithm with store buffers and passes the result to `then`. The buffers must not need a
+/// capacity.
 fn with_buffers<T>(
     id: &str,
     (n, k): (usize, usize),
@@ -326,13 +328,15 @@ fn sequentially_consistent_states_are_reachable_with_empty_buffers() {
     }
 }
 
-/// An algorithm, its size, the number of states, and the length of a shortest run that violates exclusion.
+/// An algorithm, its size, the number of states, and the length of a shortest run that violates
+/// exclusion.
 type Verdict = (&'static str, (usize, usize), u64, Option<usize>);
 
-/// With plain stores, only the idealised queue is correct on x86. In the others, the store by which a process
-/// announces that it waits may still be in its buffer when the process reads X and enters. When the store reaches
-/// memory later, it admits another waiting process. That is why stores are sequentially consistent on real
-/// memory. Algorithms that are not listed have the same states as a listed one, or too many for a test.
+/// With plain stores, only the idealised queue is correct on x86. In the other algorithms, a process
+/// announces with a store that it waits. This store may still be in its buffer when the process reads X
+/// and enters. When the store reaches memory later, it admits another waiting process. So on real
+/// memory, stores are sequentially consistent. An algorithm that is not listed has the same states as a
+/// listed one, or too many states for a test.
 const VERDICTS: &[Verdict] = &[
     ("am-fig2", (2, 1), 22, None),
     ("am-fig2", (3, 1), 98, None),
@@ -378,7 +382,7 @@ fn exclusion_needs_more_than_plain_stores() {
             });
             let steps = run.as_ref().map(|run| run.stem.len());
             assert_eq!((explored.states, steps), (states, shortest), "{id} {size:?}");
-            // The run shows the same on the step machine itself.
+            // The run also shows the violation on the step machine itself.
             assert_eq!(run.map_or(Ok(()), |run| trace::confirm(&run)), Ok(()), "{id} {size:?}");
         });
     }

@@ -1,4 +1,4 @@
-//! Helpers of several tests.
+//! Helpers that several tests use.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +9,7 @@ use hallpass_lab::{
     tables::Tables,
 };
 
-/// The words of a packed state: enough for every test.
+/// The number of words of a packed state. It is enough for every test.
 pub const W: usize = 4;
 
 /// A packed state.
@@ -35,7 +35,7 @@ pub fn explore_all<S: Space<W>>(space: &S) -> Explored<W> {
     explored
 }
 
-/// Explores at most `states` states of `space`, those nearest to the initial ones.
+/// Explores at most `states` states of `space`: those that are nearest to the initial states.
 pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
     let stop = AtomicBool::new(false);
     let limits = Limits { states, bytes: 4 << 30, threads: 1, stop: &stop, progress: &|_| () };
@@ -49,7 +49,7 @@ pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> 
     all
 }
 
-/// Renames each process `p` of `state` to `to[p]`, one field at a time, from the definition.
+/// Renames each process `p` of `state` to `to[p]`, one field at a time, directly from the definition.
 pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usize]) -> State {
     let mut out = [0; W];
     for (p, &q) in to.iter().enumerate() {

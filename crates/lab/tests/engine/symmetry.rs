@@ -1,4 +1,5 @@
-//! Renaming processes: the machines that declare to allow it do, and the representatives of states are correct.
+//! Checks the renaming of processes: step machines that declare symmetry have it, and the
+//! representatives of states are correct.
 
 use std::collections::HashSet;
 
@@ -13,13 +14,13 @@ use hallpass_lab::{
     tables::Tables,
 };
 
-/// Returns about `count` of the states, evenly spread.
+/// Returns about `count` of the states, evenly distributed.
 fn some_of(explored: &Explored<{ super::support::W }>, count: usize) -> Vec<State> {
     let step = (explored.states as usize / count).max(1) | 1;
     explored.ids().step_by(step).map(|id| explored.store.get(id)).collect()
 }
 
-/// Returns all permutations of 0..n that keep the first `fixed`.
+/// Returns all permutations of 0..n that keep the first `fixed` elements.
 fn permutations(n: usize, fixed: usize) -> Vec<Vec<usize>> {
     let mut all = vec![(0..fixed).collect::<Vec<_>>()];
     for _ in fixed..n {
@@ -37,7 +38,8 @@ fn transpositions(n: usize) -> Vec<Vec<usize>> {
     permutations(n, 0).into_iter().filter(moved).collect()
 }
 
-/// Explores `space` with and without symmetry and compares. Returns the numbers of states and orbits.
+/// Explores `space` with and without symmetry and compares the results. Returns the numbers of states
+/// and orbits.
 fn compare<S: Space<{ super::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
@@ -69,7 +71,8 @@ fn compare<S: Space<{ super::support::W }>>(
     (full.states, small.states)
 }
 
-/// n, k, the number of processes that keep their identifiers, states, orbits.
+/// The values n and k, the number of processes that keep their identifiers, the number of states, and
+/// the number of orbits.
 type Count = (usize, usize, usize, u64, u64);
 
 fn check_counts(id: &str, counts: &[Count]) {
@@ -112,7 +115,7 @@ fn a_buffer_is_renamed_with_its_process() {
     }
 }
 
-/// Returns every machine of size n, k that declares to be symmetric.
+/// Returns every step machine for n and k that declares symmetry.
 fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
     let names = |entry: &registry::Entry| entry.nameable.then(|| format!("{}+names", entry.id));
     registry::ENTRIES
@@ -142,10 +145,11 @@ fn steps_commute<S: Space<{ super::support::W }>>(
     found == expected
 }
 
-/// The number of states, nearest to the initial ones, from which the check of declarations takes its sample.
+/// The number of states from which the check of declarations takes its sample. They are the states
+/// nearest to the initial states.
 const MOST_STATES: u64 = 50_000;
 
-/// Checks a machine that counts without bound, on the first normal forms of its states.
+/// Checks a step machine that counts without bound, using the first normal forms of its states.
 fn check_unbounded(id: &str, machine: &dyn Machine) {
     let tables = Tables::new(machine).unwrap();
     let space = Sequential { normal: Normal::of(machine, &tables), ..sequential(&tables) };
@@ -207,7 +211,7 @@ fn the_check_of_declarations_detects_an_order_among_processes() {
     let tables = Tables::new(&*machine).unwrap();
     let space = sequential(&tables);
     let states = some_of(&explore_all(&space), 100);
-    // The first two processes share a leaf, the third has its own.
+    // The first two processes share a leaf, and the third process has its own leaf.
     assert!(states.iter().all(|state| steps_commute(
         &*machine,
         &tables,
@@ -233,8 +237,8 @@ fn a_machine_with_an_order_among_processes_has_no_symmetry() {
     }
 }
 
-/// Checks that paths of the quotient of `space()` are runs of `space()` itself: to the flaw, and to some other
-/// states.
+/// Checks that the paths of the quotient of `space()` are runs of `space()` itself. Checks the path to
+/// the flaw, and paths to some other states.
 fn check_paths<S: Space<{ super::support::W }>>(
     space: impl Fn() -> S,
     symmetry: &Symmetry,

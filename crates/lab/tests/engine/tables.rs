@@ -1,4 +1,4 @@
-//! Machines that cannot be compiled into tables or store buffers.
+//! Checks step machines that cannot be compiled into tables or store buffers.
 
 use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word};
 use hallpass_lab::{
@@ -8,7 +8,7 @@ use hallpass_lab::{
     tables::{CannotCompile, Tables},
 };
 
-/// A machine whose steps a test changes.
+/// A step machine whose steps a test changes.
 struct Altered {
     machine: Box<dyn Machine>,
     step: fn(&dyn Machine, Pid, Local, &mut dyn Memory) -> Local,

@@ -1,4 +1,4 @@
-//! `trace::confirm` accepts a run that shows its finding, and rejects every other run.
+//! Checks that `trace::confirm` accepts a run that shows its finding, and rejects every other run.
 
 use hallpass_lab::{
     schedule::{Conventions, CostModel, Finding, MemoryModel, Schedule},
@@ -43,7 +43,7 @@ fn names_and_invariants() {
 
 #[test]
 fn a_variable_that_leaves_its_range() {
-    // In this variant, line 2 takes no slot, but line 7 gives one back.
+    // In this variant, line 2 takes no slot, but line 7 gives a slot back.
     let run = with(schedule("am-fig3:no-take", (2, 1), &[0; 4], &[]), Finding::Range);
     trace::confirm(&run).unwrap();
     let cut = Schedule { stem: vec![0; 3], ..run.clone() };
@@ -82,7 +82,8 @@ fn a_starving_process() {
 
 #[test]
 fn a_cycle_in_which_a_process_enters_is_no_deadlock() {
-    // n = 3, k = 2: process 1 enters and leaves again and again while 0 stays in its critical section.
+    // With n = 3, k = 2, process 1 enters and leaves again and again while process 0 stays in its
+    // critical section.
     let cycle = [1, 1, 1, 1, 1];
     let alone = schedule("am-fig3", (3, 2), &[0, 0, 1, 1, 1, 1, 1], &cycle);
     let said = rejected(&with(alone, Finding::Deadlock { stopped: vec![0] }));
@@ -91,7 +92,7 @@ fn a_cycle_in_which_a_process_enters_is_no_deadlock() {
 
 #[test]
 fn a_cycle_with_a_store_that_is_never_flushed_is_rejected() {
-    // Line 5 reads from the buffer: the state recurs only because the store is never flushed.
+    // Line 5 reads from the buffer. The state recurs only because the store is never flushed.
     let run = Schedule { memory: MemoryModel::StoreBuffers, ..starved() };
     assert_eq!(rejected(&run), "the store buffer of process 1 is never flushed");
     let flushed = Schedule { stem: vec![0, 0, 1, 1, 1, 1, 3], ..run };
@@ -116,7 +117,8 @@ fn steps_in_exit_and_doorway() {
 
 #[test]
 fn first_in_not_first_enabled() {
-    // 0 and 1 are in their critical sections and 2 waits. 0 and 1 leave without releasing 2, and 0 enters again.
+    // Processes 0 and 1 are in their critical sections, and 2 waits. Then 0 and 1 leave without
+    // releasing 2, and 0 enters again.
     let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 0, 0];
     let run = schedule("am-fig3:no-release", (3, 2), &stem, &[2]);
     let fife = |first, second, at| with(run.clone(), Finding::Fife { first, second, at });
@@ -166,7 +168,8 @@ fn remote_references_of_the_last_passage() {
 fn an_unbounded_number_of_remote_references() {
     let conventions = Conventions::default();
     let rmr = |model| Finding::Rmr { model, process: 1, count: None, conventions };
-    // On CC, waiting at line 5 with a valid copy of Q costs nothing. On DSM, Q is in the memory of no process.
+    // With CC, waiting at line 5 with a valid copy of Q costs nothing. With DSM, Q is in the memory of
+    // no process.
     assert_eq!(
         rejected(&with(starved(), rmr(CostModel::Cc))),
         "process 1 makes no remote reference in the cycle"

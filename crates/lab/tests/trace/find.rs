@@ -1,4 +1,4 @@
-//! Schedules for tests: hand-made ones, and a search that is as simple as possible.
+//! Schedules for tests: hand-made schedules, and a search that is as simple as possible.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -26,7 +26,7 @@ pub fn with(schedule: Schedule, finding: Finding) -> Schedule {
     Schedule { finding, ..schedule }
 }
 
-/// Finds a shortest run that shows `finding`, breadth first. Each path is run from the start.
+/// Finds a shortest run that shows `finding`, breadth first. Each path is executed from the start.
 pub fn shortest(id: &str, (n, k): (usize, usize), finding: Finding) -> Schedule {
     let base = with(schedule(id, (n, k), &[], &[]), finding);
     let mut seen = HashSet::new();
@@ -62,14 +62,14 @@ impl Random {
     }
 }
 
-/// Returns a run that starves process 1: it waits while 0 has stopped in its critical section.
+/// Returns a run that starves process 1. It waits while process 0 has stopped in its critical section.
 pub fn starved() -> Schedule {
     let finding = Finding::Starvation { victim: 1, stopped: vec![0] };
     with(schedule("am-fig3", (2, 1), &[0, 0, 1, 1, 1, 1], &[1]), finding)
 }
 
-/// Returns a random run that ends with a complete passage of process 0, and the remote references of that
-/// passage in both cost models.
+/// Returns a random run that ends with a complete passage of process 0, and the remote references of
+/// this passage in both cost models.
 pub fn passage(id: &str, size: (usize, usize), random: &mut Random) -> (Schedule, [u32; 2]) {
     let mut run = schedule(id, size, &[], &[]);
     let mut interpreter = Interpreter::new(&run, &Conventions::default()).unwrap();

@@ -37,7 +37,8 @@ fn figure_3_without_contention_makes_three_remote_references() {
 
 #[test]
 fn line_5_of_figure_3_counts_twice() {
-    // 1 is in its critical section; 0 arrives and reads Q twice; 1 leaves; 0 reads Q again, enters and leaves.
+    // Process 1 is in its critical section. Process 0 arrives and reads Q twice. Then 1 leaves, and 0
+    // reads Q again, enters and leaves.
     let stem = [1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0];
     let trace = run(&schedule("am-fig3", (2, 1), &stem, &[]));
     let own: Vec<(u8, bool)> = lines(&trace)
@@ -46,7 +47,7 @@ fn line_5_of_figure_3_counts_twice() {
         .filter(|(_, step)| step.process == 0)
         .map(|(line, step)| (line, step.miss))
         .collect();
-    // The second read at line 5 finds the copy of the first one, the third read does not.
+    // The second read at line 5 finds the copy of the first read. The third read does not.
     assert_eq!(
         own,
         [
@@ -77,7 +78,8 @@ fn conventions_decide_which_accesses_miss_the_cache() {
     assert!(!misses(WriterCopy::Gained, CacheAtStart::Cold));
     assert!(misses(WriterCopy::Lost, CacheAtStart::Cold));
 
-    // Two passages of figure 9 without contention, k = 1: line 15 reads Q, which no process has written since.
+    // Process 0 makes two passages of Figure 9 without contention, with k = 1. Line 15 reads Q, which no
+    // process has written since.
     let two: Vec<usize> = [0; 12].to_vec();
     let reads = |cache| {
         let rules = Conventions { cache, ..Conventions::default() };
@@ -91,7 +93,7 @@ fn conventions_decide_which_accesses_miss_the_cache() {
 
 #[test]
 fn a_variable_at_home_is_not_remote() {
-    // 0 is in its critical section; 1 goes to line 11, which reads its own P.
+    // Process 0 is in its critical section. Process 1 goes to line 11, which reads its own P.
     let stem = [&[0, 0][..], &[1; 12]].concat();
     let trace = run(&schedule("am-fig9", (2, 1), &stem, &[]));
     for (step, line) in trace.steps.iter().zip(lines(&trace)).filter(|(step, _)| step.process == 1)
@@ -105,7 +107,8 @@ fn a_variable_at_home_is_not_remote() {
 #[test]
 fn the_doorway_does_not_begin_again() {
     use hallpass_algorithms::Section::*;
-    // Two levels: 1 and 2 have passed the outer one, and 0 waits there until it may pass.
+    // There are two levels. Processes 1 and 2 have passed the outer level, and 0 waits there until it
+    // may pass.
     let trace =
         run(&schedule("am-fig3", (3, 1), &[1, 1, 1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0], &[]));
     let sections: Vec<_> =
@@ -124,7 +127,8 @@ fn buffered(stem: &[usize]) -> Schedule {
 
 #[test]
 fn stores_stay_in_the_buffer_until_flushed() {
-    // 0 is in its critical section; 1 writes Q at line 3, which other processes see only after the flush.
+    // Process 0 is in its critical section. Process 1 writes Q at line 3. Other processes see this write
+    // only after the flush.
     let trace = run(&buffered(&[0, 0, 1, 1, 1, 1, 1, 3]));
     let access = |step: usize| trace.steps[step].access.as_ref().unwrap();
     assert_eq!((access(4).via, access(4).found, access(4).left), (Via::IntoBuffer, 0, 1));
@@ -139,7 +143,7 @@ fn stores_stay_in_the_buffer_until_flushed() {
 
 #[test]
 fn a_read_modify_write_needs_an_empty_buffer() {
-    // 0 leaves, with its last write still buffered, and starts again.
+    // Process 0 leaves and starts again, while its last write is still in its buffer.
     let alone = [0, 0, 0, 0, 0, 0];
     let error = |stem: &[usize]| trace::run(&buffered(stem), &Conventions::default()).err();
     assert_eq!(error(&alone), None);

@@ -1,4 +1,4 @@
-//! Replay strings, the interpreter, the confirmation of findings, and trace pages.
+//! Checks replay strings, the interpreter, the confirmation of findings, and trace pages.
 
 mod confirm;
 mod find;

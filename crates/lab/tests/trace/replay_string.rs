@@ -50,7 +50,8 @@ fn every_finding_survives_a_round_trip() {
 fn every_algorithm_and_initial_value_survives_a_round_trip() {
     let mut random = Random(7);
     for entry in registry::ENTRIES {
-        // One below the largest size of the cluster models, whose values take seconds to list there.
+        // One less than the maximum size of the cluster models, whose values take seconds to list at
+        // that size.
         let n = (entry.max_processes - 1).clamp(2, 4);
         for k in [1, (n - entry.min_gap).min(entry.max_k)] {
             let mut schedule = schedule(entry.id, (n, k), &[n - 1, 0], &[]);
@@ -74,7 +75,7 @@ fn buffers_and_thirty_two_processes_survive_a_round_trip() {
 }
 
 #[test]
-fn the_form_is_fixed() {
+fn the_form_of_a_replay_string_is_fixed() {
     let line = trace::encode(&starved()).unwrap();
     assert_eq!(line, "hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194");
     assert_eq!(trace::decode(&format!("  {line}\n")), Ok(starved()));
@@ -121,8 +122,8 @@ fn errors_say_what_is_wrong() {
     }
 }
 
-/// Any input decodes to a schedule or an error, and any schedule can be run, confirmed and printed or gives an
-/// error.
+/// Checks that any input decodes to a schedule or an error, and that any schedule can be run, confirmed
+/// and printed, or gives an error.
 #[test]
 fn random_replay_strings_do_not_panic() {
     let mut random = Random(20_260_101);

@@ -23,21 +23,21 @@ use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Run the models of this tier and of the quicker ones [default: quick; with --only, all]
+    /// Run the models of this tier and of quicker tiers [default: quick; with --only, all]
     #[arg(long, value_enum)]
     tier: Option<Tier>,
     /// Run only models whose algorithm or whole name matches: `am-fig3*`, `am-fig8 n=3 k=1*`
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     only: Vec<String>,
-    /// Read the models and their expected results from this file [default: the built-in ones]
+    /// Read the models and their expected results from this file [default: the built-in models]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Write atlas.md, atlas.html and a page for each run in runs/ to this directory
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
-    /// Write the measured results as the expected ones: to the file of --manifest, or at the
-    /// root of a checkout to the atlas.toml of each algorithm's folder. Algorithms without any model
-    /// get models there
+    /// Write the measured results as the expected results. They go to the file of --manifest, or, at the
+    /// root of a checkout, to the atlas.toml of each algorithm's folder. Algorithms without any model
+    /// get models in a checkout
     #[arg(long)]
     bless: bool,
     /// With --bless: add models of this size to the algorithms that --only matches
@@ -56,7 +56,7 @@ enum Tier {
     Quick,
     /// Minutes each
     Full,
-    /// Hours, or more memory than most machines have
+    /// Hours, or more memory than most computers have
     Huge,
 }
 
@@ -76,7 +76,7 @@ fn size(text: &str) -> Result<(usize, usize), String> {
     size.ok_or_else(|| "a size is written as N,K, such as 3,1".into())
 }
 
-/// Returns the files that models are read from and, with --bless, written to.
+/// Returns the files from which models are read and to which, with --bless, they are written.
 fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
     Ok(match &args.manifest {
         Some(path) => vec![ManifestFile::read(path.clone())?],
@@ -88,7 +88,7 @@ fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
 pub fn run(args: Args) -> program::Result {
     let old_files = files(&args)?;
     let mut files = old_files.clone();
-    // A manifest of the user's own lists only the models that its author wants.
+    // A manifest that a user has written lists only the models that the user wants.
     if args.bless && (args.manifest.is_none() || !args.size.is_empty()) {
         for added in atlas::add_models(&mut files, &args.only, &args.size)? {
             eprintln!("added: {added}");
@@ -96,7 +96,7 @@ pub fn run(args: Args) -> program::Result {
     }
     let manifest = Manifest::of(&files)?;
     let selection = selection(&args, &manifest)?;
-    // Fails now rather than after an hour if the directory cannot be written.
+    // If the directory cannot be written, this fails now, and not after an hour.
     fs::create_dir_all(&args.out)
         .map_err(|error| format!("cannot create {}: {error}", args.out.display()))?;
     let mut report = measure(&args.effort, &manifest, &selection);
@@ -132,7 +132,7 @@ pub fn run(args: Args) -> program::Result {
     }))
 }
 
-/// Writes the pages that atlas.html links to.
+/// Writes the pages to which atlas.html links.
 fn save_runs(out: &Path, report: &AtlasReport) -> Result<(), String> {
     let folder = out.join("runs");
     fs::create_dir_all(&folder)
@@ -141,7 +141,7 @@ fn save_runs(out: &Path, report: &AtlasReport) -> Result<(), String> {
 }
 
 fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
-    // A model that is named runs, no matter how long it takes.
+    // A model that is named always runs, no matter how long it takes.
     let tier = match args.tier {
         Some(tier) => tier.into(),
         None if args.only.is_empty() => atlas::Tier::Quick,
@@ -154,7 +154,7 @@ fn selection(args: &Args, manifest: &Manifest) -> Result<Selection, String> {
     }
 }
 
-/// Runs the models with a progress bar; in a pipe, without one.
+/// Runs the models, with a progress bar on a terminal and without one in a pipe.
 fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> AtlasReport {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}") {
@@ -185,8 +185,8 @@ fn measure(effort: &Effort, manifest: &Manifest, selection: &Selection) -> Atlas
     report
 }
 
-/// Formats one line per model, and the results that are not as expected. In a pipe, lists only the models
-/// that are not as expected.
+/// Formats one line for each model, and the results that are not as expected. In a pipe, lists only the
+/// models that are not as expected.
 fn table(report: &AtlasReport) -> String {
     let terminal = io::stdout().is_terminal();
     let width = report.entries.iter().map(|entry| entry.model.id().len()).max().unwrap_or(0);

@@ -27,19 +27,19 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     size: Size,
-    /// The properties to check; a violation of any of them fails the check [default: all of them,
-    /// failing only for what the paper promises]
+    /// The properties to check. A violation of any of them fails the check [default: all properties, and
+    /// only violations of what the paper promises fail]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
-    /// How many processes may stop permanently outside their remainder [default: what the paper
-    /// promises, K-1 for most]
+    /// How many processes may stop permanently outside their remainder [default: the number that the
+    /// paper promises to survive, K-1 for most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
-    /// Let stores go through a buffer per process, as on x86, instead of taking effect at once
+    /// Let stores go through a buffer for each process, as on x86, instead of taking effect at once
     #[arg(long)]
     tso: bool,
-    /// Merge states that differ only in the names of processes (safety properties)
+    /// Merge states that differ only by a renaming of processes (safety properties)
     #[arg(long)]
     symmetry: bool,
     /// Show the run for this property step by step [default: the first violation of a promise]
@@ -115,7 +115,7 @@ fn outcomes(report: &Report) -> impl Iterator<Item = (&str, &Outcome)> {
     order.filter_map(|name| report.properties.get(name).map(|outcome| (name, outcome)))
 }
 
-/// Returns the run to show step by step: the one that was asked for, or the first violation of a promise.
+/// Returns the run to show step by step: the requested run, or the first violation of a promise.
 fn shown(report: &Report, wanted: Option<Property>) -> Option<&Schedule> {
     if let Some(property) = wanted {
         return report.outcome(property).run.as_ref();
@@ -187,7 +187,7 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
             _ => format!("resilience {least}{resilience}: {stopped} can starve another"),
         });
     }
-    // A bound found in some of the states is a lower bound on the bound.
+    // If only some states were explored, the bound that was found is a lower bound.
     let at_least = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
         Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),

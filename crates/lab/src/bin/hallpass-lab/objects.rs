@@ -27,10 +27,11 @@ pub struct Args {
     /// The shared object [default: a suite of models with expected results]
     #[arg(value_parser = kind())]
     object: Option<ObjectKind>,
-    /// The number of processes that share it
+    /// The number of processes that share the object
     #[arg(short, value_name = "K", default_value_t = 2, requires = "object")]
     k: usize,
-    /// How many operations each process may begin, 0 for no limit; one number for all, or one for each
+    /// How many operations each process may begin, where 0 means no limit; one number for all, or one
+    /// for each
     #[arg(long, value_name = "COUNT", value_delimiter = ',', requires = "object")]
     #[arg(default_value = "0")]
     operations: Vec<u8>,
@@ -41,7 +42,7 @@ pub struct Args {
     /// untagged, selfish or forgetful
     #[arg(long, value_name = "VARIANT", requires = "object")]
     wrong: Option<String>,
-    /// Print one JSON object; for the suite, one on each line
+    /// Print one JSON object; for the suite, one object on each line
     #[arg(long)]
     json: bool,
     #[command(flatten)]

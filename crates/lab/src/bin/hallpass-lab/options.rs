@@ -27,7 +27,7 @@ pub struct Size {
     /// The number of slots
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// The timestamp system under `afek` or `zehavi`
+    /// The timestamp system on which `afek` or `zehavi` runs
     #[arg(long, value_enum)]
     pub timestamps: Option<Timestamps>,
     /// Let at most this many processes be outside their remainder at once [default: N]
@@ -60,7 +60,8 @@ pub enum Timestamps {
     Quadratic,
 }
 
-/// Inserts the timestamp system into an identifier, before `+names` and before the wrong variant.
+/// Inserts the timestamp system into an identifier, before `+names` and before the name of a wrong
+/// variant.
 pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> String {
     let system = match timestamps {
         None | Some(Timestamps::Uctss) => return algorithm.to_string(),
@@ -227,7 +228,8 @@ impl Effort {
     }
 }
 
-/// Returns the memory that can be used without swapping, or a guess if the system does not report it.
+/// Returns the memory that can be used without swapping. If the system does not report it, returns a
+/// guess.
 fn available_memory() -> u64 {
     const GUESS: u64 = 4 << 30;
     let Ok(text) = fs::read_to_string("/proc/meminfo") else {

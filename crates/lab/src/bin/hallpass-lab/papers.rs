@@ -14,7 +14,7 @@ use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Write papers.md and traces/*.html to this directory, which is in the root of the sources
+    /// Write papers.md and traces/*.html to this directory, which must be in the root of the sources
     #[arg(long, value_name = "DIR", default_value = "docs")]
     out: PathBuf,
     /// Write nothing; check that papers.md is up to date and all traces exist
@@ -26,7 +26,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> program::Result {
     let manifest = Manifest::standard()?;
-    // Tests that statements cite are looked up in the sources around the directory.
+    // Tests that statements cite are looked up in the sources, in the parent of this directory.
     let root = args.out.join("..");
     let has_test = |test: &str| papers::has_test(&root, test);
     let sources = Sources { manifest: &manifest, has_test: &has_test };

@@ -12,7 +12,7 @@ use hallpass_lab::{
 
 use crate::options::{Counting, Effort, Machine, load};
 
-/// Points are exact up to this many states, so that a plot takes seconds.
+/// The maximum number of states for exact points. It is small enough that a plot takes seconds.
 const MOST_STATES: u64 = 500_000;
 
 #[derive(ClapArgs)]

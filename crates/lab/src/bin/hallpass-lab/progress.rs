@@ -1,4 +1,4 @@
-//! The progress of a long computation, on a terminal; nothing in a pipe.
+//! Shows the progress of a long computation on a terminal, and nothing in a pipe.
 
 use std::time::{Duration, Instant};
 

@@ -30,7 +30,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Succeeds if the run shows what its replay string states.
+/// Executes the run again. Succeeds if the run shows what its replay string states.
 pub fn run(Args { string, file, html, quiet }: Args) -> program::Result {
     html.as_deref().map_or(Ok(()), files::check)?;
     match (catalogue::file_of_replay(&string), file) {

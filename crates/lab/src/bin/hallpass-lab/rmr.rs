@@ -17,7 +17,8 @@ use crate::{
     show,
 };
 
-/// The default limit of the exhaustive exploration. Beyond it, a search finds bad schedules sooner.
+/// The default limit on states of the exhaustive exploration. For more states, a search finds bad
+/// schedules sooner.
 const MOST_STATES: u64 = 30_000_000;
 
 #[derive(ClapArgs)]
@@ -35,7 +36,7 @@ pub struct Args {
     /// Show the worst passage under this cost model step by step
     #[arg(long, value_enum)]
     show: Option<Machine>,
-    /// Write it as an HTML page
+    /// Write this passage as an HTML page
     #[arg(long, value_name = "FILE", requires = "show")]
     html: Option<PathBuf>,
     /// Print one JSON object

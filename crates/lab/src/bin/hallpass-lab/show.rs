@@ -11,7 +11,7 @@ use hallpass_lab::{
     trace,
 };
 
-/// Returns the string that replays the run.
+/// Returns the replay string of the run.
 pub fn string(run: &Schedule) -> String {
     trace::encode(run).unwrap_or_else(|error| format!("(no replay string: {error})"))
 }

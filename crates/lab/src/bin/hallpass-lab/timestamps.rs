@@ -55,7 +55,7 @@ pub fn run(args: Args) -> program::Result {
         parts: args.parts,
         random: args.random.map(|steps| (steps, args.seed)),
     };
-    // Unbounded timestamps have infinitely many states; this many take seconds.
+    // Unbounded timestamps have infinitely many states. This many states take seconds.
     let states = if question.system.starts_with("uctss") { 1_000_000 } else { MOST_STATES };
     let report = args.effort.with_resources(states, |resources| check(&question, resources))?;
     if args.json {

@@ -1,4 +1,4 @@
-//! The data for the page's script: how memory changes.
+//! The data for the script of the page: the changes of memory.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ struct VariableChange {
     value: String,
 }
 
-/// Returns the data as JSON that is safe inside a script element.
+/// Returns the data as JSON that is safe within a script element.
 pub(super) fn json(trace: &Trace) -> String {
     let values = trace.vars.iter().zip(&trace.schedule.initial);
     let data = Data {
@@ -48,6 +48,6 @@ pub(super) fn json(trace: &Trace) -> String {
             })
             .collect(),
     };
-    // A literal `<` could end the element.
+    // A literal `<` could end the script element.
     serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c")
 }

@@ -1,7 +1,8 @@
-//! A trace as a page of its own: one file that loads nothing else and is readable without scripts and on paper.
+//! A trace as one HTML page. The page loads nothing else, and is readable without scripts and on paper.
 //!
-//! Each process has a column; time goes downwards. The background of a column is the section of its process.
-//! A box is a step, coloured if it is a remote reference. Pointing at a box shows the memory after the step.
+//! Each process has a column, and time goes downwards. The background of a column shows the section of
+//! its process. Each box is a step. It is coloured if the step is a remote reference. Pointing at a box
+//! shows the memory after the step.
 
 mod data;
 mod rows;
@@ -16,7 +17,8 @@ use crate::schedule::{CostModel, Finding, MemoryModel};
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
-/// With more columns than this, the memory is shown below the columns instead of beside them.
+/// The maximum number of columns beside which the memory is shown. With more columns, it is shown below
+/// them.
 const MOST_BESIDE: usize = 5;
 
 /// Renders the page.
@@ -72,7 +74,8 @@ fn capital(sentence: &str) -> String {
     first + chars.as_str()
 }
 
-/// Returns which references to colour initially: those of the finding, else those that the paper counts.
+/// Returns the cost model whose references are coloured at first: the model of the finding, or else the
+/// model of the paper's bound.
 fn first_model(trace: &Trace) -> CostModel {
     if let Finding::Rmr { model, .. } = trace.schedule.finding {
         return model;

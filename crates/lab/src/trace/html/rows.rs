@@ -1,4 +1,4 @@
-//! The table of a page: one column for each process, one row for each step.
+//! The table of a page, with one column for each process and one row for each step.
 
 use std::fmt::Write as _;
 
@@ -36,11 +36,12 @@ struct StepTable<'a> {
     figure: &'static str,
     lanes: Vec<Pid>,
     stops: Vec<Option<usize>>,
-    /// The position of each process in the row being written.
+    /// The position of each process in the row that is being written.
     stands: Vec<Stand>,
     /// The row in which each process entered its section.
     since: Vec<usize>,
-    /// The remote references of the current passage of each process, cache-coherent and distributed.
+    /// The remote references of the current passage of each process, with cache-coherent and with
+    /// distributed memory.
     counts: Vec<[u32; 2]>,
     out: String,
 }
@@ -88,7 +89,7 @@ impl StepTable<'_> {
         self.out.push_str("<th></th></tr></thead>\n<tbody>\n");
     }
 
-    /// Describes the part of a process in the finding.
+    /// Describes the role of a process in the finding.
     fn role(&self, p: Pid) -> Option<String> {
         let counted = |model: CostModel, count: Option<u32>| {
             let model = match model {
@@ -222,7 +223,7 @@ impl StepTable<'_> {
         )
     }
 
-    /// Describes the whole step, as a tooltip that works without scripts.
+    /// Describes the whole step. This is a tooltip that works without scripts.
     fn sentence(&self, index: usize, step: &Step) -> String {
         let mut out = format!("step {}, process {}", index + 1, step.process);
         if let Some(label) = &step.before.label {
@@ -249,7 +250,7 @@ impl StepTable<'_> {
         let mut notes = Vec::new();
         for event in &step.events {
             match event {
-                Event::LeavesRemainder | Event::LeavesCritical => {} // the box says so
+                Event::LeavesRemainder | Event::LeavesCritical => {} // the box already shows it
                 Event::LeavesDoorway if step.after.section == Section::Critical => {}
                 Event::Enters(_) => {
                     notes.push(format!(
@@ -286,7 +287,7 @@ impl StepTable<'_> {
         }
     }
 
-    /// Writes the bracket along the cycle: one cell for all its rows.
+    /// Writes the bracket beside the cycle: one cell for all its rows.
     fn bracket(&mut self, index: usize) {
         let (stem, all) = (self.trace.stem(), self.trace.steps.len());
         if !self.trace.is_lasso() {
@@ -329,7 +330,7 @@ impl StepTable<'_> {
         self.out.push_str("<td class=\"notes\"></td></tr>\n");
     }
 
-    /// Whether `p` holds a name that is too large or that another process holds too.
+    /// Returns whether `p` holds a name that is too large, or that another process also holds.
     fn clashes(&self, p: Pid) -> bool {
         let Some(name) = self.stands[p].name else { return false };
         let others = (0..self.stands.len()).filter(|&other| other != p);
