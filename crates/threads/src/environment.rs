@@ -76,7 +76,7 @@ impl<'a> NativeEnvironment<'a> {
     ///
     /// # Safety
     /// If `at` is a stage of a passage that waits, `me` is the node of that passage. The node stays alive and does
-    /// not move until a run ends with [`End::Inside`] or [`End::Left`].
+    /// not move until a run ends with [`End::Entered`] or [`End::Left`].
     pub(crate) unsafe fn run<P: Pool, M: Policy>(
         &mut self,
         me: Waiter,
