@@ -2,6 +2,7 @@
 
 mod limits;
 mod linear;
+mod permutations;
 mod store_buffers;
 mod support;
 mod symmetry;

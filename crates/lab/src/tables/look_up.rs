@@ -1,0 +1,162 @@
+//! Look-ups in the tables: the steps of processes, and the parts of packed states.
+
+use hallpass_algorithms::{Pid, Section, Word};
+
+use super::{Access, Row, Step, Tables};
+use crate::machine::{Local, Position, REMAINDER};
+
+impl Tables {
+    /// Returns the code of the private state of `p`.
+    #[inline]
+    pub fn code(&self, state: &[u64], p: Pid) -> usize {
+        self.locals[p].get(state)
+    }
+
+    /// Returns the code of the private state of `p` just after it has left its remainder.
+    pub fn begin(&self, p: Pid) -> usize {
+        self.steps[self.rows[self.first_row[p] + REMAINDER as usize].first as usize].next as usize
+    }
+
+    /// Returns the step of `p` in the private state with this code.
+    pub fn row_of(&self, p: Pid, code: usize) -> &Row {
+        &self.rows[self.first_row[p] + code]
+    }
+
+    /// Returns the effects of a step of `row`, one for each value that it may find.
+    pub fn steps_of(&self, row: &Row) -> &[Step] {
+        let count = match row.access {
+            Access::None => 1,
+            _ => self.domains[row.var as usize].len(),
+        };
+        &self.steps[row.first as usize..][..count]
+    }
+
+    /// Returns the next step of `p`.
+    #[inline]
+    pub fn row(&self, state: &[u64], p: Pid) -> &Row {
+        &self.rows[self.first_row[p] + self.code(state, p)]
+    }
+
+    /// Returns the step of `p` in each of its private states.
+    pub fn rows(&self, p: Pid) -> &[Row] {
+        &self.rows[self.first_row[p]..][..self.codes[p].len()]
+    }
+
+    /// Returns the effect of a step of `row` in this state.
+    #[inline]
+    pub fn step(&self, state: &[u64], row: &Row) -> &Step {
+        &self.steps[row.first as usize + row.field.get(state)]
+    }
+
+    /// Returns the effect of a step of `row` that finds the value with this number.
+    pub fn step_on(&self, row: &Row, value: usize) -> &Step {
+        &self.steps[row.first as usize + value]
+    }
+
+    /// Returns the next step of `p` and its effect, in a state of known size.
+    #[inline]
+    pub fn move_of<const W: usize>(&self, state: &[u64; W], p: Pid) -> (&Row, &Step) {
+        let row = &self.rows[self.first_row[p] + self.locals[p].get_in(state)];
+        (row, &self.steps[row.first as usize + row.field.get_in(state)])
+    }
+
+    /// Changes `state` by a step of `p`.
+    #[inline]
+    pub fn apply<const W: usize>(&self, state: &mut [u64; W], p: Pid, row: &Row, step: &Step) {
+        state[self.locals[p].word as usize % W] ^= step.local_bits;
+        state[row.field.word as usize % W] ^= step.var_bits;
+    }
+
+    /// Changes the private state of `p` by its step. Changes no variable.
+    #[inline]
+    pub fn apply_local<const W: usize>(&self, state: &mut [u64; W], p: Pid, step: &Step) {
+        state[self.locals[p].word as usize] ^= step.local_bits;
+    }
+
+    /// Returns whether a fault can hit any process.
+    pub fn has_mishaps(&self) -> bool {
+        self.fates.iter().any(Option::is_some)
+    }
+
+    /// Returns the state after the fault of `p`, or `None` if there is no such fault or it changes
+    /// nothing.
+    #[inline]
+    pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let fate = self.fates[p].as_ref()?;
+        let mut next = *state;
+        if fate.kills {
+            self.locals[p].set(&mut next, REMAINDER as usize);
+        }
+        fate.var.set(&mut next, fate.left[fate.var.get_in(state)] as usize);
+        (next != *state).then_some(next)
+    }
+
+    /// Returns the position in the layout of the variable that the fault of `p` changes in this state.
+    pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
+        let fate = self.fates[p].as_ref()?;
+        let value = fate.var.get_in(state);
+        (fate.left[value] as usize != value).then_some(fate.index)
+    }
+
+    /// Returns the part of the passage in which `p` is.
+    #[inline]
+    pub fn section(&self, state: &[u64], p: Pid) -> Section {
+        self.sections[p][self.code(state, p)]
+    }
+
+    /// Returns the position of `p`.
+    pub fn position(&self, state: &[u64], p: Pid) -> &Position {
+        &self.positions[p][self.code(state, p)]
+    }
+
+    /// Returns whether a process holds a name in some private state.
+    pub fn assigns_names(&self) -> bool {
+        self.positions.iter().flatten().any(|at| at.name.is_some())
+    }
+
+    /// Returns the number of processes outside their remainder.
+    #[inline]
+    pub fn contention(&self, state: &[u64]) -> usize {
+        (0..self.n).filter(|&p| self.code(state, p) != 0).count()
+    }
+
+    /// Returns the value of each variable.
+    pub fn memory(&self, state: &[u64]) -> Vec<Word> {
+        self.vars.iter().zip(&self.domains).map(|(var, domain)| domain[var.get(state)]).collect()
+    }
+
+    /// Returns the step machine's number for the private state of each process.
+    pub fn private(&self, state: &[u64]) -> Vec<Local> {
+        (0..self.n).map(|p| self.codes[p][self.code(state, p)]).collect()
+    }
+
+    /// Overwrites private states and variables. Returns whether all of them fit into the tables.
+    pub fn set(&self, state: &mut [u64], private: &[Local], memory: &[Word]) -> bool {
+        for ((codes, field), at) in self.codes.iter().zip(&self.locals).zip(private) {
+            if codes[field.get(state)] == *at {
+                continue;
+            }
+            let Ok(code) = codes.binary_search(at) else { return false };
+            field.set(state, code);
+        }
+        let vars = self.numbers.iter().zip(&self.domains).zip(&self.vars);
+        for (((numbers, domain), field), value) in vars.zip(memory) {
+            if domain[field.get(state)] == *value {
+                continue;
+            }
+            let Some(&number) = numbers.get(value) else { return false };
+            field.set(state, number as usize);
+        }
+        true
+    }
+
+    /// Returns the numbers of the initial values of each variable.
+    pub fn initial(&self) -> &[Vec<u32>] {
+        &self.initial
+    }
+
+    /// Returns the value of `var` that has this number.
+    pub fn value(&self, var: usize, number: usize) -> Word {
+        self.domains[var][number]
+    }
+}
