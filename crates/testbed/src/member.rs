@@ -176,7 +176,8 @@ impl Member {
 
     /// Returns the number of requests that the member has begun to serve.
     pub(crate) fn requests(&self) -> u64 {
-        let metrics = http::get_text(self.client_address(), "/metrics").expect("the member answers");
+        let metrics =
+            http::get_text(self.client_address(), "/metrics").expect("the member answers");
         let started = metrics.lines().filter(|line| line.starts_with("grpc_server_started_total"));
         let counts = started.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         counts.sum::<f64>() as u64
