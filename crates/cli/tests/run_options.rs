@@ -109,3 +109,67 @@ fn without_devices_gpus_is_a_clear_error_and_creates_no_hall() {
         assert_eq!(halls.prints("list", &[]), "");
     }
 }
+
+/// Prints the slots of a command and then waits for its standard input to be closed.
+const SLOTS_HELD: [&str; 3] = ["sh", "-c", "echo $HALLPASS_SLOTS_HELD $GPU {slot}; exec cat"];
+
+#[test]
+fn take_gives_a_command_several_slots_together() {
+    let halls = Halls::new();
+    let words =
+        [&["-k", "4", "--take", "2", "--env", "GPU=a,b,c,d", "x"], &SLOTS_HELD[..]].concat();
+    let mut first = halls.start(&words);
+    assert_eq!(first.line(), "0,1 a,b 0,1");
+    let one = halls.hold(&[], "x");
+    // Only slot 3 is free, so the next command waits, and a later one does not overtake it.
+    let mut second = halls.start(&words);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    assert_eq!(halls.status("x")["held"], 4, "it has slot 3 and waits for another");
+    let mut third = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOTS_HELD; exec cat"]);
+    eventually("the third waits", || halls.status("x")["waiting"] == 2);
+    assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(1));
+    assert_eq!(halls.run(&["-w", "0.05", "--take", "3", "x", "true"]), Some(124));
+    assert_eq!(one.leave().0, Some(0));
+    assert_eq!(second.line(), "2,3 c,d 2,3");
+    assert_eq!(first.leave().0, Some(0));
+    assert_eq!(third.line(), "0");
+    assert_eq!(second.leave().0, Some(0));
+    assert_eq!(third.leave().0, Some(0));
+    let status = halls.status("x");
+    assert_eq!((&status["held"], &status["waiting"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn commands_that_take_several_slots_do_not_block_each_other() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "3", "x", "true"]), Some(0));
+    let start = |number: usize| {
+        let take = (number % 3 + 1).to_string();
+        halls.start(&["--take", &take, "x", "sleep", "0.01"])
+    };
+    let all: Vec<_> = (0..24).map(start).collect();
+    for running in all {
+        assert_eq!(running.leave().0, Some(0));
+    }
+}
+
+#[test]
+fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
+    let halls = Halls::new();
+    let mut holder = halls.hold(&["-k", "3", "--take", "3", "--on-kill", "kill"], "x");
+    assert_eq!(halls.status("x")["held"], 3);
+    holder.kill_hallpass();
+    eventually("all slots are free", || halls.run(&["-n", "--take", "3", "x", "true"]) == Some(0));
+    let output = halls.output("run", &["--take", "4", "x", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+    let said = text(&output.stderr);
+    assert!(said.contains("--take 4 is more than the 3 slots of hall `x`"), "{said}");
+    // A hall that shrinks while a command waits for its slots.
+    let one = halls.hold(&[], "x");
+    let mut waiter = halls.start(&["--take", "3", "x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    assert_eq!(halls.prints("resize", &["x", "2"]), "");
+    assert_eq!(waiter.process.wait().expect("it ends").code(), Some(125));
+    assert_eq!(one.leave().0, Some(0));
+    assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(0));
+}

@@ -28,7 +28,7 @@ use crate::{
     log,
     run::{
         Duties, Ended, Failure, LowDescriptor, OWN_FAILURE, Refusal, Waiting, not_started,
-        parse_slots, shown, variables_of_slot,
+        parse_slots, shown, variables_of_slots,
     },
     signals::exit_on_truncated_file,
 };
@@ -111,7 +111,7 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     let (tokens, shared) = Tokens::new(style)?;
     let words = without_job_limits(&program, &args.command);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).envs(variables_of_slot(&args.name, pass.slot(), hall.slots()));
+    command.args(&words[1..]).envs(variables_of_slots(&args.name, &[pass.slot()], hall.slots()));
     command.envs(flags(hall.slots(), &shared.authority));
     let lifeline = low.replace_by(pass.lifeline())?;
     let duties = Duties { kill_with_us: true, ..Duties::default() };

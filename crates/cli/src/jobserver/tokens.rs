@@ -164,7 +164,7 @@ impl Server {
         lifeline: InheritedLifeline,
         duties: Duties,
     ) -> Result<Self, Failure> {
-        let build = WatchedCommand::start(command, Some(lifeline), duties)?;
+        let build = WatchedCommand::start(command, vec![lifeline], duties)?;
         drop(shared);
         let bell = Arc::new(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         let (held, offered_at) = (Vec::new(), Instant::now());

@@ -40,7 +40,8 @@ pub enum Interruption {
 
 /// A thread that attends to signals and to the terminal during a wait.
 pub struct Attendant {
-    pub cancel: Arc<Cancel>,
+    /// Ends each of the requests of this wait.
+    pub cancels: Arc<[Cancel]>,
     /// The signals that this process blocks during the wait.
     blocked: SignalSet,
     done: Arc<OwnedFd>,
@@ -49,18 +50,19 @@ pub struct Attendant {
 }
 
 impl Attendant {
-    /// Starts to attend. With `watched`, shows the queue of `hall` on the terminal.
-    pub fn start(hall: &SharedHall, watched: bool) -> io::Result<Self> {
+    /// Starts to attend to a wait with `requests` requests. With `watched`, shows the queue of `hall` on the terminal.
+    pub fn start(hall: &SharedHall, requests: usize, watched: bool) -> io::Result<Self> {
         let signals = STOPS.into_iter().chain([CANCEL]).filter(|signal| !is_ignored(*signal));
         let blocked = SignalSet::of(signals);
         let signals = SignalFd::new(&blocked)?;
         let done = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
         blocked.block()?;
-        let (cancel, interruption) = (Arc::new(Cancel::default()), Arc::new(Mutex::new(None)));
+        let cancels: Arc<[Cancel]> = (0..requests).map(|_| Cancel::default()).collect();
+        let interruption = Arc::new(Mutex::new(None));
         let mut duty = Duty {
             signals,
             done: done.clone(),
-            cancel: cancel.clone(),
+            cancels: cancels.clone(),
             interruption: interruption.clone(),
             display: watched.then(|| Display::new(hall.clone())),
         };
@@ -69,7 +71,7 @@ impl Attendant {
         if thread.is_err() {
             blocked.unblock()?;
         }
-        Ok(Attendant { cancel, blocked, done, interruption, thread: thread.ok() })
+        Ok(Attendant { cancels, blocked, done, interruption, thread: thread.ok() })
     }
 
     /// Ends the attendance. Returns why the attendant ended the wait, if it did.
@@ -97,7 +99,7 @@ impl Drop for Attendant {
 struct Duty {
     signals: SignalFd,
     done: Arc<OwnedFd>,
-    cancel: Arc<Cancel>,
+    cancels: Arc<[Cancel]>,
     interruption: Arc<Mutex<Option<Interruption>>>,
     display: Option<Display>,
 }
@@ -120,7 +122,7 @@ impl Duty {
                             self.interruption.lock().unwrap_or_else(PoisonError::into_inner);
                         *reason = Some(interruption);
                         drop(reason);
-                        self.cancel.cancel();
+                        self.cancels.iter().for_each(Cancel::cancel);
                         return;
                     }
                 }

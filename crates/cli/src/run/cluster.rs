@@ -45,6 +45,10 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
                    time if the slot is lost";
         return Err(Refusal::failure(why));
     }
+    if args.take().is_some_and(|count| count > 1) {
+        let why = "--take cannot be combined with --on: a holder on etcd has one slot";
+        return Err(Refusal::failure(why));
+    }
     if args.duties().time_limit.is_some() {
         let why = "--time-limit cannot be combined with --on: put `timeout` before CMD";
         return Err(Refusal::failure(why));
@@ -68,7 +72,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     let granted =
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
-    let variables = environment.variables(&name, granted.slot, granted.slots)?;
+    let variables = environment.variables(&name, &[granted.slot], granted.slots)?;
     let id = keeper.inside.variable(env::var_os(lifeline::VARIABLE));
     let run = prepared(&command, granted.slot, variables, granted.token, id);
     if args.verbose {
@@ -80,7 +84,11 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
-    let supervisor = match Supervisor::start(run, inherited, args.on_kill != Some(OnKill::Keep)) {
+    let supervisor = match Supervisor::start(
+        run,
+        inherited.into_iter().collect(),
+        args.on_kill != Some(OnKill::Keep),
+    ) {
         Ok(supervisor) => supervisor,
         Err(error) => {
             // If the release fails too, the slot becomes free when its lease ends.

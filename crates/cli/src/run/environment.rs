@@ -8,12 +8,14 @@ use crate::keeper::lifeline;
 pub const NAME: &str = "HALLPASS_NAME";
 const SLOT: &str = "HALLPASS_SLOT";
 const SLOTS: &str = "HALLPASS_SLOTS";
+/// All slots of a holder, separated by commas.
+const SLOTS_HELD: &str = "HALLPASS_SLOTS_HELD";
 const DEVICE: &str = "HALLPASS_DEVICE";
 /// The fencing token, for halls on a cluster.
 pub const TOKEN: &str = "HALLPASS_TOKEN";
 
 /// The variables that hallpass sets, so that `--env` must not.
-const OWN: [&str; 6] = [NAME, SLOT, SLOTS, DEVICE, TOKEN, lifeline::VARIABLE];
+const OWN: [&str; 7] = [NAME, SLOT, SLOTS, SLOTS_HELD, DEVICE, TOKEN, lifeline::VARIABLE];
 
 /// `--env VAR=v0,v1,...`: the value of a variable in each slot, or on each device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +52,19 @@ impl Mapping {
     }
 }
 
-/// Returns the variables that every holder of a slot has.
-pub fn variables_of_slot(name: &str, slot: usize, slots: usize) -> Vec<(String, String)> {
+/// Returns the variables that every holder has. `held` are its slots, of which there is at least one.
+pub fn variables_of_slots(name: &str, held: &[usize], slots: usize) -> Vec<(String, String)> {
     vec![
         (NAME.to_string(), name.to_string()),
-        (SLOT.to_string(), slot.to_string()),
+        (SLOT.to_string(), held[0].to_string()),
+        (SLOTS_HELD.to_string(), joined(held)),
         (SLOTS.to_string(), slots.to_string()),
     ]
+}
+
+/// Returns the items, separated by commas.
+pub fn joined(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// The variables of each slot; `per_device` consecutive slots share a device.
@@ -102,22 +110,25 @@ impl Environment {
         Some(format!("{option} has {count} values for {slots} slots; no slot gets {unused}"))
     }
 
-    /// Returns the variables for the holder of `slot` in the hall `name`, which has `slots` slots.
+    /// Returns the variables for the holder of the slots `held` in the hall `name`, which has `slots` slots. The values
+    /// of several slots are separated by commas; slots of one device share a value.
     pub fn variables(
         &self,
         name: &str,
-        slot: usize,
+        held: &[usize],
         slots: usize,
     ) -> Result<Vec<(String, String)>, String> {
         // The hall may have grown during the wait.
-        self.check(slot + 1)?;
-        let device = self.device(slot);
-        let mut variables = variables_of_slot(name, slot, slots);
+        self.check(held.iter().max().map_or(0, |last| last + 1))?;
+        let mut devices: Vec<_> = held.iter().map(|slot| self.device(*slot)).collect();
+        devices.dedup();
+        let mut variables = variables_of_slots(name, held, slots);
         if self.per_device.is_some() {
-            variables.push((DEVICE.to_string(), device.to_string()));
+            variables.push((DEVICE.to_string(), joined(&devices)));
         }
         for Mapping { variable, values, .. } in &self.mappings {
-            variables.push((variable.clone(), values[device].clone()));
+            let values: Vec<_> = devices.iter().map(|device| &values[*device]).collect();
+            variables.push((variable.clone(), joined(&values)));
         }
         Ok(variables)
     }
@@ -133,7 +144,7 @@ mod tests {
     }
 
     fn value(environment: &Environment, slot: usize, variable: &str) -> Option<String> {
-        let variables = environment.variables("gpu", slot, 8).expect("it has values");
+        let variables = environment.variables("gpu", &[slot], 8).expect("it has values");
         variables.into_iter().find(|(name, _)| name == variable).map(|(_, value)| value)
     }
 
@@ -159,13 +170,28 @@ mod tests {
     }
 
     #[test]
+    fn values_of_several_slots_are_joined() {
+        let joined = |environment: &Environment, held: &[usize], name: &str| {
+            let variables = environment.variables("gpu", held, 8).expect("it has values");
+            variables.into_iter().find(|(variable, _)| variable == name).map(|(_, value)| value)
+        };
+        let plain = environment(&["GPU=a,b,c"], 0);
+        assert_eq!(joined(&plain, &[0, 2], "GPU").as_deref(), Some("a,c"));
+        assert_eq!(joined(&plain, &[0, 2], "HALLPASS_SLOTS_HELD").as_deref(), Some("0,2"));
+        assert_eq!(joined(&plain, &[0, 2], "HALLPASS_SLOT").as_deref(), Some("0"));
+        let shared = environment(&["GPU=a,b"], 2);
+        assert_eq!(joined(&shared, &[0, 1, 2], "GPU").as_deref(), Some("a,b"));
+        assert_eq!(joined(&shared, &[2, 3], "HALLPASS_DEVICE").as_deref(), Some("1"));
+    }
+
+    #[test]
     fn too_few_values_are_refused() {
         let few = environment(&["GPU=a,b,c", "PORT=1,2"], 2);
         assert_eq!(few.slots(), Some(4));
         assert_eq!(few.check(4), Ok(()));
         let error = few.check(5).expect_err("slot 4 has no port");
         assert_eq!(error, "--env PORT needs 3 values for 5 slots, and has 2");
-        assert!(few.variables("gpu", 4, 5).is_err());
+        assert!(few.variables("gpu", &[4], 5).is_err());
         let unused = few.unused_values(3).expect("c has no slot");
         assert_eq!(unused, "--env GPU has 3 values for 3 slots; no slot gets c");
         assert_eq!(environment(&["GPU=a,b"], 2).unused_values(3), None);

@@ -14,6 +14,7 @@ mod options;
 mod signal_settings;
 mod spawn;
 mod supervisor;
+mod take;
 mod waiting;
 pub mod waker;
 mod warden;
@@ -25,11 +26,11 @@ use std::{
     time::Instant,
 };
 
-use hallpass_processes::HallDir;
+use hallpass_processes::{HallDir, SharedPass};
 
 pub use self::{
     display::sentence,
-    environment::variables_of_slot,
+    environment::variables_of_slots,
     inherited::{InheritedLifeline, LowDescriptor},
     options::{Args, parse_slots},
     supervisor::Ended,
@@ -37,7 +38,7 @@ pub use self::{
     warden::{Duties, Failure, WatchedCommand},
 };
 use self::{
-    environment::Environment,
+    environment::{Environment, joined},
     operands::{Invocation, with_slot},
     supervisor::{Supervisor, become_command},
 };
@@ -158,10 +159,11 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     args.no_cluster_options()?;
     check_file_system(dir.path())?;
     exit_on_truncated_file(OWN_FAILURE);
-    let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
+    let count = args.take().unwrap_or(1);
+    let low = LowDescriptor::reserve_for(if args.close { 0 } else { count })?;
     let hall = open_or_create(
         args.slots,
-        environment.slots().unwrap_or(1),
+        environment.slots().unwrap_or(count),
         || dir.open_existing(&name),
         |slots| dir.open(&name, slots),
     )?;
@@ -172,19 +174,23 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let description = args.description(&command);
     hall.describe_as(&description);
     let arrived = Instant::now();
-    let pass = waiting.acquire(&hall)?;
+    let mut passes = waiting.acquire_many(&hall, count)?;
+    passes.sort_by_key(SharedPass::slot);
+    let held: Vec<usize> = passes.iter().map(SharedPass::slot).collect();
     let begun = Instant::now();
 
-    let mut run = prepared(&command, &pass.slot().to_string());
-    run.envs(environment.variables(&name, pass.slot(), hall.slots())?);
+    let mut run = prepared(&command, &joined(&held));
+    run.envs(environment.variables(&name, &held, hall.slots())?);
     if args.verbose {
-        say(format_args!("{name}: slot {}: running {}", pass.slot(), shown(&command)));
+        say(format_args!("{name}: slot {}: running {}", joined(&held), shown(&command)));
     }
-    let lifeline = low.map(|low| low.replace_by(pass.lifeline())).transpose()?;
+    let lifelines = low.into_iter().zip(&passes);
+    let lifelines: Vec<_> =
+        lifelines.map(|(low, pass)| low.replace_by(pass.lifeline())).collect::<io::Result<_>>()?;
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = run_command(run, lifeline, args.duties()).map_err(|failure| match failure {
+    let ended = run_command(run, lifelines, args.duties()).map_err(|failure| match failure {
         Failure::NotStarted(error) => not_started(&command[0], &error),
         Failure::Unsupervised(error) => error.into(),
     })?;
@@ -194,13 +200,12 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if ended == Ended::TimedOut {
         say(format_args!("{name}: the command reached its time limit and was stopped"));
     }
-    let slots = vec![pass.slot()];
     match args.descendants {
-        true => pass.leave_to_lifeline(),
-        false => drop(pass),
+        true => passes.into_iter().for_each(SharedPass::leave_to_lifeline),
+        false => drop(passes),
     }
     if !args.no_log {
-        let entry = log::Entry::of_this_process(slots, waited, ran, ended.status(), &description);
+        let entry = log::Entry::of_this_process(held, waited, ran, ended.status(), &description);
         // A log that cannot be written, as on a full disk, is no failure of the command.
         let _ = log::append(hall.path(), &entry);
     }
@@ -217,13 +222,13 @@ fn prepared(command: &[OsString], slot: &str) -> Command {
 /// Runs the command, and returns how it ended.
 fn run_command(
     command: Command,
-    lifeline: Option<InheritedLifeline>,
+    lifelines: Vec<InheritedLifeline>,
     duties: Duties,
 ) -> Result<Ended, Failure> {
     if duties.any() {
-        return WatchedCommand::start(command, lifeline, duties)?.wait();
+        return WatchedCommand::start(command, lifelines, duties)?.wait();
     }
-    let started = Supervisor::start(command, lifeline, false).map_err(Failure::NotStarted)?;
+    let started = Supervisor::start(command, lifelines, false).map_err(Failure::NotStarted)?;
     Ok(started.wait()?)
 }
 

@@ -25,8 +25,8 @@ Without --dir, --system and --on, the hall is in the directory $HALLPASS_DIR, if
 $XDG_RUNTIME_DIR/hallpass, if that variable is set; else in /run/user/UID/hallpass, if /run/user/UID exists; else in \
 /tmp/hallpass-UID. With --system, it is in /run/lock/hallpass. Jobs that share a hall must use the same directory.
 
-The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS, HALLPASS_NAME, and \
-HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
+The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS_HELD (all of its slots), \
+HALLPASS_SLOTS, HALLPASS_NAME, and HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
 larger than that of every earlier holder of the same slot.
 
 With --on, hallpass runs a second process, the keeper, which talks to etcd. If it cannot confirm in time that \
@@ -55,6 +55,9 @@ pub struct Args {
     /// values of --env]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
+    /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
+    #[arg(long, value_name = "N")]
+    take: Option<NonZero<usize>>,
     /// Fail at once if no slot is free, with status 1 or that of -E
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
     pub nonblock: bool,
@@ -206,6 +209,11 @@ impl Args {
         }
     }
 
+    /// Returns the number of slots of --take, if it was given.
+    pub fn take(&self) -> Option<usize> {
+        self.take.map(NonZero::get)
+    }
+
     /// Returns what a warden has to do for these options.
     pub fn duties(&self) -> Duties {
         let grace = self.grace.unwrap_or(GRACE);
@@ -324,6 +332,7 @@ pub mod tests {
             &["-k", "-1", "gpu", "a"],
             &["-E", "256", "gpu", "a"],
             &["--per-device", "0", "gpu", "a"],
+            &["--take", "0", "gpu", "a"],
             &["--env", "X", "gpu", "a"],
             &["--system", "--dir", "/x", "gpu", "a"],
             &["--system", "--on", "etcd://x", "gpu", "a"],

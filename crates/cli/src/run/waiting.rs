@@ -14,6 +14,7 @@ use super::{
     attendant::{Attendant, Interruption},
     descendants::parent_of,
     environment,
+    take::{self, NotTaken},
 };
 use crate::{
     output::{can_paint, say},
@@ -38,13 +39,24 @@ pub struct Waiting {
 impl Waiting {
     /// Acquires a slot. On a terminal, shows the queue while waiting.
     pub fn acquire<'a>(&self, hall: &'a SharedHall) -> Result<SharedPass<'a>, Refusal> {
-        match hall.try_acquire() {
-            Err(Error::NoPermits) => {}
-            done => return Ok(done?),
+        Ok(self.acquire_many(hall, 1)?.remove(0))
+    }
+
+    /// Acquires `count` slots together. On a terminal, shows the queue while waiting.
+    pub fn acquire_many<'a>(
+        &self,
+        hall: &'a SharedHall,
+        count: usize,
+    ) -> Result<Vec<SharedPass<'a>>, Refusal> {
+        let refused = |error| refusal(hall, count, error);
+        match take::try_take(hall, count) {
+            Err(NotTaken::Hall(Error::NoPermits)) => {}
+            done => return done.map_err(refused),
         }
         let name = hall.name();
+        let what = if count == 1 { "no slot is free" } else { "not enough slots are free" };
         if self.nonblock {
-            return Err(self.conflict(NO_SLOT, || format!("{name}: no slot is free")));
+            return Err(self.conflict(NO_SLOT, || format!("{name}: {what}")));
         }
         if let Some(holder) = outer_holder(hall) {
             say(format_args!(
@@ -55,35 +67,40 @@ impl Waiting {
         let begun = Instant::now();
         let watched = io::stderr().is_terminal() && can_paint();
         if self.verbose && !watched {
-            say(format_args!("{name}: no slot is free; waiters ahead: {}", hall.waiting()));
+            say(format_args!("{name}: {what}; waiters ahead: {}", hall.waiting()));
         }
-        let got = self.wait(hall, begun, watched);
+        let got = self.wait(hall, count, begun, watched);
         let waited = begun.elapsed().as_secs_f64();
-        let pass = got?.ok_or_else(|| {
-            self.conflict(TIMED_OUT, || format!("{name}: no slot was free within {waited:.1} s"))
+        let (was_free, got_what) = match count {
+            1 => ("no slot was free".to_string(), "a slot".to_string()),
+            _ => (format!("{count} slots were not free together"), format!("{count} slots")),
+        };
+        let passes = got?.ok_or_else(|| {
+            self.conflict(TIMED_OUT, || format!("{name}: {was_free} within {waited:.1} s"))
         })?;
         if self.verbose {
-            say(format_args!("{name}: got a slot after {waited:.1} s"));
+            say(format_args!("{name}: got {got_what} after {waited:.1} s"));
         }
-        Ok(pass)
+        Ok(passes)
     }
 
     /// Waits in the queue. Returns `None` if the time of `-w` is over.
     fn wait<'a>(
         &self,
         hall: &'a SharedHall,
+        count: usize,
         begun: Instant,
         watched: bool,
-    ) -> Result<Option<SharedPass<'a>>, Refusal> {
+    ) -> Result<Option<Vec<SharedPass<'a>>>, Refusal> {
         let name = hall.name();
         let deadline = self.limit.and_then(|limit| begun.checked_add(limit));
         loop {
-            let attendant = Attendant::start(hall, watched)?;
-            let got = hall.acquire_unless(&attendant.cancel, deadline);
+            let attendant = Attendant::start(hall, count, watched)?;
+            let got = take::take(hall, &attendant.cancels, deadline);
             match attendant.finish() {
                 None => match got {
-                    Err(Error::NoPermits) => return Ok(None),
-                    done => return Ok(Some(done?)),
+                    Err(NotTaken::Hall(Error::NoPermits)) => return Ok(None),
+                    done => return done.map(Some).map_err(|error| refusal(hall, count, error)),
                 },
                 Some(Interruption::Cancelled) => {
                     return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
@@ -104,6 +121,18 @@ impl Waiting {
     /// The refusal if no slot was free. Like `flock(1)` and `timeout(1)`, it prints nothing without --verbose.
     pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
         Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
+    }
+}
+
+/// The refusal if a command did not get `count` slots for another reason than time.
+fn refusal(hall: &SharedHall, count: usize, error: NotTaken) -> Refusal {
+    match error {
+        NotTaken::TooMany { slots } => Refusal::failure(format!(
+            "--take {count} is more than the {slots} slots of hall `{}`: take at most {slots}, or resize the hall",
+            hall.name()
+        )),
+        NotTaken::Hall(error) => error.into(),
+        NotTaken::System(error) => error.into(),
     }
 }
 

@@ -1,0 +1,153 @@
+//! `--take N`: several slots for one command, given out together.
+//!
+//! A command that takes several slots makes one request for each of them, and all of its requests join the queue before
+//! another such command makes its first. Slots are granted in the order of the queue. So of two commands, the
+//! earlier one has all of its slots before the later one gets its first, and they cannot block each other, each with a
+//! part of its slots. Commands that take one slot join the queue as usual.
+//!
+//! The turn to make requests is a lock on the directory of the hall. It lasts for milliseconds, and the kernel
+//! releases it if its owner dies.
+
+use std::{
+    io,
+    os::fd::OwnedFd,
+    thread::{self, ScopedJoinHandle},
+    time::{Duration, Instant},
+};
+
+use hallpass_processes::{Cancel, Error, SharedHall, SharedPass};
+use rustix::{
+    fs::{FlockOperation, Mode, OFlags, flock, open},
+    io::Errno,
+};
+
+/// Time between two looks at whether a request has joined the queue, and at the lock.
+const SOON: Duration = Duration::from_millis(1);
+/// Time between two looks at whether the hall still has enough slots.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Why a command did not get its slots.
+pub enum NotTaken {
+    /// The hall has fewer slots.
+    TooMany {
+        slots: usize,
+    },
+    Hall(Error),
+    System(io::Error),
+}
+
+impl From<Error> for NotTaken {
+    fn from(error: Error) -> Self {
+        NotTaken::Hall(error)
+    }
+}
+
+/// Takes `count` slots if they are free and nobody waits. Fails with [`Error::NoPermits`] otherwise.
+pub fn try_take(hall: &SharedHall, count: usize) -> Result<Vec<SharedPass<'_>>, NotTaken> {
+    check(hall, count)?;
+    let mut passes = Vec::with_capacity(count);
+    while passes.len() < count {
+        passes.push(hall.try_acquire()?);
+    }
+    Ok(passes)
+}
+
+/// Waits for `cancels.len()` slots and takes them. Fails with [`Error::NoPermits`] at `deadline`, or when another thread
+/// cancels all of `cancels`.
+pub fn take<'a>(
+    hall: &'a SharedHall,
+    cancels: &[Cancel],
+    deadline: Option<Instant>,
+) -> Result<Vec<SharedPass<'a>>, NotTaken> {
+    check(hall, cancels.len())?;
+    if let [cancel] = cancels {
+        return Ok(vec![hall.acquire_unless(cancel, deadline)?]);
+    }
+    let Some(turn) = Turn::wait(hall, cancels, deadline)? else {
+        return Err(Error::NoPermits.into());
+    };
+    thread::scope(|scope| {
+        let mut requests: Vec<Request<'_, 'a>> = Vec::new();
+        for cancel in cancels {
+            requests.push(scope.spawn(move || hall.acquire_unless(cancel, deadline)));
+            // Also ends if a request was granted at once, or has failed.
+            while own_waiters(hall) + finished(&requests) < requests.len() {
+                thread::sleep(SOON);
+            }
+        }
+        drop(turn);
+        // The hall may shrink during the wait, so that the requests would never be granted.
+        while finished(&requests) < requests.len() {
+            if !hall.is_closed() && hall.slots() < cancels.len() {
+                cancels.iter().for_each(Cancel::cancel);
+                break;
+            }
+            let first = requests.iter().position(|request| !request.is_finished());
+            park_until_finished(&requests, first);
+        }
+        let results = requests.into_iter().map(|request| {
+            // A panic in a request is a fault of hallpass, and continues here.
+            request.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let passes = results.collect::<Result<Vec<_>, _>>();
+        check(hall, cancels.len())?;
+        Ok(passes?)
+    })
+}
+
+type Request<'scope, 'a> = ScopedJoinHandle<'scope, Result<SharedPass<'a>, Error>>;
+
+/// Fails if the hall does not have `count` slots.
+fn check(hall: &SharedHall, count: usize) -> Result<(), NotTaken> {
+    match hall.slots() {
+        0 => Err(Error::Closed.into()),
+        slots if slots < count => Err(NotTaken::TooMany { slots }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the number of requests of this process in the queue.
+fn own_waiters(hall: &SharedHall) -> usize {
+    hall.status().waiters.iter().filter(|one| one.own).count()
+}
+
+fn finished(requests: &[Request<'_, '_>]) -> usize {
+    requests.iter().filter(|request| request.is_finished()).count()
+}
+
+/// Waits for a request, for a limited time.
+fn park_until_finished(requests: &[Request<'_, '_>], which: Option<usize>) {
+    let begun = Instant::now();
+    let is_finished = || which.is_none_or(|which| requests[which].is_finished());
+    while !is_finished() && begun.elapsed() < LOOK {
+        thread::sleep(SOON);
+    }
+}
+
+/// The turn of a command to make its requests.
+struct Turn(#[expect(dead_code, reason = "closing it releases the lock")] OwnedFd);
+
+impl Turn {
+    /// Waits for the turn. Returns `None` at `deadline`, or if the wait is cancelled.
+    fn wait(
+        hall: &SharedHall,
+        cancels: &[Cancel],
+        deadline: Option<Instant>,
+    ) -> Result<Option<Self>, NotTaken> {
+        let system = |error: Errno| NotTaken::System(error.into());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = open(hall.path(), flags, Mode::empty()).map_err(system)?;
+        loop {
+            match flock(&dir, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(Turn(dir))),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(error) => return Err(system(error)),
+            }
+            let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+            if is_late || cancels.iter().any(Cancel::is_cancelled) {
+                return Ok(None);
+            }
+            thread::sleep(SOON);
+        }
+    }
+}
