@@ -82,11 +82,15 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// A process of a hall: its host, its PID, and when it joined the queue or got its slot.
-type Key<'a> = (Option<&'a str>, u32, SystemTime);
+/// Returns `true` if both are the same holder or waiter. A holder is the same although its time has changed: hallpass
+/// sets it when the process wakes up, a moment after the slot was granted.
+fn is_same(one: &Participant, other: &Participant) -> bool {
+    let since = |one: &Participant| one.slot.is_none().then_some(one.since);
+    is_same_process(one, other) && one.slot == other.slot && since(one) == since(other)
+}
 
-fn key(one: &Participant) -> Key<'_> {
-    (one.host.as_deref(), one.pid, one.since)
+fn is_same_process(one: &Participant, other: &Participant) -> bool {
+    (&one.host, one.pid) == (&other.host, other.pid)
 }
 
 fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
@@ -95,26 +99,22 @@ fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
         (event["event"], event["hall"]) = (json!(what), json!(name));
         event
     };
-    let find = |all: &[Participant], one: &Participant| {
-        all.iter().position(|other| key(other) == key(one) && other.slot == one.slot)
-    };
-    let is_same_process =
-        |one: &Participant, other: &Participant| (&one.host, one.pid) == (&other.host, other.pid);
+    let has = |all: &[Participant], one: &Participant| all.iter().any(|other| is_same(one, other));
     let (Status { holders, waiters, .. }, was) = (&new.status, &old.status);
     let mut events = Vec::new();
     // A slot is free before its next holder has it, and a waiter leaves the queue when it gets one.
-    let left = was.holders.iter().filter(|one| find(holders, one).is_none());
+    let left = was.holders.iter().filter(|one| !has(holders, one));
     events.extend(left.map(|one| event(old, "left", one)));
-    let entered: Vec<_> = holders.iter().filter(|one| find(&was.holders, one).is_none()).collect();
+    let entered: Vec<_> = holders.iter().filter(|one| !has(&was.holders, one)).collect();
     events.extend(entered.iter().map(|one| event(new, "entered", one)));
     let gave_up = was.waiters.iter().filter(|one| {
-        find(waiters, one).is_none() && !entered.iter().any(|other| is_same_process(one, other))
+        !has(waiters, one) && !entered.iter().any(|other| is_same_process(one, other))
     });
     events.extend(gave_up.map(|one| event(old, "gave_up", one)));
-    let joined = waiters.iter().filter(|one| find(&was.waiters, one).is_none());
+    let joined = waiters.iter().filter(|one| !has(&was.waiters, one));
     events.extend(joined.map(|one| event(new, "joined", one)));
     for one in holders.iter().chain(waiters) {
-        let known = was.holders.iter().chain(&was.waiters).find(|other| key(other) == key(one));
+        let known = was.holders.iter().chain(&was.waiters).find(|other| is_same(one, other));
         let Some(known) = known else { continue };
         if known.alive && !one.alive {
             events.push(event(new, "died", one));
@@ -160,6 +160,8 @@ mod tests {
         let expected = ["left 1", "entered 2", "gave_up 3", "joined 4"];
         assert_eq!(names(Some(first()), Some(second)), expected);
         assert_eq!(names(Some(first()), None), ["removed null"]);
+        let woken = view(vec![holder(1, 5)], vec![waiter(2, 8), waiter(3, 7)]);
+        assert_eq!(names(Some(first()), Some(woken)), [""; 0], "the same holder, awake");
         let mut third = first();
         (third.status.slots, third.status.holders[0].alive) = (7, false);
         third.stopped.insert(2);
