@@ -1,7 +1,7 @@
-//! Links the unwinder of panics statically where the C compiler has it.
+//! Links the unwinder of panics statically, if the C compiler has a static unwinder.
 //!
-//! Rust's standard library takes the unwinder from `libgcc_s.so`. Loading that library is a large
-//! part of what `hallpass run` costs a short command.
+//! Rust's standard library uses the unwinder of `libgcc_s.so`. For a short command, loading this library is a large
+//! part of the time that `hallpass run` takes.
 
 use std::{env, path::Path, process::Command};
 
@@ -15,8 +15,8 @@ fn main() {
     }
 }
 
-/// Returns `true` if the linker finds the static library. GCC and clang print its path, or the name alone
-/// if they do not have it.
+/// Returns `true` if the linker finds the static library. If GCC or clang has the library, it prints the path of it.
+/// Otherwise it prints only the name.
 fn linker_finds_unwinder() -> bool {
     let linker = env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
     let Ok(answer) = Command::new(linker).arg(format!("-print-file-name={UNWINDER}")).output()

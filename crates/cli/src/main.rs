@@ -93,8 +93,8 @@ fn main() -> ExitCode {
     if let Some(pair) = run::waker::called() {
         return run::waker::run(pair);
     }
-    // `hallpass run` may be called thousands of times for short commands, and building the parser for all
-    // subcommands would take longer than the rest of the call.
+    // Users may call `hallpass run` thousands of times for short commands. Building the parser for all subcommands
+    // would take longer than the rest of such a call.
     if let Some(args) = run::Args::of_command_line() {
         return run::run(args);
     }
@@ -137,7 +137,7 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
     let of_run = env::args_os().nth(1).is_some_and(|word| word == "run" || word == "jobserver");
     match error.exit_code() {
         0 if is_written => ExitCode::SUCCESS,
-        // Smaller statuses could be those of the command.
+        // The command could return a smaller status.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
         code => ExitCode::from(code.max(USAGE_ERROR) as u8),
     }

@@ -28,7 +28,7 @@ pub fn say(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(format!("hallpass: {text}\n").as_bytes());
 }
 
-/// Returns `true` if the terminal can move its cursor. Call it only if there is a terminal.
+/// Returns `true` if the terminal can move its cursor. Call this only if there is a terminal.
 pub fn can_paint() -> bool {
     env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

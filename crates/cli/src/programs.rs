@@ -1,5 +1,5 @@
-//! Subcommands that are programs of their own: `hallpass lab` runs `hallpass-lab`, `hallpass bench`
-//! runs `hallpass-bench`.
+//! Subcommands that are separate programs: `hallpass lab` runs `hallpass-lab`, and `hallpass bench` runs
+//! `hallpass-bench`.
 
 use std::{
     env,
@@ -51,8 +51,8 @@ impl Program {
         }
     }
 
-    /// Replaces this process by the program, so that signals, the terminal and the exit status are those of
-    /// the program. Returns only if it cannot be started.
+    /// Replaces this process by the program, so that the program itself gets the signals and the terminal, and
+    /// sets the exit status. Returns only if the program cannot be started.
     pub fn exec(self, args: Args) -> ExitCode {
         let error = self.replace_this_process(&args.words);
         match error.kind() {
@@ -66,7 +66,7 @@ impl Program {
         ExitCode::from(NOT_STARTED)
     }
 
-    /// Prefers the program in the directory of this one, because it has the same version.
+    /// Prefers the program in the directory of this program, because it has the same version.
     fn replace_this_process(self, words: &[OsString]) -> io::Error {
         let beside = env::current_exe().map(|path| path.with_file_name(self.name()));
         if let Ok(path) = beside {

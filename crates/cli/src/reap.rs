@@ -1,4 +1,4 @@
-//! `hallpass reap`: releases slots of dead processes, without waiting for a newcomer to do it.
+//! `hallpass reap`: releases slots of dead processes. Without it, the next newcomer would release them.
 
 use std::process::ExitCode;
 

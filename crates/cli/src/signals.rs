@@ -1,4 +1,4 @@
-//! Signal masks, signal actions, and a descriptor to read signals from. rustix does not have them, so these
+//! Signal masks, signal actions, and a descriptor from which signals are read. rustix does not have them, so these
 //! are safe wrappers around functions of the C library.
 #![allow(unsafe_code)]
 
@@ -122,13 +122,12 @@ pub fn raise(signal: Signal) -> io::Result<()> {
 /// The exit status of this process if a file that it has mapped is truncated.
 static STATUS_ON_BUS_ERROR: AtomicU8 = AtomicU8::new(1);
 
-/// Lets this process end with `status` and a message, instead of dying of SIGBUS, if another program truncates a
-/// file of a hall. Later calls change the status.
+/// Handles SIGBUS, which this process gets if another program truncates the file of a hall. The process then ends
+/// with `status` and a message. Later calls change the status.
 pub fn exit_on_truncated_file(status: u8) {
     STATUS_ON_BUS_ERROR.store(status, Ordering::SeqCst);
     let handler: extern "C" fn(libc::c_int) = on_bus_error;
-    // SAFETY: the handler makes only calls that are allowed in a handler, and does not return to the access that
-    // failed.
+    // SAFETY: the handler makes only calls that are allowed in a handler, and does not return to the failed access.
     unsafe { libc::signal(libc::SIGBUS, handler as libc::sighandler_t) };
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{location::Error, time, users};
 
-/// Names of users; each is looked up once.
+/// Names of users. Each name is looked up only once.
 #[derive(Default)]
 pub struct Users {
     names: HashMap<u32, Option<String>>,
@@ -36,12 +36,12 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// The machine of a participant; empty in a hall of one machine.
+/// Returns the machine of a participant; empty in a hall of processes.
 pub fn host(one: &Participant) -> String {
     one.host.as_deref().map_or_else(String::new, printable)
 }
 
-/// The name of a participant's user, or the number if the user has no name.
+/// Returns the name of the user of a participant, or the number if the user has no name.
 pub fn user(one: &Participant) -> String {
     let number = || one.uid.map_or_else(String::new, |uid| uid.to_string());
     one.user.as_deref().map_or_else(number, printable)
@@ -54,8 +54,9 @@ pub fn rfc3339(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
 
-/// Returns `true` if the process runs on this machine and is stopped. The PID may be that of another PID
-/// namespace, so the process must also belong to the user of the participant.
+/// Returns `true` if the process runs on this machine and is stopped. The participant may be in another PID
+/// namespace, and its PID may belong to another process here. So the process must also belong to the user of the
+/// participant.
 fn is_stopped(one: &Participant) -> bool {
     let (true, None, Some(uid)) = (one.alive, &one.host, one.uid) else { return false };
     let process = format!("/proc/{}", one.pid);
@@ -70,7 +71,7 @@ pub struct View {
     pub status: Status,
     /// The PIDs of processes of this machine that are stopped.
     pub stopped: HashSet<u32>,
-    /// When the snapshot was taken; ages are counted until then.
+    /// The time at which the snapshot was taken. Ages are counted until then.
     seen: SystemTime,
 }
 
@@ -105,8 +106,8 @@ impl View {
         slots.saturating_sub(holders.iter().filter(counts).count())
     }
 
-    /// How long a holder has had its slot, or a waiter has waited. Zero if the start lies in the future,
-    /// as after the clock was set back or on another machine.
+    /// Returns how long a holder has had its slot, or a waiter has waited. Returns zero if the start is in the
+    /// future. This happens if the clock was set back, or on another machine.
     fn age(&self, one: &Participant) -> Duration {
         self.seen.duration_since(one.since).unwrap_or_default()
     }
@@ -116,7 +117,7 @@ impl View {
         time::short(self.age(one))
     }
 
-    /// The numbers of the hall, for programs.
+    /// Returns the numbers of the hall as JSON.
     pub fn summary(&self) -> Value {
         json!({
             "name": self.status.name,
@@ -128,7 +129,7 @@ impl View {
         })
     }
 
-    /// The hall with all holders and waiters, for programs.
+    /// Returns the hall with all holders and waiters as JSON.
     pub fn to_json(&self) -> Value {
         let all = |all: &[Participant]| all.iter().map(|one| self.one_to_json(one)).collect();
         let mut hall = self.summary();
@@ -160,7 +161,7 @@ impl View {
     }
 }
 
-/// A hall that cannot be read, for programs.
+/// Returns JSON for a hall that cannot be read.
 pub fn unreadable(name: &str, error: &Error) -> Value {
     json!({ "name": name, "error": error.to_string() })
 }

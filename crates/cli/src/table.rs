@@ -10,13 +10,13 @@ use crate::{
     snapshot::{View, host, printable, user},
 };
 
-/// A line of text, and what it shows.
+/// A line of text, and its kind.
 pub struct Line {
     pub text: String,
     pub kind: LineKind,
 }
 
-/// What a line shows, which decides its colour.
+/// The kind of a line, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// A hall with a free slot.
@@ -42,7 +42,7 @@ impl Line {
         Line { text: text.into(), kind }
     }
 
-    /// Returns the line, cut to `width` columns and in its colour if `is_coloured`.
+    /// Returns the line, truncated to `width` columns, and in its colour if `is_coloured`.
     pub fn painted(&self, width: usize, is_coloured: bool) -> String {
         let text = console::truncate_str(&self.text, width, "…");
         let style = Style::new().force_styling(is_coloured);
@@ -88,7 +88,7 @@ pub fn tables(halls: &[&View]) -> (Line, Vec<Vec<Line>>) {
     (Line::new(LineKind::Columns, aligned(&head, widths)), lines.collect())
 }
 
-/// Returns the lines of one hall. Column headings are included if there is anything below them.
+/// Returns the lines of one hall. It includes column headings if the hall has holders or waiters.
 pub fn table(hall: &View) -> Vec<Line> {
     let (head, mut lines) = tables(&[hall]);
     let mut lines = lines.remove(0);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_tell_full_halls_waiters_and_dead_holders_apart() {
+    fn full_halls_waiters_and_dead_holders_have_different_colours() {
         let kinds: Vec<_> = table(&hall()).iter().map(|line| line.kind).collect();
         use LineKind::*;
         assert_eq!(kinds, [FullHall, Columns, Holder, Dead, Holder, Waiter]);

@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds * unit as f64).unwrap_or(Duration::MAX))
 }
 
-/// A time in its two largest units: `12s`, `3m12s`, `2h05m`, `3d04h`.
+/// Formats a time in its two largest units: `12s`, `3m12s`, `2h05m`, `3d04h`.
 pub fn short(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

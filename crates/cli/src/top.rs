@@ -94,8 +94,8 @@ impl Drop for Screen {
 
 /// Returns the keys and other events of the terminal.
 ///
-/// A thread of its own reads them, because reading never returns once the terminal is closed. The thread
-/// lasts as long as the process.
+/// A separate thread reads them, because a read never returns once the terminal is closed. The thread runs until the
+/// process ends.
 fn terminal_events() -> io::Result<Receiver<Event>> {
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().name("terminal".into()).spawn(move || {
@@ -238,7 +238,7 @@ impl Screenful {
                     let text = format!("{}: {}", printable(&name), printable(&error.to_string()));
                     messages.push(Line::new(LineKind::Problem, text));
                     if error.is_unreachable() {
-                        break; // each further hall would time out, and `q` would have to wait for that
+                        break; // each further hall would time out, and `q` would not work in the meantime
                     }
                 }
             }
@@ -254,8 +254,8 @@ impl Screenful {
     }
 }
 
-/// The order of halls: those with waiters, then those with holders, then idle ones, each by name. The order
-/// within these three groups does not depend on numbers, so that lines do not jump at every update.
+/// Returns the sort key of a hall. Halls with waiters come first, then halls with holders, then idle halls. Within
+/// these groups, halls are sorted by name and not by numbers, so that lines do not jump at every update.
 fn busyness(hall: &View) -> (bool, bool, String) {
     (hall.status.waiters.is_empty(), hall.status.holders.is_empty(), hall.status.name.clone())
 }
@@ -267,7 +267,7 @@ fn totals(halls: &[View]) -> String {
     format!("{} hall{s}, {busy} busy, {waiting} waiting", halls.len())
 }
 
-/// Says which halls are on the screen, if not all lines fit into `room` rows.
+/// Returns a text that says which halls are on the screen, if not all lines fit into `room` rows.
 fn footer(groups: &[Vec<Line>], skipped: usize, room: usize) -> String {
     let count: usize = groups.iter().map(Vec::len).sum();
     if count <= room {

@@ -1,4 +1,4 @@
-//! `hallpass demo`, in a pipe.
+//! Tests `hallpass demo` in a pipe.
 
 use std::{
     io::{BufRead, BufReader},

@@ -1,4 +1,4 @@
-//! The commands of `hallpass` that the documents print run as printed.
+//! Runs the commands of `hallpass` as the documents print them.
 
 use hallpass_testbed::documents::{Scratch, blocks};
 
@@ -7,10 +7,10 @@ fn printed_commands_run_as_printed() {
     let blocks = blocks();
     let ours: Vec<_> = blocks.iter().filter(|block| block.is_run_with("hallpass")).collect();
     assert!(!ours.is_empty());
-    // The blocks of a document follow each other: a later one looks at the hall of an earlier one.
+    // The blocks of a document run in order, because a later block may use the hall of an earlier block.
     for document in ours.chunk_by(|one, other| one.file == other.file) {
         let scratch = Scratch::new(env!("CARGO_BIN_EXE_hallpass"));
-        // The commands that examples run, which this machine need not have.
+        // Examples run these commands, but the machine may not have them.
         scratch.script("bin/python", "test -f \"$1\" && echo \"slot $HALLPASS_SLOT\"");
         scratch.script("train.py", "");
         scratch.script("backup.sh", "");

@@ -1,4 +1,5 @@
-//! `hallpass` with halls on etcd: what it passes on to the command, what it shows and what it refuses.
+//! Tests of `hallpass` with halls on etcd: the input, output and signals of the command, the output of hallpass,
+//! and bad options.
 
 mod common;
 
@@ -86,7 +87,7 @@ fn another_number_of_slots_is_refused_and_both_are_named() {
 }
 
 #[test]
-fn without_a_slot_the_status_says_why() {
+fn without_a_slot_the_exit_status_shows_the_reason() {
     let (_, halls) = halls!("conflicts");
     let holder = halls.hold(&["-k", "1"], "x");
     // The holder stays, so a call that waits would never return.
@@ -116,7 +117,7 @@ fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         waiter.send(signal);
         assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal.as_raw()));
-        // Its lease ends much later.
+        // The lease of the waiter ends much later.
         eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
     }
     assert_eq!(holder.leave().0, Some(0));
@@ -208,7 +209,7 @@ fn invalid_options_are_refused_with_a_reason() {
 fn a_cluster_that_is_down_is_named_after_the_dial_timeout() {
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nowhere.local_addr().expect("it has one").to_string();
-    // One accepts connections and does not answer, and one accepts none.
+    // The first member accepts connections but does not answer. The second accepts no connections.
     let silent = Halls::on(&format!("etcd://{address}"));
     let absent = Halls::on("etcd://127.0.0.1:1");
     for (halls, address) in [(silent, address.as_str()), (absent, "127.0.0.1:1")] {
@@ -217,7 +218,7 @@ fn a_cluster_that_is_down_is_named_after_the_dial_timeout() {
             ("status", &["--dial-timeout", "0.5"], 1),
         ] {
             let begun = Instant::now();
-            // Without the option, this would be the limit.
+            // Without the option, this variable would set the limit.
             let mut command = halls.command(command, words);
             let output = command.env("ETCDCTL_COMMAND_TIMEOUT", "1h").output().expect("it runs");
             let said = said(&output);

@@ -1,5 +1,5 @@
-//! Which process keeps a slot on etcd when processes are killed or stopped, and when etcd cannot be reached. The
-//! command ends before another one can get the slot.
+//! Tests of halls on etcd when processes are killed or stopped, and when etcd cannot be reached. They check which
+//! process keeps the slot, and that the command ends before another one can get the slot.
 
 mod common;
 
@@ -13,15 +13,15 @@ use common::{
 use hallpass_testbed::{EtcdCluster, Proxy};
 use rustix::process::Signal;
 
-/// The exit status if the slot was lost and the command was stopped half-way.
+/// The exit status if the slot was lost and the command was stopped before its end.
 const STOPPED: i32 = 123;
-/// For a slot that is to be lost soon.
+/// Options for a slot that has to be lost soon.
 const SHORT: [&str; 4] = ["--ttl", "3", "--grace", "0.4"];
-/// For a command that needs some time between SIGTERM and SIGKILL.
+/// Options for a command that needs some time between SIGTERM and SIGKILL.
 const LONG_GRACE: [&str; 4] = ["--ttl", "4", "--grace", "1.5"];
-/// For a slot that is renewed every 1.2 s, which `await_renewal` can see.
+/// Options for a slot that is renewed every 1.2 s, which `await_renewal` can notice.
 const RENEWED: [&str; 4] = ["--ttl", "12", "--grace", "0.4"];
-/// For a slot that must be released: no test waits until it expires.
+/// Options for a slot that must be released. No test waits until it expires.
 const ENDLESS: [&str; 4] = ["--ttl", "300", "--grace", "0.4"];
 
 /// The halls of one test on the cluster that all tests share.
@@ -32,7 +32,7 @@ macro_rules! halls {
     }};
 }
 
-/// Returns a connection to the halls of a test that can be cut.
+/// Returns the halls of a test, and a proxy that can cut the connection to them.
 fn through(cluster: &EtcdCluster, test: &str) -> (Proxy, Halls) {
     let path = Proxy::before(cluster.member(0));
     let halls = Halls::on(&format!("etcd://{}/{test}", path.address()));
@@ -48,8 +48,8 @@ fn end_of(mut running: Running) -> (Option<i32>, String) {
     (code, text(&said))
 }
 
-/// Starts a command that waits for the slot of `x`. When it gets in, it prints `alone`, or `both` if the process
-/// `pid` still executes instructions.
+/// Starts a command that waits for the slot of `x`. When it gets the slot, it prints `alone`, or `both` if the
+/// process `pid` still executes instructions.
 fn start_successor(halls: &Halls, pid: i32) -> Running {
     // 4 is the kernel's flag for a process that is exiting.
     let look = format!(
@@ -68,7 +68,7 @@ fn assert_lost(holder: Running) {
 }
 
 #[test]
-fn a_killed_hallpass_takes_its_command_along() {
+fn if_hallpass_is_killed_its_command_is_killed_too() {
     let (_, halls) = halls!("killed");
     let mut holder = halls.hold(&[&ENDLESS[..], &["-k", "1"]].concat(), "x");
     holder.kill_hallpass();
@@ -78,7 +78,7 @@ fn a_killed_hallpass_takes_its_command_along() {
 }
 
 #[test]
-fn a_killed_hallpass_takes_the_children_of_its_command_along() {
+fn if_hallpass_is_killed_the_children_of_its_command_are_killed_too() {
     let (_, halls) = halls!("children");
     let script = "(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait";
     let mut holder = halls.start(&[&ENDLESS[..], &["-k", "1", "x", "sh", "-c", script]].concat());
@@ -89,7 +89,7 @@ fn a_killed_hallpass_takes_the_children_of_its_command_along() {
 }
 
 #[test]
-fn on_request_the_command_of_a_killed_hallpass_keeps_running_and_keeps_the_slot() {
+fn with_on_kill_keep_the_command_of_a_killed_hallpass_keeps_running_and_keeps_the_slot() {
     let (cluster, halls) = halls!("kept");
     let mut holder = halls.hold(&[&RENEWED[..], &["-k", "1", "--on-kill", "keep"]].concat(), "x");
     holder.kill_hallpass();
@@ -181,7 +181,7 @@ fn with_its_connection_cut(cluster: &EtcdCluster, test: &str) {
     assert!(fs::read_to_string(log).expect("a log").contains("child"));
 }
 
-/// Cuts the connection of a command that has printed the PID of its child. The child must be gone when the
+/// Cuts the connection of a command that has printed the PID of its child. Checks that the child is gone when the
 /// successor starts.
 #[track_caller]
 fn assert_no_child_outlives_the_slot(halls: &Halls, path: Proxy, mut held: Running) {
@@ -196,13 +196,15 @@ fn assert_no_child_outlives_the_slot(halls: &Halls, path: Proxy, mut held: Runni
 fn without_the_lifeline(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let (path, far) = through(cluster, test);
-    // With -o, the command does not inherit the lifeline, as if it had closed what it inherits. Python does.
+    // With -o, the command does not inherit the lifeline. This is as if it had closed its inherited descriptors,
+    // as Python does for its children.
     let script = "sleep 1000 & echo $!; wait";
     let held = far.start(&[&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", script]].concat());
     assert_no_child_outlives_the_slot(&halls, path, held);
 }
 
-/// The outer `hallpass run` loses its slot, and must end the processes of the inner one, which ignore SIGTERM.
+/// The outer `hallpass run` loses its slot, and must end the processes of the inner `hallpass run`, which ignore
+/// SIGTERM.
 fn with_a_nested_hallpass(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let (path, far) = through(cluster, test);
@@ -214,8 +216,8 @@ fn with_a_nested_hallpass(cluster: &EtcdCluster, test: &str) {
     assert_no_child_outlives_the_slot(&halls, path, held);
 }
 
-/// Starts itself again and again, each time as a new process that lives for some milliseconds, and logs that. The
-/// number of times is limited, so that a failed test does not leave it behind.
+/// A script that starts itself again and again, each time as a new process that lives for some milliseconds and
+/// logs its start. The number of times is limited, so that the script ends even if the test fails.
 const CHAIN: &str = "trap '' TERM; echo $1 >>$0.log; sleep 0.005; \
                      [ $1 = 0 ] || sh $0 $(($1 - 1)) </dev/null >/dev/null 2>&1 &";
 
@@ -248,7 +250,7 @@ fn a_command_that_is_cut_off_gets_sigterm_first() {
     assert_eq!(holder.line(), "in");
     path.cut();
     assert_eq!(holder.line(), "asked");
-    assert_eq!(end_of(holder).0, Some(STOPPED), "whatever the command's status is");
+    assert_eq!(end_of(holder).0, Some(STOPPED), "whatever the status of the command is");
 }
 
 #[test]
@@ -307,11 +309,11 @@ fn a_hall_that_is_removed_by_force_stops_the_command() {
     assert!(said.contains("the pass was lost (the claim is gone from etcd)"), "{said}");
 }
 
-/// Leaves a child running for a minute, and prints its process id.
+/// A script that leaves a child running for a minute, and prints its process id.
 const LEAVES_A_CHILD: &str = "sleep 60 </dev/null >/dev/null 2>&1 & echo $!; exit 6";
 
 #[test]
-fn children_left_running_keep_the_slot_on_request_only() {
+fn children_left_running_keep_the_slot_only_with_descendants() {
     let (_, halls) = halls!("left");
     let mut running = halls.start(&["-k", "1", "x", "sh", "-c", LEAVES_A_CHILD]);
     let child: i32 = running.line().parse().expect("a number");

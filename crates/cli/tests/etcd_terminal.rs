@@ -1,4 +1,4 @@
-//! `hallpass run --on` at a terminal: the line while waiting, Ctrl-C, Ctrl-Z.
+//! Tests of `hallpass run --on` on a terminal: the status line, Ctrl-C, Ctrl-Z.
 
 mod common;
 

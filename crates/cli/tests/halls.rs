@@ -1,4 +1,4 @@
-//! `hallpass status`, `list`, `reap`, `resize` and `rm`: their output and their errors.
+//! Tests of the output and the errors of `hallpass status`, `list`, `reap`, `resize` and `rm`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Manual pages and completions, generated from the description of the command line.
+//! Tests of manual pages and completions, which are generated from the description of the command line.
 
 use std::{
     fs,

@@ -13,8 +13,9 @@ use tempfile::TempDir;
 /// A directory that contains a copy of hallpass and nothing else.
 struct Alone {
     dir: TempDir,
-    /// A program cannot start while any process has its file open for writing. A process that another test
-    /// starts inherits that file until it executes its own program, so these tests run one after another.
+    /// A program cannot start while any process has its file open for writing. If another test starts a process at
+    /// this moment, that process inherits the open file until it executes its program. So these tests run one
+    /// after another.
     _turn: MutexGuard<'static, ()>,
 }
 

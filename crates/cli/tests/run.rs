@@ -1,4 +1,4 @@
-//! `hallpass run`: exit statuses, waiting, the environment, bad input.
+//! Tests of `hallpass run`: exit statuses, waiting, the environment, bad input.
 
 mod common;
 
@@ -13,7 +13,7 @@ use std::{
 use common::{HALLPASS, Halls, Running, eventually, text};
 
 #[test]
-fn the_exit_status_is_the_commands() {
+fn the_exit_status_is_that_of_the_command() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["-k", "1", "x", "--", "true"]), Some(0));
     assert_eq!(halls.run(&["x", "false"]), Some(1));
@@ -26,7 +26,7 @@ fn the_exit_status_is_the_commands() {
 }
 
 #[test]
-fn a_command_that_cannot_run_is_126_or_127() {
+fn the_status_for_a_command_that_cannot_run_is_126_or_127() {
     let halls = Halls::new();
     let file = halls.path().join("not-executable");
     fs::write(&file, "text").expect("written");
@@ -194,7 +194,7 @@ fn too_few_values_are_refused_before_a_hall_is_created_or_waited_for() {
     let output = halls.output("run", &[&options[..], &["x", "true"]].concat());
     assert_eq!(output.status.code(), Some(125));
     let said = text(&output.stderr);
-    assert!(said.contains("--env CARD needs 3 values for 3 slots, and has 2"), "{said}");
+    assert!(said.contains("--env CARD needs 3 values for 3 slots, but has 2"), "{said}");
     assert_eq!(halls.prints("list", &[]), "");
     let holder = halls.hold(&["-k", "1"], "x");
     assert_eq!(halls.run(&["--env", "CARD=", "-n", "x", "true"]), Some(1), "one value is enough");
@@ -243,7 +243,7 @@ fn a_path_that_cannot_be_a_directory_is_refused_with_125() {
     let halls = Halls::new();
     let file = halls.path().join("file");
     fs::write(&file, "not a directory").expect("written");
-    // Not even root can create the second.
+    // Not even root can create the second directory.
     for place in [file.to_str().expect("text"), "/proc/halls"] {
         let output = halls.output("run", &["x", "true"]);
         assert_eq!(output.status.code(), Some(0));
@@ -258,7 +258,7 @@ fn a_path_that_cannot_be_a_directory_is_refused_with_125() {
     assert_eq!(fs::read_to_string(&file).expect("text"), "not a directory");
 }
 
-/// Runs a command by `env(1)`, whose options set the actions of signals.
+/// Runs a command with `env(1)`. Its options set the actions of signals.
 fn started_by_env(options: &[&str], words: &[&str]) -> Output {
     Command::new("env").args(options).args(words).output().expect("it runs")
 }

@@ -1,4 +1,5 @@
-//! `hallpass run` at the edges: low limits, full disks, an empty command, and the libraries it loads.
+//! Tests of `hallpass run` in unusual conditions: low limits, full disks, an empty command, and the libraries it
+//! loads.
 
 mod common;
 
@@ -42,7 +43,7 @@ fn help_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn an_empty_command_is_127_and_the_message_says_so() {
+fn an_empty_command_gives_status_127_and_a_message() {
     let halls = Halls::new();
     for option in ["--verbose", "--no-fork"] {
         let output = halls.output("run", &[option, "x", ""]);
@@ -86,7 +87,7 @@ fn a_misspelt_command_or_option_gets_a_suggestion() {
     }
 }
 
-/// Loading a library is a large part of what `hallpass run` costs a short command.
+/// For a short command, loading a library is a large part of the time that `hallpass run` takes.
 #[test]
 fn run_loads_no_library_but_the_c_library() {
     let halls = Halls::new();
@@ -97,7 +98,7 @@ fn run_loads_no_library_but_the_c_library() {
     }
 }
 
-/// A datagram socket keeps each write apart.
+/// The test uses a datagram socket, on which each write is a separate message.
 #[test]
 fn a_message_is_one_write() {
     let halls = Halls::new();
@@ -143,7 +144,7 @@ fn a_run_inside_a_run_of_the_same_hall_gets_a_hint_while_it_waits() {
         said.contains("x: waiting inside process ") && said.contains("neither ever ends"),
         "{said}"
     );
-    // A run in another hall, and a run that is not inside the holder, get none.
+    // A run in another hall, and a run that the holder has not started, get no hint.
     let _holder = halls.hold(&[], "x");
     let output = halls.output("run", &["y", "sh", "-c", &format!("{inner}; exit $?")]);
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(124), ""));

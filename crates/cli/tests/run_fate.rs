@@ -1,4 +1,4 @@
-//! What happens to the slot when hallpass is killed, and when the command leaves children behind.
+//! Tests of the slot when hallpass is killed, and when the command leaves children running.
 
 mod common;
 
@@ -170,7 +170,7 @@ fn with_descendants_a_child_that_closes_its_descriptors_keeps_the_slot() {
 /// Prints the PIDs of a child in another session and of the child of that child.
 const FAMILY: &str = "setsid sh -c 'sleep 60 & echo $$ $!; wait' & wait";
 
-/// Starts a family and returns the PIDs of the two youngest generations.
+/// Starts a family, and returns the PIDs of the child and of the grandchild.
 fn start_family(halls: &Halls, options: &[&str]) -> (Running, Vec<i32>) {
     let mut running = halls.start(&[options, &["x", "sh", "-c", FAMILY]].concat());
     let pids = running.line().split(' ').map(|pid| pid.parse().expect("a number")).collect();

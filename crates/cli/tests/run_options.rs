@@ -1,4 +1,4 @@
-//! Options of `hallpass run` about the command: `{slot}`, `--label` and `--gpus`.
+//! Tests of the options of `hallpass run` that concern the command: `{slot}`, `--label` and `--gpus`.
 
 mod common;
 
@@ -30,8 +30,8 @@ fn a_label_is_shown_instead_of_the_command() {
     assert_eq!(waiter.leave().0, Some(0));
 }
 
-/// Puts a tool that prints `answer` into a directory, and returns the output of `hallpass run --gpus` with only this
-/// directory and that of the shell on `PATH`.
+/// Puts a tool that prints `answer` into a directory. Returns the output of `hallpass run --gpus` with a `PATH` that
+/// contains only this directory and the directory of the shell.
 fn run_with_tool(
     halls: &Halls,
     tool: &str,
@@ -73,7 +73,7 @@ fn gpus_gives_each_slot_a_device() {
         (Some(""), &[][..], "names no device"),
         (Some("-1"), &[], "names no device"),
         (None, &["--env", "CUDA_VISIBLE_DEVICES=0,1"], "give one of them"),
-        (None, &["-k", "4"], "--gpus needs 4 values for 4 slots, and has 3"),
+        (None, &["-k", "4"], "--gpus needs 4 values for 4 slots, but has 3"),
     ] {
         let (code, output, said) = run(outer, options, "gpu");
         assert_eq!((code, output.as_str()), (Some(125), ""), "{said}");

@@ -1,5 +1,5 @@
-//! `hallpass run` and signals: each reaches the command once, stops are shared, and no waiter is left in
-//! the queue.
+//! Tests of `hallpass run` and signals. Each signal reaches the command once, hallpass and the command stop
+//! together, and no waiter remains in the queue.
 
 mod common;
 
@@ -129,7 +129,7 @@ fn an_ignored_signal_stays_ignored() {
     assert_eq!(running.leave().0, Some(0));
 }
 
-/// Starts hallpass in a process group of its own. The group is not orphaned, so it can be stopped.
+/// Starts hallpass in a new process group. The group is not orphaned, so it can be stopped.
 fn hold_in_a_group(halls: &Halls) -> Running {
     let mut command = halls.command("run", &["x", "sh", "-c", "echo $$; exec cat"]);
     let mut running = Running::start(command.process_group(0));
@@ -212,7 +212,7 @@ fn hallpass_does_not_stop_if_the_command_does_not() {
     assert_eq!(counter.leave(), (Some(3), "total 1\n".into()));
 }
 
-/// Gives hallpass the time to start the process that shows it signals to the group.
+/// Waits until hallpass has started the group probe.
 fn await_probe(running: &Running) {
     let path = format!("/proc/{0}/task/{0}/children", running.pid());
     let is_there =

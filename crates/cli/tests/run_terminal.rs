@@ -1,4 +1,4 @@
-//! hallpass on a terminal: Ctrl-C, Ctrl-Z, closing the window, the status line, `top`.
+//! Tests of hallpass on a terminal: Ctrl-C, Ctrl-Z, closing the window, the status line, `top`.
 
 mod common;
 
@@ -153,7 +153,7 @@ fn top_restores_the_terminal_after_sigterm() {
 fn top_ends_when_its_terminal_is_closed() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["-k", "2", "gpu", "true"]), Some(0));
-    // The second program ignores SIGHUP, as under nohup: no signal tells it that the terminal is gone.
+    // The second program ignores SIGHUP, as under nohup. So no signal reports that the terminal is gone.
     for program in ["$HALLPASS", "env --ignore-signal=HUP $HALLPASS"] {
         let script = format!("exec {program} top --dir $DIR");
         let mut terminal = Terminal::run(&halls, &["bash", "-c", &script]);

@@ -1,4 +1,4 @@
-//! `hallpass run` while it waits: Ctrl-Z, and the status line of several waiters on one terminal.
+//! Tests of `hallpass run` while it waits: Ctrl-Z, and the status line of several waiters on one terminal.
 
 mod common;
 
@@ -15,12 +15,12 @@ use rustix::process::Signal;
 /// Time in which every waiter would have painted its line, if each of them did.
 const SOME_UPDATES: Duration = Duration::from_millis(1200);
 
-/// Starts a waiter in a process group of its own. The group is not orphaned, so it can be stopped.
+/// Starts a waiter in a new process group. The group is not orphaned, so it can be stopped.
 fn wait_in_a_group(halls: &Halls, words: &[&str]) -> Running {
     Running::start(halls.command("run", words).process_group(0))
 }
 
-/// Returns everything that a process wrote to standard error, after it has ended.
+/// Waits until a process has ended. Returns its exit status, its output and its standard error.
 fn said(running: Running) -> (Option<i32>, String, String) {
     let mut running = running;
     let mut stderr = running.process.stderr.take().expect("a pipe");
@@ -45,7 +45,7 @@ fn a_waiter_stopped_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continued
     assert_eq!(
         behind.leave(),
         (Some(0), "behind\n".into()),
-        "it does not wait for the stopped one"
+        "the second waiter does not wait for the stopped one"
     );
     let holder = halls.hold(&[], "x");
     stopped.send(Signal::CONT);
@@ -142,7 +142,7 @@ fn a_terminal_without_escape_sequences_gets_none() {
     assert!(text.contains("ran") && !text.contains('\x1b'), "{text:?}");
 }
 
-/// In a PID namespace of its own, every waiter has PID 1.
+/// In a separate PID namespace, every waiter has PID 1.
 #[test]
 fn waiters_with_the_same_pid_see_their_own_position() {
     let halls = Halls::new();

@@ -1,8 +1,7 @@
 //! `hallpass demo`: shows for ten seconds what a hall does, with real processes.
 //!
-//! The demo uses the product. Every worker is a `hallpass run` of its own on a hall in a temporary
-//! directory, and the command it runs is [`visit`]. A [`Witness`] that does not use the hall observes the
-//! visits and judges them.
+//! The demo uses hallpass itself. Every worker is a separate `hallpass run` on a hall in a temporary directory. The
+//! command that it runs is [`visit`]. A [`Witness`] that does not use the hall observes the visits and judges them.
 
 mod picture;
 mod visit;
@@ -76,7 +75,7 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         if signal != 0 {
             picture.finish();
             say(format_args!("demo interrupted"));
-            // `workers` kills what is left when it is dropped.
+            // Dropping `workers` kills the remaining workers.
             return Ok(ExitCode::from(128 + signal as u8));
         }
         if now < time {
@@ -88,7 +87,7 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         } else if now > time + LAST_WORKERS {
             return Err(io::Error::other("the last processes did not finish in time"));
         }
-        // No kills near the end: a successor must be waiting for the slot.
+        // Kill no holder near the end, because a successor must be waiting for the slot.
         if now >= next_kill && now + KILL_EVERY / 2 < time {
             next_kill += KILL_EVERY;
             if let Some(holder) = witness.longest_visitor() {

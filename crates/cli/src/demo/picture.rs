@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{output::can_paint, table::colours_wanted};
 
-/// Number of events below the live picture; the latest ones are shown.
+/// Number of events below the live picture. These are the latest events.
 const EVENTS: usize = 5;
 
 pub struct Picture {
@@ -96,7 +96,7 @@ impl Picture {
     pub fn draw(&mut self, witness: &Witness, workers: &Workers) {
         if self.live {
             let lines = self.lines(witness, workers);
-            // A terminal that cannot be drawn on ends the picture, not the demo.
+            // If drawing fails, the picture ends, but the demo continues.
             self.live = self.paint(&lines).is_ok();
         }
     }
@@ -157,7 +157,7 @@ impl Picture {
     /// follows after an empty line.
     pub fn erase(&mut self) -> io::Result<()> {
         if self.live {
-            // A terminal that cannot be drawn on keeps the picture.
+            // If drawing fails, the picture stays.
             let _ = self.paint(&[]);
         } else {
             writeln!(io::stdout())?;
@@ -176,20 +176,20 @@ pub fn summary(verdict: &Verdict, time: Duration) -> io::Result<ExitCode> {
     let Verdict { visits, most_at_once, successions, kills, conflicts } = verdict;
     writeln!(
         io::stdout(),
-        "Measured in {:.1} s by a witness outside the hall:",
+        "Measured in {:.1} s by a witness that does not use the hall:",
         time.as_secs_f64()
     )?;
     writeln!(io::stdout(), "  processes that had a slot  {visits}")?;
     writeln!(io::stdout(), "  most at once               {most_at_once}")?;
     writeln!(
         io::stdout(),
-        "  conflicts                  {}  (two in one slot, one too many, or overtaken)",
+        "  conflicts                  {}  (two in one slot, more than k at once, or overtaken)",
         conflicts.len()
     )?;
     let times: Vec<String> = successions.iter().map(|time| millis(*time)).collect();
     writeln!(
         io::stdout(),
-        "  holders killed             {kills}; successor in after {}",
+        "  holders killed             {kills}; the next holder had the slot after {}",
         times.join(", ")
     )?;
     for what in conflicts {

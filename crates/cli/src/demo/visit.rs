@@ -1,5 +1,4 @@
-//! The command that a worker of the demo runs in its slot: it reports to the witness, stays for a while, and
-//! ends.
+//! The command that a worker of the demo runs in its slot. It reports to the witness, stays for a while, and ends.
 
 use std::{
     env,
@@ -12,17 +11,17 @@ use std::{
 
 use crate::output::say;
 
-/// The hidden subcommand by which the demo's workers run [`run`].
+/// The hidden subcommand that calls [`run`] in the workers of the demo.
 pub const SUBCOMMAND: &str = "demo-visit";
-/// The environment variable with the worker's number.
+/// The environment variable with the number of the worker.
 pub const WORKER: &str = "HALLPASS_DEMO_WORKER";
-/// The environment variable with the path of the witness's socket.
+/// The environment variable with the path of the socket of the witness.
 pub const SOCKET: &str = "HALLPASS_DEMO_SOCKET";
 /// The environment variable with the length of a visit in milliseconds.
 pub const STAY: &str = "HALLPASS_DEMO_STAY";
 
-/// Reports worker and slot to the witness, waits for its answer, stays for a while, and ends. The kernel
-/// closes the connection however the process ends.
+/// Reports the worker and its slot to the witness, waits for the answer, stays for a while, and ends. However the
+/// process ends, the kernel closes the connection.
 pub fn run() -> ExitCode {
     match visit() {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,17 +1,18 @@
-//! The demo's witness: observes which worker is in which slot, and judges it.
+//! The witness of the demo. It observes which worker has which slot, and judges whether the hall keeps its rules.
 //!
 //! A visitor connects to the socket of the witness and sends its worker number and its slot. Its visit lasts
-//! until the connection closes, and the kernel closes it however the visitor ends. The witness does not use
+//! until the connection closes. However the visitor ends, the kernel closes the connection. The witness does not use
 //! the hall, so it cannot repeat a fault of the hall.
 //!
 //! The witness checks two rules:
 //! - At most k visits last at the same time, and at most one in each slot.
-//! - No worker overtakes another. Workers are numbered in the order in which they joined the queue, so the
-//!   visit of worker w may begin once w - k + 1 visits have ended, and not before.
+//! - No worker overtakes another. Workers are numbered in the order in which they joined the queue. So the visit of
+//!   worker w may begin only when at least w - k + 1 visits have ended.
 //!
-//! Before it admits a visitor, the witness looks for closed connections. So it sees a connection close before
-//! it sees a later one open. The visit of a worker that the demo kills ends at the moment of the kill: the
-//! worker executes no further instruction, although its descriptors may stay open a little longer.
+//! Before it admits a visitor, the witness looks for closed connections. So it sees that a connection has closed
+//! before it sees that a later connection has opened. The visit of a worker that the demo kills ends at the moment
+//! of the kill. The worker executes no further instruction, although its descriptors may stay open a little
+//! longer.
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
@@ -25,12 +26,12 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The socket's name in the demo's directory.
+/// The name of the socket in the directory of the demo.
 const SOCKET: &str = "witness";
 /// Time limit for a visitor to send its number after it connected.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
-/// The path of the witness's socket.
+/// Returns the path of the socket of the witness.
 pub fn socket(directory: &Path) -> PathBuf {
     directory.join(SOCKET)
 }
@@ -73,7 +74,7 @@ pub struct Witness {
     visits: Vec<Visit>,
     /// Visits that have ended, by leaving or by a kill.
     ended: usize,
-    /// For each slot, when its holder was killed; `None` once the slot has another holder.
+    /// For each slot, the time at which its holder was killed; `None` once the slot has another holder.
     killed: Vec<Option<Instant>>,
     verdict: Verdict,
 }
@@ -102,7 +103,7 @@ impl Witness {
         loop {
             match self.listener.accept() {
                 Ok((connection, _)) => {
-                    // Connections that closed before this one opened come first.
+                    // First handle connections that closed before this one opened.
                     self.see_departures(&mut events);
                     self.admit(connection, &mut events)?;
                 }
@@ -132,7 +133,7 @@ impl Witness {
         connection.set_read_timeout(Some(INTRODUCTION))?;
         let mut line = String::new();
         if !matches!(BufReader::new(&connection).read_line(&mut line), Ok(1..)) {
-            return Ok(()); // killed before it could send its number
+            return Ok(()); // the visitor was killed before it could send its number
         }
         let mut words = line.split_whitespace().map(str::parse);
         let (Some(Ok(worker)), Some(Ok(slot))) = (words.next(), words.next()) else {
@@ -167,7 +168,7 @@ impl Witness {
                 .push(format!("workers {} and {worker} are both in slot {slot}", other.worker));
         }
         if self.visits.len() >= self.slots {
-            conflicts.push(format!("worker {worker} is one too many"));
+            conflicts.push(format!("worker {worker} is one holder too many"));
         }
         if worker >= self.slots + self.ended {
             conflicts.push(format!("worker {worker} has overtaken another"));
@@ -186,7 +187,7 @@ impl Witness {
     /// Records that the demo has just killed this worker.
     pub fn killed(&mut self, worker: usize) -> Event {
         let index = self.visits.iter().position(|visit| visit.worker == worker);
-        let visit = self.visits.remove(index.expect("the demo kills visitors only"));
+        let visit = self.visits.remove(index.expect("the demo kills only visitors"));
         self.killed[visit.slot] = Some(Instant::now());
         self.verdict.kills += 1;
         self.ended += 1;
@@ -207,18 +208,18 @@ impl Witness {
 mod tests {
     use super::*;
 
-    /// A witness of two slots, and the conflicts that it has reported.
-    struct Scene {
+    /// A witness for two slots, and the conflicts that it has reported.
+    struct Observed {
         directory: tempfile::TempDir,
         witness: Witness,
         conflicts: Vec<String>,
     }
 
-    impl Scene {
+    impl Observed {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             let witness = Witness::listen(directory.path(), 2).unwrap();
-            Scene { directory, witness, conflicts: Vec::new() }
+            Observed { directory, witness, conflicts: Vec::new() }
         }
 
         fn enter(&mut self, worker: usize, slot: usize) -> UnixStream {
@@ -238,49 +239,55 @@ mod tests {
     }
 
     #[test]
-    fn visits_in_order_and_in_slots_of_their_own_are_no_conflict() {
-        let mut scene = Scene::new();
-        let first = scene.enter(0, 0);
-        let _second = scene.enter(1, 1);
+    fn visits_in_order_and_in_distinct_slots_are_no_conflict() {
+        let mut observed = Observed::new();
+        let first = observed.enter(0, 0);
+        let _second = observed.enter(1, 1);
         drop(first);
         // The witness sees the end of the first visit before the beginning of the third.
-        let _third = scene.enter(2, 0);
-        assert_eq!(scene.conflicts, [""; 0]);
-        assert_eq!((scene.witness.verdict.visits, scene.witness.verdict.most_at_once), (3, 2));
+        let _third = observed.enter(2, 0);
+        assert_eq!(observed.conflicts, [""; 0]);
+        assert_eq!(
+            (observed.witness.verdict.visits, observed.witness.verdict.most_at_once),
+            (3, 2)
+        );
     }
 
     #[test]
     fn two_visitors_in_one_slot_are_a_conflict() {
-        let mut scene = Scene::new();
-        let _both = (scene.enter(0, 0), scene.enter(1, 0));
-        assert_eq!(scene.conflicts, ["workers 0 and 1 are both in slot 0"]);
+        let mut observed = Observed::new();
+        let _both = (observed.enter(0, 0), observed.enter(1, 0));
+        assert_eq!(observed.conflicts, ["workers 0 and 1 are both in slot 0"]);
     }
 
     #[test]
     fn one_visitor_too_many_is_a_conflict() {
-        let mut scene = Scene::new();
-        let _all = (scene.enter(0, 0), scene.enter(1, 1), scene.enter(1, 2));
-        assert_eq!(scene.conflicts, ["worker 1 has slot 2 of 2", "worker 1 is one too many"]);
+        let mut observed = Observed::new();
+        let _all = (observed.enter(0, 0), observed.enter(1, 1), observed.enter(1, 2));
+        assert_eq!(
+            observed.conflicts,
+            ["worker 1 has slot 2 of 2", "worker 1 is one holder too many"]
+        );
     }
 
     #[test]
     fn a_worker_that_enters_before_its_turn_is_a_conflict() {
-        let mut scene = Scene::new();
-        let first = scene.enter(0, 0);
-        let _later = scene.enter(2, 1);
-        assert_eq!(scene.conflicts, ["worker 2 has overtaken another"]);
+        let mut observed = Observed::new();
+        let first = observed.enter(0, 0);
+        let _later = observed.enter(2, 1);
+        assert_eq!(observed.conflicts, ["worker 2 has overtaken another"]);
         drop(first);
-        let _late = scene.enter(1, 0);
-        assert_eq!(scene.conflicts.len(), 1, "worker 1 was overtaken, and overtakes no worker");
+        let _late = observed.enter(1, 0);
+        assert_eq!(observed.conflicts.len(), 1, "worker 1 was overtaken, but overtakes no worker");
     }
 
     #[test]
     fn the_visit_of_a_killed_worker_ends_at_once_and_its_successor_is_timed() {
-        let mut scene = Scene::new();
-        let _still_open = scene.enter(0, 0);
-        assert!(matches!(scene.witness.killed(0), Event::Killed { worker: 0, slot: 0 }));
-        let _successor = scene.enter(1, 0);
-        assert_eq!(scene.conflicts, [""; 0]);
-        assert_eq!(scene.witness.verdict.successions.len(), 1);
+        let mut observed = Observed::new();
+        let _still_open = observed.enter(0, 0);
+        assert!(matches!(observed.witness.killed(0), Event::Killed { worker: 0, slot: 0 }));
+        let _successor = observed.enter(1, 0);
+        assert_eq!(observed.conflicts, [""; 0]);
+        assert_eq!(observed.witness.verdict.successions.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The demo's workers: each is a `hallpass run` in a process group of its own.
+//! The workers of the demo. Each worker is a `hallpass run` in a separate process group.
 
 use std::{
     env, io,
@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{visit, witness};
 
-/// The hall's name.
+/// The name of the hall.
 const HALL: &str = "demo";
 /// Time limit for a worker to join the queue on a busy machine.
 const JOINING: Duration = Duration::from_secs(20);
@@ -84,7 +84,7 @@ impl Workers {
         status.waiters.iter().chain(&status.holders).any(|one| one.pid == pid)
     }
 
-    /// Kills a worker and its command with SIGKILL, both at once, so that neither can clean up.
+    /// Kills a worker and its command with SIGKILL at once, so that neither of them can clean up.
     pub fn kill(&mut self, number: usize) -> io::Result<()> {
         let worker = self.running.iter_mut().find(|worker| worker.number == number);
         let worker = worker.expect("a visitor's worker runs");
@@ -121,7 +121,7 @@ impl Workers {
         self.running.iter().find(|worker| worker.number == number).map(|worker| worker.child.id())
     }
 
-    /// Returns the waiting workers, first the one that is next.
+    /// Returns the waiting workers, in the order in which they get a slot.
     pub fn queue(&self) -> Vec<usize> {
         let number = |pid: u32| {
             let worker = self.running.iter().find(|worker| worker.child.id() == pid)?;
@@ -142,8 +142,8 @@ impl Drop for Workers {
 }
 
 fn kill_group(child: &Child) -> rustix::io::Result<()> {
-    // The conversion cannot fail, because the system has PIDs of this type. The child is not reaped yet, so
-    // no other process has its PID.
+    // The conversion cannot fail, because PIDs have this type. The child is not reaped yet, so no other process
+    // has its PID.
     let group = Pid::from_raw(child.id() as i32).expect("a child has a PID");
     kill_process_group(group, Signal::KILL)
 }

@@ -1,6 +1,6 @@
 //! The deadline of the command: two kernel timers that `hallpass run` and its keeper share.
 //!
-//! The keeper sets them again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
+//! The keeper sets the timers again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
 //! the keeper has died, and even if `hallpass run` itself was stopped for a long time. The timers keep running
 //! while the machine sleeps.
 
@@ -40,8 +40,7 @@ impl Deadline {
         Deadline { stop, kill }
     }
 
-    /// Sets the timers so that the command is dead at `end`, as [`now`] counts, and gets SIGTERM `grace`
-    /// earlier.
+    /// Sets the timers so that the command is dead at the time `end` (by [`now`]) and gets SIGTERM `grace` earlier.
     pub fn set(&self, end: Duration, grace: Duration) -> io::Result<()> {
         let kill = kill_time(end);
         set(&self.kill, kill)?;
@@ -63,7 +62,7 @@ impl Deadline {
     }
 }
 
-/// Returns when to send SIGKILL to processes that must be dead at `end`.
+/// Returns the time at which SIGKILL is due for processes that must be dead at `end`.
 pub fn kill_time(end: Duration) -> Duration {
     end.saturating_sub(MARGIN)
 }

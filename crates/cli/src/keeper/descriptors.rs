@@ -21,12 +21,12 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Takes ownership of the inherited descriptors and closes all others. Must be called once, before this
-    /// process opens anything.
+    /// Takes ownership of the inherited descriptors and closes all others. It must be called only once, before this
+    /// process opens any file.
     pub fn take(numbers: [i32; COUNT]) -> io::Result<Self> {
         let mut sorted = numbers;
         sorted.sort_unstable();
-        // Numbers must be distinct, and not those of standard input, output and error.
+        // The numbers must be distinct, and must not be those of standard input, output and error.
         if sorted[0] <= 2 || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -57,7 +57,7 @@ fn own(number: i32) -> io::Result<OwnedFd> {
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_getfd(descriptor.as_fd())?;
     fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    // SAFETY: it is open, and this process has opened nothing yet. So it was inherited, and `take` uses each
-    // number once.
+    // SAFETY: the descriptor is open, and this process has opened no file yet. So it was inherited, and `take`
+    // uses each number only once.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

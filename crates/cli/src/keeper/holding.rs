@@ -1,7 +1,7 @@
-//! The keeper holds the slot as long as a process needs it, and reports until when it is valid.
+//! Holds the slot as long as a process needs it, and reports until when the pass is valid.
 //!
-//! The keeper is also the backstop. If `hallpass run` has died and its command has not, or if `hallpass run`
-//! is stopped and cannot act, the keeper kills at the deadline all processes that have the lifeline open.
+//! The keeper is also the backstop. If `hallpass run` has died but its command has not, or if `hallpass run`
+//! is stopped and cannot act, the keeper kills all processes that have the lifeline open at the deadline.
 
 use std::{
     io,
@@ -19,9 +19,9 @@ use super::{
     messages::{Order, Report},
 };
 
-/// How much later the backstop acts than `hallpass run`, which can print the reason.
+/// How much later the backstop acts than `hallpass run`. `hallpass run` acts first, because it can print the reason.
 const SECOND: Duration = Duration::from_millis(50);
-/// Time between two looks at the clock: the timer of the wait stops while the machine sleeps.
+/// Time between two looks at the clock. They are needed because the timer of the wait stops while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
 /// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
@@ -31,7 +31,7 @@ pub struct Keeping {
     pub slots: usize,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// The processes inside keep running if `hallpass run` is killed.
+    /// Whether the command and its processes keep running if `hallpass run` is killed.
     pub survive_kill: bool,
     pub inbox: Inbox,
     pub deadline: Deadline,
@@ -83,7 +83,8 @@ impl News {
         })))
     }
 
-    /// Returns the next news, or arranges that it wakes `inbox`. After a loss there is no more news.
+    /// Returns the next renewal or loss. If there is none yet, it will wake `inbox`. After a loss, there is no
+    /// more news.
     fn next(&mut self, inbox: &Inbox) -> Option<Result<Duration, Loss>> {
         let mut context = Context::from_waker(&inbox.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {
@@ -98,10 +99,10 @@ impl News {
 
 struct Backstop {
     keeping: Keeping,
-    /// Until when the pass is valid.
+    /// The time until which the pass is valid.
     end: Duration,
     lost: bool,
-    /// When the keeper sent SIGTERM.
+    /// The time at which the keeper sent SIGTERM.
     asked: Option<Duration>,
 }
 
@@ -116,7 +117,7 @@ impl Backstop {
         self.keeping.inbox.report(&Report::Lost(why.to_string()));
     }
 
-    /// Returns when SIGTERM is due, if `hallpass run` does not send it.
+    /// Returns the time at which SIGTERM is due, if `hallpass run` does not send it.
     fn stop_time(&self) -> Duration {
         deadline::kill_time(self.end).saturating_sub(self.keeping.grace)
     }
@@ -140,7 +141,7 @@ impl Backstop {
         }
     }
 
-    /// Time until the next action is due.
+    /// Returns the time until the next action is due.
     fn patience(&self) -> Duration {
         let now = now();
         let asks = self.keeping.inbox.orphaned && self.asked.is_none();

@@ -1,5 +1,5 @@
-//! The events of the keeper: orders, the end of the processes that it keeps the slot for, and wake-ups of
-//! the library.
+//! The events of the keeper: orders, the end of the processes for which it keeps the slot, and wake-ups of the
+//! library.
 
 use std::{
     fs::File,
@@ -40,7 +40,7 @@ impl Inbox {
         let (bell, events) = mpsc::channel();
         let (line, heard) = (channel.clone(), bell.clone());
         thread::Builder::new().name("orders".into()).spawn(move || {
-            // An order that cannot be parsed does not come from our parent.
+            // An order that cannot be parsed does not come from `hallpass run`.
             while let Ok(Some(order)) = line.receive() {
                 let _ = heard.send(Event::Order(order));
             }
@@ -48,7 +48,7 @@ impl Inbox {
         })?;
         let heard = bell.clone();
         thread::Builder::new().name("lifeline".into()).spawn(move || {
-            // The copy ends when the last process with the writing end has closed it.
+            // The copy ends when the last process has closed the writing end.
             let _ = io::copy(&mut File::from(lifeline), &mut io::sink());
             let _ = heard.send(Event::Idle);
         })?;
@@ -56,10 +56,10 @@ impl Inbox {
         Ok(Inbox { channel, events, waker, orphaned: false, idle: false })
     }
 
-    /// Waits for an event, for at most `patience`. Returns an order, if the event was one. When the last
-    /// process has closed the lifeline, reports that at once.
+    /// Waits for an event, for at most `patience`. If the event is an order, returns it. When the last process has
+    /// closed the lifeline, sends a report at once.
     pub fn wait(&mut self, patience: Duration) -> Option<Order> {
-        // The inbox holds a sender itself, so the only error is a timeout.
+        // The inbox itself has a sender, so the only error is a timeout.
         match self.events.recv_timeout(patience).ok()? {
             Event::Order(order) => return Some(order),
             Event::Orphaned => self.orphaned = true,
@@ -72,7 +72,7 @@ impl Inbox {
         None
     }
 
-    /// Sends a report. Ignores errors, because the end of the reader is an event of its own.
+    /// Sends a report. Ignores errors, because the end of the reader is a separate event.
     pub fn report(&self, report: &Report) {
         let _ = self.channel.send(report);
     }

@@ -1,9 +1,9 @@
-//! The lifeline: a pipe that the command and all processes it starts inherit. A process that has it open
+//! The lifeline: a pipe that the command and all processes it starts inherit. A process that has the lifeline open
 //! still needs the slot.
 //!
-//! The pipe closes when the last of these processes ends. Linux lists the processes that have it open, as far
-//! as they belong to this user. Some programs close inherited descriptors, as Python does for its children;
-//! those processes are found by a variable in their environment.
+//! The pipe closes when the last of these processes ends. Linux lists the processes of this user that have the
+//! pipe open. Some programs close inherited descriptors, as Python does for its children. hallpass finds these
+//! processes by a variable in their environment.
 
 use std::{
     collections::HashSet,
@@ -18,13 +18,13 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-/// The environment variable that identifies processes which have closed the pipe. Its value is a list: a `hallpass
-/// run` inside another one adds its own id.
+/// The environment variable that identifies processes which have closed the lifeline. Its value is a list. If the
+/// command of a `hallpass run` runs `hallpass run` itself, the inner one adds its id to the list.
 pub const VARIABLE: &str = "HALLPASS_ID";
 const SEPARATOR: char = ',';
 
-/// How often to look for new processes before concluding that there is none: a process that forks and exits within
-/// milliseconds may escape a single look.
+/// How many times hallpass looks for new processes before it concludes that there is none. A process that forks and
+/// exits within milliseconds may escape a single look.
 const LOOKS: usize = 30;
 
 pub struct Lifeline {
@@ -32,7 +32,7 @@ pub struct Lifeline {
     shown: PathBuf,
     /// The value of the variable, which is unique on this machine.
     pub id: String,
-    /// `hallpass run`, which has the pipe open without needing the slot, as its keeper has.
+    /// The process `hallpass run`. It and its keeper have the pipe open, but do not need the slot.
     pub run: Pid,
     keeper: Pid,
 }
@@ -59,7 +59,7 @@ impl Lifeline {
     pub fn holders(&self) -> Vec<Pid> {
         let mut known = HashSet::from([self.run, self.keeper]);
         for _ in 0..LOOKS {
-            // The first look reads all processes, the others only those that have started since.
+            // The first look reads all processes. Later looks read only processes that have started since.
             let new: Vec<_> = processes().filter(|pid| known.insert(*pid)).collect();
             let needs_slot = |pid: &Pid| self.is_open_in(*pid) || self.is_named_in(*pid);
             let found: Vec<_> = new.into_iter().filter(needs_slot).collect();

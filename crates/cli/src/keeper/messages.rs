@@ -1,5 +1,5 @@
-//! The messages between `hallpass run` and its keeper. They keep passwords off the command line, which all
-//! users can read.
+//! The messages between `hallpass run` and its keeper. Passwords are in these messages and not on the command line
+//! of the keeper, which all users can read.
 
 use std::{
     io,
@@ -25,24 +25,24 @@ pub struct Request {
     pub request: AcquireRequest,
 }
 
-/// The slot that the keeper is to acquire.
+/// The slot that the keeper has to acquire.
 #[derive(Serialize, Deserialize)]
 pub struct AcquireRequest {
     pub name: String,
     /// The number of slots, if the user gave one.
     pub slots: Option<usize>,
-    /// The number of slots of a new hall otherwise.
+    /// The number of slots of a new hall, if the user gave none.
     pub default_slots: usize,
     /// The command that `status` shows.
     pub command: String,
     pub nonblock: bool,
     /// The time limit for waiting.
     pub limit: Option<Duration>,
-    /// Report before waiting.
+    /// Whether the keeper reports before it waits.
     pub verbose: bool,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// The command keeps running if `hallpass run` is killed.
+    /// Whether the command keeps running if `hallpass run` is killed.
     pub survive_kill: bool,
 }
 
@@ -74,9 +74,9 @@ pub enum Report {
     Failed(String),
     /// No process has the lifeline open any more.
     Idle,
-    /// The pass is lost: another holder may get the slot after the deadline.
+    /// The pass is lost. Another holder may get the slot after the deadline.
     Lost(String),
-    /// The slot was released, or the reason why not.
+    /// The slot was released. If it was not, this contains the reason.
     Released(Option<String>),
 }
 
@@ -162,7 +162,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Returns the next message; `None` if the other end is closed.
+    /// Returns the next message, or `None` if the other end is closed.
     pub fn receive<M: DeserializeOwned>(&self) -> io::Result<Option<M>> {
         let mut text = vec![0; LONGEST];
         let (length, _) = match retry_on_intr(|| recv(&self.0, &mut text, RecvFlags::empty())) {

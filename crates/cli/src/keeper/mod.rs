@@ -2,9 +2,9 @@
 //!
 //! `hallpass run` is the parent of its command and only guards it. The keeper does everything that may take
 //! long, fail or need threads. The two processes share a [`Channel`](messages::Channel), two
-//! [timers](deadline) and a [pipe](lifeline). The keeper is in a session of its own, so that signals of the
-//! terminal do not reach it. It ends by itself: when `hallpass run` orders it to release the slot, or when
-//! `hallpass run` and all processes that have the lifeline open have ended.
+//! [timers](deadline) and a [lifeline]. The keeper is in a separate session, so that signals of the terminal do not
+//! reach it. It ends by itself when `hallpass run` orders it to release the slot, or when `hallpass run` and all
+//! processes that have the lifeline open have ended.
 
 mod deadline;
 mod descriptors;
@@ -34,11 +34,11 @@ use crate::{
     users,
 };
 
-/// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened, so no
-/// help text mentions it.
+/// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened. Users cannot
+/// start a keeper, so no help text mentions it.
 const WORD: &str = "keeper";
 
-/// Returns the descriptors in the command line, if it is that of a keeper.
+/// Returns the descriptors in the command line, if this process is a keeper.
 pub fn called() -> Option<[i32; descriptors::COUNT]> {
     let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
@@ -94,7 +94,7 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the PID of `hallpass run`. Fails if that process is in another PID namespace and has none here.
+/// Returns the PID of `hallpass run`. Fails if `hallpass run` is in another PID namespace and has no PID here.
 fn parent() -> io::Result<Pid> {
     getppid().ok_or_else(|| io::ErrorKind::NotFound.into())
 }

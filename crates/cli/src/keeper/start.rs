@@ -1,4 +1,4 @@
-//! How `hallpass run` starts its keeper and talks to it.
+//! Starts the keeper of `hallpass run` and talks to it.
 
 use std::{
     io,
@@ -23,10 +23,10 @@ use super::{
     messages::{Channel, Order, Report, Request},
 };
 
-/// Time limit for a release. The keeper continues alone after that.
+/// Time limit for a release. After that, the keeper continues alone.
 const RELEASING: Duration = Duration::from_secs(2);
 
-/// The keeper, from the side of `hallpass run`.
+/// The keeper, as `hallpass run` sees it.
 pub struct Keeper {
     pub channel: Channel,
     pub deadline: Deadline,
@@ -50,7 +50,7 @@ impl Keeper {
             command.arg(descriptor.as_raw_fd().to_string());
             open_until_started.push(descriptor);
         }
-        // The keeper must not keep a directory from being unmounted, or a terminal open.
+        // The keeper must not prevent that a directory is unmounted, and must not keep a terminal open.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
@@ -58,8 +58,8 @@ impl Keeper {
         Ok((Keeper { channel, deadline, inside }, lifeline))
     }
 
-    /// Asks the keeper to release the slot and waits until that has happened, but not after the deadline.
-    /// Returns the reason if it was not released.
+    /// Asks the keeper to release the slot. Waits until it is released, but not longer than until the deadline.
+    /// Returns the reason if the slot was not released.
     pub fn release(self) -> io::Result<Option<String>> {
         self.channel.send(&Order::Release)?;
         let until = Instant::now() + RELEASING;

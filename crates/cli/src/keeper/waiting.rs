@@ -1,4 +1,4 @@
-//! How the keeper waits for a slot.
+//! Waits for a slot, in the keeper.
 
 use std::{
     pin::pin,
@@ -21,11 +21,11 @@ use crate::{
     snapshot::{Users, View},
 };
 
-/// Forever, for practical purposes.
+/// A time limit that is never reached in practice.
 const LONG: Duration = Duration::from_secs(1 << 30);
-/// The maximum length of a description of the queue, more than a line of any terminal.
+/// The maximum length of a description of the queue. It is longer than a line of any terminal.
 const LONGEST_SENTENCE: usize = 2000;
-/// The time that an answer of a reachable cluster takes at most. A shorter time limit gets one try.
+/// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper tries once.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// Waits for a pass. Fails with the report to send instead.
@@ -49,7 +49,7 @@ pub fn wait(
         }
     }
     let waited = wait_in_line(hall, until, run, inbox);
-    // If the time is over because the cluster did not answer, that is an error and not a full hall.
+    // If the time is over because the cluster did not answer, report this error, and not a full hall.
     waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
 

@@ -39,7 +39,7 @@ pub struct LocationArgs {
     #[arg(long, value_name = "FILE", requires = "cert", help_heading = ON_ETCD)]
     key: Option<PathBuf>,
     /// The etcd user; the password comes from $ETCDCTL_PASSWORD or --password-file
-    // All users can read the command lines of all processes, so passwords are not accepted there.
+    // All users can read the command lines of all processes, so hallpass accepts no passwords there.
     #[arg(long, value_name = "NAME", help_heading = ON_ETCD)]
     user: Option<String>,
     /// A file with the password of the etcd user in its first line
@@ -114,7 +114,7 @@ impl LocationArgs {
         let mut options = ClusterOptions::at(url)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
-            // A member that does not answer must leave time for the others.
+            // If a member does not answer, enough time must be left to try the others.
             options.etcd.dial_timeout = options.etcd.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
@@ -143,7 +143,7 @@ impl LocationArgs {
         if self.user.is_none() && self.password_file.is_none() {
             return Ok(None);
         }
-        // As for etcdctl: NAME, or NAME:PASSWORD.
+        // The format is that of etcdctl: NAME, or NAME:PASSWORD.
         let both = env::var("ETCDCTL_USER").unwrap_or_default();
         let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
         let user = self.user.as_deref().unwrap_or(name);
@@ -166,7 +166,7 @@ impl LocationArgs {
 }
 
 fn on_in_environment() -> Option<String> {
-    // Bytes that are not UTF-8 make an invalid URL, which is refused later.
+    // Bytes that are not UTF-8 make the URL invalid, and it is refused later.
     let url = env::var_os("HALLPASS_ON").filter(|url| !url.is_empty())?;
     Some(url.to_string_lossy().into_owned())
 }

@@ -1,4 +1,4 @@
-//! Which file systems can contain halls: those of this machine.
+//! Checks that a file system can contain halls. Only file systems of this machine can.
 
 use std::{fs, path::Path};
 
@@ -23,14 +23,14 @@ const SHARED: [(u32, &str); 13] = [
     (0x7461_636f, "OCFS2"),
 ];
 
-/// The number of FUSE, which is for local and for network file systems.
+/// The number of FUSE. Both local and network file systems use FUSE.
 const FUSE: u32 = 0x6573_5546;
 /// The types of FUSE file systems that several machines share, as `/proc/self/mountinfo` names them.
 const SHARED_FUSE: [&str; 5] =
     ["fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.s3fs"];
 
-/// Fails if the directory is on a file system that several machines share: a hall works among the processes of one
-/// machine only, and those of other machines would enter as well.
+/// Fails if the directory is on a file system that several machines share. A hall limits the processes of one machine
+/// only, and processes of other machines would enter as well.
 pub fn check_file_system(dir: &Path) -> Result<(), Error> {
     // The directory may be created later, on the file system of its parent.
     let stat = dir.ancestors().find_map(|path| Some((path, statfs(path).ok()?)));
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_file_systems_are_refused_and_local_ones_are_not() {
+    fn network_file_systems_are_refused_and_local_file_systems_are_not() {
         let none = || None;
         assert_eq!(shared_name(0x6969, none).as_deref(), Some("NFS"));
         assert_eq!(shared_name(0xff53_4d42, none).as_deref(), Some("CIFS"));

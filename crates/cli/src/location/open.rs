@@ -1,9 +1,9 @@
-//! Opening a hall without knowing its number of slots.
+//! Opens a hall whose number of slots is not known.
 
 use super::Error;
 
-/// Opens a hall with `slots` slots. Without `slots`, opens it with the number that it has, and creates it
-/// with `default_slots` if it is missing.
+/// Opens a hall with `slots` slots. Without `slots`, opens an existing hall with any number of slots, or creates it
+/// with `default_slots`.
 pub fn open_or_create<H, E: Into<Error>>(
     slots: Option<usize>,
     default_slots: usize,

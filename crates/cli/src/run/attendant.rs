@@ -26,7 +26,7 @@ use crate::{
 /// The signals that end a wait without ending hallpass.
 const STOPS: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
-/// The status line may take one part in this many of the time of a core.
+/// The status line may use at most this fraction of a core: one part in `SHARE`.
 const SHARE: u32 = 50;
 
 /// Why the attendant ended the wait.
@@ -50,7 +50,8 @@ pub struct Attendant {
 }
 
 impl Attendant {
-    /// Starts to attend to a wait with `requests` requests. With `watched`, shows the queue of `hall` on the terminal.
+    /// Starts the thread for a wait with `requests` requests. With `watched`, it shows the queue of `hall` on the
+    /// terminal.
     pub fn start(hall: &SharedHall, requests: usize, watched: bool) -> io::Result<Self> {
         let signals = STOPS.into_iter().chain([CANCEL]).filter(|signal| !is_ignored(*signal));
         let blocked = SignalSet::of(signals);
@@ -66,7 +67,7 @@ impl Attendant {
             interruption: interruption.clone(),
             display: watched.then(|| Display::new(hall.clone())),
         };
-        // If no thread can be started, hallpass waits without it, and signals act as they do by default.
+        // If the thread cannot be started, hallpass waits without it, and signals have their default effect.
         let thread = thread::Builder::new().name("attendant".into()).spawn(move || duty.attend());
         if thread.is_err() {
             blocked.unblock()?;
@@ -74,7 +75,7 @@ impl Attendant {
         Ok(Attendant { cancels, blocked, done, interruption, thread: thread.ok() })
     }
 
-    /// Ends the attendance. Returns why the attendant ended the wait, if it did.
+    /// Ends the thread. Returns the reason if the attendant has ended the wait.
     pub fn finish(mut self) -> Option<Interruption> {
         self.end();
         self.interruption.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -80,7 +80,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
     let inherited = low.map(|low| low.replace_by(lifeline.as_fd())).transpose()?;
-    // hallpass may have been stopped for long after it got the slot.
+    // hallpass may have been stopped for a long time after it got the slot.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
@@ -96,14 +96,14 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
             return Err(not_started(&command[0], &error));
         }
     };
-    // The copy of this process must not make the keeper keep the slot after hallpass has ended.
+    // Close the copy of this process. Otherwise the keeper would keep the slot as long as hallpass runs.
     drop(lifeline);
     let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
-    // If the guard fails, the command ends with this process, unless --on-kill keep is given.
+    // If the guard fails, the command ends together with this process, unless --on-kill keep is given.
     let stopped = |error: io::Error| Refusal { code: STOPPED, ..error.into() };
     match watched.map_err(stopped)? {
         Outcome::Ended(ended, keeper) => {
-            // The command ended in time, so a failed release is not its failure.
+            // The command ended in time, so a failed release does not change its exit status.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
             if let Some(why) = problem.filter(|_| args.verbose) {
                 say(format_args!(
@@ -143,7 +143,7 @@ struct Granted {
     token: u64,
 }
 
-/// Waiting for a slot through the keeper.
+/// Waits for a slot through the keeper.
 struct Entry<'a> {
     name: &'a str,
     waiting: &'a Waiting,
@@ -151,7 +151,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Waits until the keeper has a slot. A signal kills hallpass as usual, and the keeper notices that.
+    /// Waits until the keeper has a slot. If a signal kills hallpass, the keeper notices this.
     fn wait(&self, keeper: &Keeper) -> Result<Granted, Refusal> {
         let name = self.name;
         let begun = Instant::now();

@@ -47,13 +47,13 @@ pub fn ask_all_to_end() {
     }
 }
 
-/// Sends SIGKILL to all descendants. Returns `false` if there is none that this user may kill.
+/// Sends SIGKILL to all descendants. Returns `false` if there is no descendant that this user may kill.
 pub fn kill_once() -> bool {
     let kill = |killed: bool, pid| kill_process(pid, Signal::KILL).is_ok() || killed;
     all().into_iter().fold(false, kill)
 }
 
-/// Kills all descendants, also those that start while it does this, and reaps them. This process must be a child
+/// Kills and reaps all descendants, including those that start in the meantime. This process must be a child
 /// subreaper, so that no process escapes by losing its parent.
 pub fn kill_all() {
     loop {

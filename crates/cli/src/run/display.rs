@@ -17,8 +17,8 @@ use rustix::{
 
 use crate::snapshot::{self, View, printable};
 
-/// Time before the line first appears. A shorter wait shows nothing, because a line that only flashes
-/// disturbs.
+/// Time before the line first appears. A shorter wait shows no line, because a line that flashes for a moment
+/// distracts.
 pub const AT_FIRST: Duration = Duration::from_millis(150);
 /// Time between two updates of the line.
 pub const EVERY: Duration = Duration::from_millis(500);
@@ -29,9 +29,10 @@ const CLEAR_LINE: &str = "\r\x1b[2K";
 /// The line on standard error. Dropping it clears the line.
 pub struct StatusLine {
     terminal: Term,
-    /// The text that the line shows; empty before the first.
+    /// The text that the line shows; empty before the first text.
     shown: RefCell<String>,
-    /// The terminal, locked: other commands that wait on it show no line. `None` inside if it cannot be locked.
+    /// A lock on the terminal. While it is held, other commands that wait on the terminal show no line. `None`
+    /// inside if the terminal cannot be locked.
     lock: OnceCell<Option<OwnedFd>>,
 }
 
@@ -40,13 +41,13 @@ impl StatusLine {
         StatusLine { terminal: Term::stderr(), shown: RefCell::default(), lock: OnceCell::new() }
     }
 
-    /// Returns `true` if no other command shows its line on this terminal. From then on, no other does until
-    /// this value is dropped.
+    /// Returns `true` if no other command shows its line on this terminal. From then on, no other command shows
+    /// its line until this value is dropped.
     pub fn has_terminal(&self) -> bool {
         if self.lock.get().is_some() {
             return true;
         }
-        // Standard error is often shared with other processes, and so would be a lock on it.
+        // Other processes often share standard error, and would share a lock on it. So open the terminal again.
         let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
         let terminal = open("/proc/self/fd/2", flags, Mode::empty()).ok();
         let is_free = terminal.as_ref().is_none_or(|terminal| {
@@ -55,14 +56,15 @@ impl StatusLine {
         is_free && self.lock.set(terminal).is_ok()
     }
 
-    /// Shows `sentence`, cut to the width of the terminal.
+    /// Shows `sentence`, truncated to the width of the terminal.
     pub fn write(&self, sentence: &str) {
         let (_, columns) = self.terminal.size();
         let line = format!("hallpass: {sentence}");
         // Some terminals wrap a line that fills the last column.
         let line = console::truncate_str(&line, usize::from(columns).saturating_sub(1), "…");
         if *self.shown.borrow() != line {
-            // One write, so that lines of several processes do not mix. Waiting matters more than the line.
+            // Use one write, so that lines of several processes do not mix. Ignore errors, because the line is not
+            // important.
             let _ = (&self.terminal).write_all(format!("{CLEAR_LINE}{line}").as_bytes());
             self.shown.replace(line.into_owned());
         }
@@ -77,14 +79,13 @@ impl Drop for StatusLine {
     }
 }
 
-/// Returns `true` if this process is in the foreground. A process in the background must not write over
-/// what the user types.
+/// Returns `true` if this process is in the foreground. A process in the background must not overwrite the text
+/// that the user types.
 pub fn in_foreground() -> bool {
     tcgetpgrp(io::stderr()).is_ok_and(|group| group == getpgrp())
 }
 
-/// Describes the queue to the waiter that `is_us` finds: its position, the waiters before it, and the
-/// holders.
+/// Describes the queue for the waiter that `is_us` finds: its position, the waiters before it, and the holders.
 pub fn sentence(hall: &View, is_us: impl Fn(&Participant) -> bool) -> String {
     let show = |one: &Participant| {
         let host = one.host.as_ref().map_or_else(String::new, |_| snapshot::host(one) + " ");

@@ -14,7 +14,7 @@ const DEVICE: &str = "HALLPASS_DEVICE";
 /// The fencing token, for halls on a cluster.
 pub const TOKEN: &str = "HALLPASS_TOKEN";
 
-/// The variables that hallpass sets, so that `--env` must not.
+/// The variables that hallpass itself sets. `--env` must not set them.
 const OWN: [&str; 7] = [NAME, SLOT, SLOTS, SLOTS_HELD, DEVICE, TOKEN, lifeline::VARIABLE];
 
 /// `--env VAR=v0,v1,...`: the value of a variable in each slot, or on each device.
@@ -22,12 +22,12 @@ const OWN: [&str; 7] = [NAME, SLOT, SLOTS, SLOTS_HELD, DEVICE, TOKEN, lifeline::
 pub struct Mapping {
     variable: String,
     values: Vec<String>,
-    /// The option that asks for it.
+    /// The option that requests the mapping.
     option: String,
 }
 
 impl Mapping {
-    /// Returns the mapping of a list of devices, which `option` asks for.
+    /// Returns the mapping for a list of devices, which `option` requests.
     pub fn of_devices(option: &str, variable: &str, devices: Vec<String>) -> Self {
         Mapping { variable: variable.into(), values: devices, option: option.into() }
     }
@@ -67,7 +67,7 @@ pub fn joined(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The variables of each slot; `per_device` consecutive slots share a device.
+/// The variables of each slot. `per_device` consecutive slots share a device.
 #[derive(Debug)]
 pub struct Environment {
     mappings: Vec<Mapping>,
@@ -83,25 +83,25 @@ impl Environment {
         slot / self.per_device.map_or(1, NonZero::get)
     }
 
-    /// Returns the number of slots that have a value of every variable; `None` without `--env`.
+    /// Returns the number of slots for which every variable has a value; `None` without `--env`.
     pub fn slots(&self) -> Option<usize> {
         let values = self.mappings.iter().map(|mapping| mapping.values.len()).min()?;
         Some(values.saturating_mul(self.per_device.map_or(1, NonZero::get)))
     }
 
-    /// Fails unless each of `slots` slots has a value of each variable.
+    /// Fails unless every variable has a value for each of `slots` slots.
     pub fn check(&self, slots: usize) -> Result<(), String> {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         match self.mappings.iter().find(|mapping| mapping.values.len() < devices) {
             None => Ok(()),
             Some(Mapping { option, values, .. }) => Err(format!(
-                "{option} needs {devices} values for {slots} slots, and has {}",
+                "{option} needs {devices} values for {slots} slots, but has {}",
                 values.len()
             )),
         }
     }
 
-    /// Says which values of `--env` no slot of the hall gets, if there are any.
+    /// Returns a message about values of `--env` that no slot of the hall gets, if there are any.
     pub fn unused_values(&self, slots: usize) -> Option<String> {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         let mapping = self.mappings.iter().find(|mapping| mapping.values.len() > devices)?;
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(few.slots(), Some(4));
         assert_eq!(few.check(4), Ok(()));
         let error = few.check(5).expect_err("slot 4 has no port");
-        assert_eq!(error, "--env PORT needs 3 values for 5 slots, and has 2");
+        assert_eq!(error, "--env PORT needs 3 values for 5 slots, but has 2");
         assert!(few.variables("gpu", &[4], 5).is_err());
         let unused = few.unused_values(3).expect("c has no slot");
         assert_eq!(unused, "--env GPU has 3 values for 3 slots; no slot gets c");

@@ -1,8 +1,8 @@
 //! `--gpus`: one GPU for each slot.
 //!
-//! The tools of the vendors list the devices: `nvidia-smi` or `rocm-smi`, whichever is on `PATH`. If the
-//! environment of hallpass restricts the devices, as a batch system does, only those are used, in the notation
-//! of that variable.
+//! A tool of the vendor lists the devices: `nvidia-smi` or `rocm-smi`, whichever is on `PATH`. A batch system may
+//! restrict the devices by a variable in the environment of hallpass. Then hallpass uses only these devices, in the
+//! notation of this variable.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use super::environment::Mapping;
 
 const OPTION: &str = "--gpus";
 
-/// A vendor's tool that lists devices, and the variable that selects one.
+/// A tool of a vendor that lists devices, and the variable that selects a device.
 struct Vendor {
     tool: &'static str,
     arguments: &'static [&'static str],
@@ -23,7 +23,7 @@ struct Vendor {
     read: fn(&str) -> Vec<Device>,
 }
 
-/// A device: its number, and a name for it that does not depend on the order of devices.
+/// A device: its number, and a name that does not depend on the order of devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Device {
     index: String,
@@ -45,7 +45,7 @@ const VENDORS: [Vendor; 2] = [
     },
 ];
 
-/// Returns the variable that selects a GPU, with a value for each of them. Fails if there is no GPU, or if one of
+/// Returns the variable that selects a GPU, with a value for each GPU. Fails if there is no GPU, or if one of
 /// `others` sets the same variable.
 pub fn mapping(others: &[Mapping]) -> Result<Mapping, String> {
     let mut missing = Vec::new();
@@ -73,7 +73,7 @@ pub fn mapping(others: &[Mapping]) -> Result<Mapping, String> {
 }
 
 impl Vendor {
-    /// Returns what the tool prints; `None` if it is not on `PATH`.
+    /// Returns the output of the tool, or `None` if the tool is not on `PATH`.
     fn list(&self) -> Result<Option<String>, String> {
         let mut tool = Command::new(self.tool);
         let output = match tool.args(self.arguments).stdin(Stdio::null()).output() {
@@ -110,8 +110,9 @@ fn read_rocm(output: &str) -> Vec<Device> {
     output.lines().filter_map(device).collect()
 }
 
-/// Returns the identifiers of the devices that may be used: all, or those in `outer`, the value of `variable` in
-/// the environment. As CUDA does, ignores everything after an identifier that names no device.
+/// Returns the identifiers of the devices that may be used. `outer` is the value of `variable` in the environment.
+/// If it is set, only its devices may be used. Like CUDA, this ignores everything after an identifier that names
+/// no device.
 fn visible(variable: &str, devices: &[Device], outer: Option<&str>) -> Result<Vec<String>, String> {
     let Some(outer) = outer else {
         let name = |device: &Device| device.uuid.clone().unwrap_or_else(|| device.index.clone());
@@ -122,7 +123,7 @@ fn visible(variable: &str, devices: &[Device], outer: Option<&str>) -> Result<Ve
             let uuid = device.uuid.as_ref();
             word.len() > "GPU-".len() && uuid.is_some_and(|uuid| uuid.starts_with(word))
         };
-        // A part of a device, which the tool does not list.
+        // This is a part of a device. The tool does not list parts.
         word.starts_with("MIG-")
             || devices.iter().any(|device| device.index == *word || has_uuid(device))
     };

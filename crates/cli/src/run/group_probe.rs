@@ -1,9 +1,9 @@
 //! The group probe: a process that shows whether a signal was sent to the whole process group.
 //!
-//! A signal to the group reaches the command by itself, and hallpass must not forward it. The kernel does not say
-//! whether a signal was sent to one process or to its group. So hallpass keeps a second process in the group. It
-//! does nothing and blocks all signals. A signal to the group stays pending there; a signal to hallpass alone does
-//! not arrive there.
+//! A signal to the group reaches the command by itself, and hallpass must not forward it. But the kernel does not
+//! report whether a signal was sent to one process or to its group. So hallpass keeps a second process in the
+//! group, the probe. The probe does nothing and blocks all signals. A signal to the group stays pending in the
+//! probe. A signal to hallpass alone does not reach the probe.
 #![allow(unsafe_code)]
 
 use std::fs;
@@ -67,8 +67,8 @@ fn pending(status: &str) -> u64 {
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Waits for the end of the parent. Closes all files first: the probe must not keep a slot, a terminal or a pipe
-/// open.
+/// Waits for the end of the parent. Closes all files first, because the probe must not keep a slot taken, or a
+/// terminal or a pipe open.
 fn stay(parent: Pid) -> ! {
     let _ = SignalSet::all().block();
     // SAFETY: these calls take numbers and a string with a zero byte at its end. The process uses no descriptor

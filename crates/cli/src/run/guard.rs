@@ -1,5 +1,5 @@
-//! Guards a command whose pass can be lost: the command and all processes that it started end before
-//! another holder may get the slot.
+//! Guards a command whose pass can be lost. If the pass is lost, the guard ends the command and all processes that it
+//! started before another holder may get the slot.
 
 use std::{
     io,
@@ -43,10 +43,10 @@ pub struct Guard {
     stopping: Option<Stopping>,
 }
 
-/// The state after the command and its processes were told to end.
+/// The state after the command and its processes have got SIGTERM.
 struct Stopping {
     why: String,
-    /// When SIGKILL follows SIGTERM.
+    /// The time at which SIGKILL follows SIGTERM.
     patience: Instant,
     killing: bool,
 }
@@ -60,7 +60,7 @@ struct Woken {
 }
 
 impl Guard {
-    /// Guards a command; with `descendants`, also the processes that it leaves running.
+    /// Guards a command. With `descendants`, also guards the processes that the command leaves running.
     pub fn new(supervisor: Supervisor, keeper: Keeper, grace: Duration, descendants: bool) -> Self {
         Guard {
             supervisor,
@@ -146,7 +146,7 @@ impl Guard {
         match self.keeper.channel.receive()? {
             Some(Report::Idle) => self.idle = true,
             Some(Report::Lost(why)) => self.stop(&why),
-            // An answer to an order from before the slot was granted.
+            // This is an answer to an order from before the keeper had the slot.
             Some(_) => {}
             None => {
                 self.keeper_gone = true;

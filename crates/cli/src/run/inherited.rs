@@ -10,19 +10,20 @@ use rustix::{
     io::{FdFlags, dup2, fcntl_dupfd_cloexec, fcntl_setfd},
 };
 
-/// The lowest number for the second descriptor of the lifeline. Scripts use small numbers for their own files,
-/// and so would close the first one by accident. The number is below 64, which the usual limits on open files
+/// The lowest number for the second descriptor of the lifeline. Scripts use small numbers for their own files, and
+/// may close the first descriptor by accident. This number is below 64, which the usual limits on open files
 /// allow.
 const HIGH: i32 = 60;
 
-/// A low descriptor that is reserved for the lifeline, before hallpass opens anything else.
+/// A low descriptor that is reserved for the lifeline before hallpass opens other files.
 pub struct LowDescriptor(OwnedFd);
 
 /// Two descriptors of the lifeline that the command inherits.
 ///
-/// When a process dies, Linux releases its open files in the reverse order of their highest descriptors. So
-/// the first descriptor has a low number: a lock or a port of the command, at a higher number, is free when
-/// the slot is. It is opened separately, because a duplicate would be released together with the second descriptor.
+/// When a process dies, Linux releases its open files in the reverse order of their highest descriptors. So the
+/// first descriptor has a low number. A lock or a port of the command has a higher number, so it is free when the
+/// slot becomes free. The first descriptor is opened separately, because a duplicate would be released together
+/// with the second one.
 pub struct InheritedLifeline {
     _low: OwnedFd,
     _high: OwnedFd,

@@ -50,17 +50,17 @@ use crate::{
     snapshot::printable,
 };
 
-/// Exit status: the slot was lost, and hallpass stopped the command half-way.
+/// Exit status: the slot was lost, and hallpass stopped the command before its end.
 const STOPPED: u8 = 123;
-/// Exit status: hallpass failed, and the command did not run. This and the others are those of `timeout(1)` and
-/// `env(1)`.
+/// Exit status: hallpass failed, and the command did not run. This status and the next two are the same as those of
+/// `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
 
-/// The reason why the command did not run, or did not run to its end, and the exit status for it.
+/// The reason why the command did not run, or did not run to its end, and the exit status of hallpass in this case.
 pub struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.
@@ -113,7 +113,7 @@ impl From<String> for Refusal {
 
 pub fn run(args: Args) -> ExitCode {
     match obtain_and_run(args) {
-        // This may kill hallpass by a signal, so it comes last: the slot is released by now.
+        // This may kill hallpass by a signal, so it comes last. The slot is already released.
         Ok(ended) => ended.exit_code(),
         Err(refusal) => refusal.exit_code(),
     }
@@ -137,7 +137,7 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
     }
     let environment = Environment::new(mappings, args.per_device);
     if let Some(slots) = args.slots {
-        // Checked before a hall is created that this command could not use.
+        // Check this first, so that hallpass does not create a hall that the command could not use.
         environment.check(slots)?;
     }
     let waiting = Waiting {
@@ -195,7 +195,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         Failure::Unsupervised(error) => error.into(),
     })?;
     let (waited, ran) = (begun.duration_since(arrived), begun.elapsed());
-    // The command has ended: its status is not lost if the hall was damaged meanwhile.
+    // The command has ended. If the hall was damaged in the meantime, hallpass still exits with its status.
     exit_on_truncated_file(ended.status());
     if ended == Ended::TimedOut {
         say(format_args!("{name}: the command reached its time limit and was stopped"));
@@ -246,7 +246,7 @@ pub fn not_started(program: &OsString, error: &io::Error) -> Refusal {
     Refusal { code, why: Some(why) }
 }
 
-/// The error, with a way out if the limit on open files is too low.
+/// Returns the text of the error. If the limit on open files is too low, the text says how to raise it.
 fn explained(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EMFILE) => format!("{error}: raise the limit with `ulimit -n 64`"),
@@ -254,7 +254,7 @@ fn explained(error: &io::Error) -> String {
     }
 }
 
-/// The command in one line.
+/// Returns the command in one line.
 pub fn shown(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")

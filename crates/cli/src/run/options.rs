@@ -35,7 +35,7 @@ the slot is still held, CMD and the processes of this user that CMD started get 
 exits with 123.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
-123 if CMD was stopped half-way because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
+123 if CMD was stopped before its end because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
 --time-limit, 125 if hallpass itself failed and CMD did not run, 126 if CMD cannot be executed, 127 if CMD was not found.";
 
 /// Reads a number of slots. Whether a hall can have that number is checked later.
@@ -145,8 +145,7 @@ impl Args {
     }
 
     /// Reads the simplest command lines: `[-k K] [-n] [--dir PATH] NAME ...`. Returns `None` for all others,
-    /// which need the parser. Describing all options to the parser takes a tenth of the time that a short
-    /// command takes.
+    /// which need the parser. For a short command, building the parser would be a noticeable part of the time.
     fn plain(words: &[OsString]) -> Option<Self> {
         let mut args = Args::default();
         let mut words = words.iter();
@@ -177,12 +176,12 @@ impl Args {
 pub struct Lease {
     /// How long the pass is valid after the last contact with the cluster.
     pub ttl: Duration,
-    /// The last part of `ttl`, in which the command has to end.
+    /// The last part of `ttl`. The command has to end within it.
     pub grace: Duration,
 }
 
 impl Args {
-    /// Returns the lease that the options ask for; `default_ttl` applies without --ttl.
+    /// Returns the lease that the options describe. Without --ttl, the ttl is `default_ttl`.
     pub fn lease(&self, default_ttl: Duration) -> Result<Lease, String> {
         let ttl = self.ttl.unwrap_or(default_ttl);
         let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl * 3 / 10));
@@ -197,7 +196,7 @@ impl Args {
         }
     }
 
-    /// Fails if an option was given that only halls on a cluster have.
+    /// Fails if an option was given that applies only to halls on a cluster.
     pub fn no_cluster_options(&self) -> Result<(), String> {
         match (self.ttl, self.grace, self.time_limit) {
             (None, None, _) | (None, Some(_), Some(_)) => Ok(()),
@@ -214,7 +213,7 @@ impl Args {
         self.take.map(NonZero::get)
     }
 
-    /// Returns what a warden has to do for these options.
+    /// Returns the duties that these options give to a warden.
     pub fn duties(&self) -> Duties {
         let grace = self.grace.unwrap_or(GRACE);
         Duties {

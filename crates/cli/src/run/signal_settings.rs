@@ -1,7 +1,7 @@
-//! The signal settings that hallpass was started with, and passes on to the command.
+//! The signal settings with which hallpass was started. hallpass passes them on to the command.
 //!
 //! Rust makes programs ignore SIGPIPE, and hallpass itself does not work with an ignored SIGCHLD. The
-//! command must see neither of these two changes.
+//! command must not see either of these changes.
 #![allow(unsafe_code)]
 
 use std::{
@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use super::spawn;
 use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
-/// `true` if the caller of hallpass ignores SIGPIPE. Rust's runtime ignores it in any case.
+/// `true` if the caller of hallpass ignores SIGPIPE. (Rust's runtime always ignores it.)
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn remember_pipe() {
@@ -24,13 +24,13 @@ extern "C" fn remember_pipe() {
 }
 
 /// Functions in this section run before Rust's runtime starts.
-// SAFETY: the section holds pointers to functions of this signature, and this function needs nothing that
+// SAFETY: the section contains pointers to functions of this signature, and this function does not need anything that
 // the runtime sets up.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = remember_pipe;
 
-/// The signal settings for the command: those that hallpass was started with.
+/// The signal settings for the command: the settings with which hallpass was started.
 #[derive(Clone, Copy)]
 pub struct SignalSettings {
     blocked: SignalSet,
@@ -47,7 +47,7 @@ impl SignalSettings {
         })
     }
 
-    /// Gives SIGCHLD its default action: while it is ignored, the system does not report the end of a child.
+    /// Gives SIGCHLD its default action. While it is ignored, the system does not report the end of a child.
     pub fn notice_children(self) -> io::Result<()> {
         if self.child_ignored {
             set_default(Signal::CHILD)?;
@@ -55,10 +55,10 @@ impl SignalSettings {
         Ok(())
     }
 
-    /// Starts `command` with these settings. With `die_with_us`, the kernel kills it when this thread ends.
+    /// Starts `command` with these settings. With `die_with_us`, the kernel kills the command when this thread ends.
     pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
-        // `spawn` searches the PATH of this process, and can neither let the command ignore a signal nor
-        // let the kernel kill it.
+        // `spawn` searches the PATH of this process. It cannot make the command ignore a signal, and cannot make the
+        // kernel kill the command.
         let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };

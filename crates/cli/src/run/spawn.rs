@@ -1,8 +1,8 @@
 //! Starts a command without copying this process, as `posix_spawn(3)` does.
 //!
-//! `std::process::Command` does the same, but lets the command inherit the signal mask of hallpass. With a
-//! `pre_exec` closure that sets another mask, it copies this process. For a short command, the copy takes
-//! longer than everything else that hallpass does.
+//! `std::process::Command` does the same, but the command inherits the signal mask of hallpass. With a `pre_exec`
+//! closure that sets another mask, `Command` copies this process. For a short command, the copy takes longer than
+//! everything else that hallpass does.
 #![allow(unsafe_code)]
 
 use std::{
@@ -22,10 +22,10 @@ use rustix::process::{Pid, Signal};
 use crate::signals::SignalSet;
 
 /// Starts the program of `command` with its arguments and variables. The new process blocks the signals in
-/// `blocked`, and has the default action for those in `defaults`.
+/// `blocked`, and has the default action for the signals in `defaults`.
 ///
 /// # Errors
-/// - `ENOEXEC` for a script without a `#!` line, which `Command` would give to the shell.
+/// - `ENOEXEC` for a script without a `#!` line. `Command` would run such a script with the shell.
 /// - `ENOENT` if the program is not on `PATH`.
 /// - The other errors of `posix_spawn(3)`.
 pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io::Result<Pid> {
@@ -52,7 +52,7 @@ pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io:
     Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The variables of this process with the changes of `command`, each as `NAME=VALUE`.
+/// Returns the variables of this process with the changes of `command`, each as `NAME=VALUE`.
 fn variables(command: &Command) -> io::Result<Vec<CString>> {
     let mut all: BTreeMap<OsString, OsString> = env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -67,8 +67,8 @@ fn variables(command: &Command) -> io::Result<Vec<CString>> {
     all.into_iter().map(line).collect()
 }
 
-/// Returns `true` if `command` changes the variable. [`spawn`] searches the `PATH` of this process, not a
-/// changed one.
+/// Returns `true` if `command` changes the variable. [`spawn`] searches the `PATH` of this process, not the `PATH`
+/// of the command.
 pub fn changes(command: &Command, variable: &str) -> bool {
     command.get_envs().any(|(name, _)| name == OsStr::new(variable))
 }
@@ -77,7 +77,7 @@ fn c_string(bytes: &[u8]) -> io::Result<CString> {
     Ok(CString::new(bytes)?)
 }
 
-/// The strings as C expects them: pointers, then a null pointer.
+/// Returns the strings as C expects them: pointers, then a null pointer.
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
@@ -110,7 +110,7 @@ impl Drop for Attributes {
     }
 }
 
-/// These functions return the error instead of setting `errno`.
+/// Converts the result of a function that returns the error instead of setting `errno`.
 fn check(code: c_int) -> io::Result<()> {
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
 }

@@ -1,7 +1,7 @@
 //! Starts the command and supervises it: hallpass forwards signals, stops and continues together with the
 //! command, and exits with its exit status.
 //!
-//! The command stays in the process group of hallpass. So it is in the foreground when hallpass is, and both
+//! The command stays in the process group of hallpass. So the command is in the foreground when hallpass is, and both
 //! get the signals of the terminal and signals to the group. hallpass forwards only the signals that were sent to
 //! hallpass alone.
 
@@ -44,11 +44,11 @@ const FORWARDED: [Signal; 9] = [
     Signal::TTOU,
 ];
 
-/// A command that runs for less than this gets no group probe. Starting one takes a part of the time of a short
-/// command.
+/// A command that runs for less than this gets no group probe, because starting a probe would slow a short command
+/// down.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Exit status: the command reached its time limit. As `timeout(1)`.
+/// Exit status: the command reached its time limit. `timeout(1)` has the same status.
 const TIME_LIMIT: i32 = 124;
 
 /// How the command ended.
@@ -143,7 +143,7 @@ pub struct Supervisor {
     stopped: bool,
     /// `true` if the terminal has sent SIGINT.
     interrupted: bool,
-    /// `true` if hallpass does not stop when the command stops.
+    /// `true` if hallpass keeps running when the command stops.
     steadfast: bool,
     /// `true` if this process gets the orphans among the descendants of the command.
     adopts: bool,
@@ -177,8 +177,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits for the first signal, and starts the group probe if it does not come soon: the end of a short command
-    /// is the first signal.
+    /// Waits for the first signal, and starts the group probe if no signal comes soon. For a short command, its
+    /// end is the first signal.
     pub fn probe_group_of_long_command(&mut self) -> io::Result<()> {
         let mut file = [PollFd::new(&self.signals, PollFlags::IN)];
         let limit = Timespec::try_from(SHORT).map_err(io::Error::other)?;
@@ -220,8 +220,8 @@ impl Supervisor {
             return Ok(None);
         }
         let ended = self.look()?;
-        // A shell continues the whole group, so the command may run already. A waker continues hallpass alone: if
-        // the command has been stopped again since, it stays stopped.
+        // A shell continues the whole group, so the command may run already. A waker continues hallpass alone. If the
+        // command was stopped again in the meantime, it stays stopped.
         let by_waker = self.waker.is_some_and(|waker| waker.as_raw_pid() == received.pid);
         if ended.is_none() && signal == Signal::CONT && self.stopped && !by_waker {
             let _ = kill_process(self.child, Signal::CONT);
@@ -229,13 +229,13 @@ impl Supervisor {
         Ok(ended)
     }
 
-    /// From now on, hallpass does not stop when the command stops: the command has to end.
+    /// From now on, hallpass keeps running when the command stops, because the command has to end.
     pub fn stand_fast(&mut self) {
         self.steadfast = true;
     }
 
-    /// Stops catching signals after the command has ended: from now on, a signal acts on hallpass itself,
-    /// which may still wait for other processes.
+    /// Stops catching signals after the command has ended. From now on, a signal acts on hallpass itself, which
+    /// may still wait for other processes.
     pub fn relieve(&self) -> io::Result<()> {
         SignalSet::of(FORWARDED).unblock()
     }
@@ -250,7 +250,7 @@ impl Supervisor {
     fn forward(&mut self, Received { signal, from_kernel, pid }: Received) {
         let to_group = self.is_sent_to_group(signal);
         if is_ignored(signal) {
-            // As with nohup(1): the caller wants the signal to have no effect.
+            // The caller wants the signal to have no effect, as with nohup(1).
             return;
         }
         if from_kernel {
@@ -259,11 +259,11 @@ impl Supervisor {
                 return;
             }
         } else if pid == self.child.as_raw_pid() || (to_group && self.shares_group()) {
-            // The command has got it: it sent the signal to its whole group, as `kill 0` does, or another process
-            // did.
+            // The command has got the signal already: the command itself (as by `kill 0`) or another process sent
+            // it to the whole group.
             return;
         }
-        // This fails if the command has ended, or runs as another user. Neither can be helped.
+        // This fails if the command has ended or runs as another user. Ignore both.
         let _ = kill_process(self.child, signal);
     }
 
@@ -272,7 +272,7 @@ impl Supervisor {
         let Some(probe) = &self.probe else { return false };
         let pending = probe.signals();
         if pending.contains_any(&FORWARDED) {
-            // A pending signal hides the next one. The new probe starts before the old one ends.
+            // A pending signal hides the next one, so start a new probe. It starts before the old one ends.
             self.probe = GroupProbe::start();
         }
         pending.contains(signal)
@@ -323,7 +323,7 @@ impl Supervisor {
             };
             match changed {
                 Ok(Some((pid, status))) if pid == self.child => return Ok(Some(status)),
-                // An orphan that this process has adopted.
+                // This is an orphan that this process has adopted.
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -332,10 +332,11 @@ impl Supervisor {
     }
 }
 
-/// Stops this process by the signal that stopped the command, so that the shell sees it. Returns when this
-/// process is continued: by anybody, or by the waker that it returns, because the command is no longer stopped.
+/// Stops this process by the signal that stopped the command, so that the shell notices the stop. Returns when
+/// this process is continued. If the command is no longer stopped, the waker continues this process. Returns the
+/// PID of the waker.
 fn stop(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
-    // Without a waker, for lack of memory, only a signal to hallpass continues it.
+    // If no waker can be started, for example for lack of memory, only a signal to hallpass continues it.
     let waker = Waker::start(command).ok();
     raise(signal)?;
     if signal != Signal::STOP {

@@ -21,17 +21,17 @@ use crate::{
     signals::raise,
 };
 
-/// Exit status: `-n` was given and no slot is free. As `flock(1)`.
+/// Exit status: `-n` was given and no slot is free. `flock(1)` has the same status.
 pub const NO_SLOT: u8 = 1;
-/// Exit status: no slot was free within the time of `-w`. As `timeout(1)`.
+/// Exit status: no slot was free within the time of `-w`. `timeout(1)` has the same status.
 pub const TIMED_OUT: u8 = 124;
 
-/// How to wait for a slot.
+/// The options for waiting for a slot.
 #[derive(Default)]
 pub struct Waiting {
     pub nonblock: bool,
     pub limit: Option<Duration>,
-    /// The exit status of `-E`, which replaces the two above.
+    /// The exit status of `-E`, which replaces [`NO_SLOT`] and [`TIMED_OUT`].
     pub conflict_code: Option<u8>,
     pub verbose: bool,
 }
@@ -106,7 +106,7 @@ impl Waiting {
                     return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
                 }
                 Some(Interruption::Stop(signal)) => {
-                    // A stopped process must not keep a slot that it could not use.
+                    // A stopped process must not keep a slot that it cannot use.
                     drop(got);
                     say(format_args!(
                         "{name}: stopped while waiting: left the queue, its position is lost"
@@ -118,7 +118,8 @@ impl Waiting {
         }
     }
 
-    /// The refusal if no slot was free. Like `flock(1)` and `timeout(1)`, it prints nothing without --verbose.
+    /// Returns the refusal if no slot was free. Without --verbose, it prints nothing, like `flock(1)` and
+    /// `timeout(1)`.
     pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
         Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
     }

@@ -1,8 +1,9 @@
 //! Wakes a stopped hallpass when its command runs again.
 //!
-//! hallpass stops when its command stops, so that a shell sees a stopped job. A shell continues both. But anybody may
-//! continue the command alone, or kill it, and a stopped process notices neither. So before hallpass stops, it
-//! starts a small process that looks at the command, and continues hallpass when the command is no longer stopped.
+//! hallpass stops when its command stops, so that a shell sees a stopped job. A shell continues both. But anybody
+//! may continue or kill the command alone, and a stopped hallpass would not notice this. So before hallpass stops,
+//! it starts a small process, the waker. The waker watches the command, and continues hallpass when the command is
+//! no longer stopped.
 
 use std::{
     env, fs, io,
@@ -14,7 +15,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
-/// The first argument of a waker. The others are process ids, so no help text mentions it.
+/// The first argument of a waker. The other arguments are process ids. Users do not start wakers, so no help text
+/// mentions it.
 const WORD: &str = "waker";
 /// Time between two looks at the command.
 const EVERY: Duration = Duration::from_millis(100);
@@ -22,7 +24,7 @@ const EVERY: Duration = Duration::from_millis(100);
 /// The processes that a waker looks after: hallpass and its command.
 pub type Pair = [Pid; 2];
 
-/// Returns the processes in the command line, if it is that of a waker.
+/// Returns the processes in the command line, if this process is a waker.
 pub fn called() -> Option<Pair> {
     let mut words = env::args_os().skip(1);
     words.next().filter(|word| word == WORD)?;
@@ -36,7 +38,7 @@ pub fn run([hallpass, command]: Pair) -> ExitCode {
     // hallpass does not reap the command while it is stopped, so the process ids are not reused.
     while getppid() == Some(hallpass) {
         if !is_stopped(command) {
-            // Again and again: the first signal may come before hallpass has stopped.
+            // Send the signal again and again, because the first one may come before hallpass has stopped.
             let _ = kill_process(hallpass, Signal::CONT);
         }
         thread::sleep(EVERY);
@@ -44,14 +46,15 @@ pub fn run([hallpass, command]: Pair) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns `true` if the process is stopped. If this user may not see it, there is no news to wake hallpass for.
+/// Returns `true` if the process is stopped, or if this user may not see it. Then there is no reason to wake
+/// hallpass.
 fn is_stopped(pid: Pid) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
     // The name of the program, before the last parenthesis, may contain anything.
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 't']))
 }
 
-/// A running waker. Dropping it ends it.
+/// A running waker. Dropping this value ends the waker.
 pub struct Waker(Child);
 
 impl Waker {
@@ -60,7 +63,7 @@ impl Waker {
         let mut waker = Command::new("/proc/self/exe");
         waker.arg0("hallpass").arg(WORD).args([getpid(), command].map(|pid| pid.to_string()));
         waker.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Signals to the job, such as those of the terminal, are not for the waker.
+        // The waker must not get signals to the job, such as those of the terminal.
         waker.process_group(0).spawn().map(Waker)
     }
 
@@ -71,7 +74,7 @@ impl Waker {
 
 impl Drop for Waker {
     fn drop(&mut self) {
-        // It is not reaped yet, so this does not fail.
+        // The waker is not reaped yet, so this does not fail.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,9 +1,9 @@
-//! The warden: a process between hallpass and the command that knows all processes which the command started.
+//! The warden: a process between hallpass and the command that finds all processes that the command started.
 //!
 //! hallpass starts a warden if an option is about these processes: `--descendants`, `--on-kill kill` or
 //! `--time-limit`. The warden is a *child subreaper*: when a process dies, its children become children of the
-//! warden. So no process escapes it, whichever descriptors it closes and whichever session it is in. The warden
-//! supervises the command as hallpass otherwise does, and hallpass supervises the warden: it forwards signals,
+//! warden. So no process escapes the warden, even if it closes all descriptors or starts a new session. The warden
+//! supervises the command as hallpass does without a warden. hallpass supervises the warden: it forwards signals,
 //! and stops when the warden stops.
 #![allow(unsafe_code)]
 
@@ -31,7 +31,7 @@ use super::{
 /// Time between two looks at processes that are being ended.
 const SOON: Duration = Duration::from_millis(20);
 
-/// What the warden does besides supervising the command.
+/// The duties of the warden, besides supervising the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duties {
     /// `--on-kill kill`: end all processes if hallpass is killed.
@@ -51,13 +51,13 @@ pub struct TimeLimit {
 }
 
 impl Duties {
-    /// Returns `true` if there is something to do that needs a warden.
+    /// Returns `true` if any duty needs a warden.
     pub fn any(self) -> bool {
         self != Duties::default()
     }
 }
 
-/// Why a command that a warden starts has no exit status.
+/// The reason why the command under a warden has no exit status.
 pub enum Failure {
     /// The command cannot be started.
     NotStarted(io::Error),
@@ -77,7 +77,7 @@ impl From<Errno> for Failure {
     }
 }
 
-/// A command that a warden watches over, from the side of hallpass.
+/// A command under a warden, as hallpass sees it.
 pub struct WatchedCommand {
     /// Supervises the warden.
     warden: Supervisor,
@@ -87,8 +87,8 @@ pub struct WatchedCommand {
 }
 
 impl WatchedCommand {
-    /// Starts the command under a warden. The processes that the command leaves running may continue after it, and
-    /// the warden with them.
+    /// Starts the command under a warden. Processes that the command leaves running may continue after its end; the
+    /// warden then continues too.
     ///
     /// This process must have only one thread.
     pub fn start(
@@ -111,7 +111,8 @@ impl WatchedCommand {
                     Ok(warden) => warden.keep(),
                     Err(_) => 1,
                 };
-                // SAFETY: the call takes a number. The copies of what the other process owns are not dropped.
+                // SAFETY: the call takes a number. It drops no value, so the copies of the values of the other process
+                // are not dropped.
                 unsafe { libc::_exit(status) }
             }
             pid => {
@@ -174,7 +175,7 @@ impl WatchedCommand {
 /// The length of the report.
 const MESSAGE: usize = 5;
 
-/// Writes how the command ended, or the number of the error with which it did not start.
+/// Encodes how the command ended. If the command did not start, encodes the number of the error.
 fn encode(ended: Result<Ended, i32>) -> [u8; MESSAGE] {
     let (kind, value) = match ended {
         Err(error) => (0, error),
@@ -205,7 +206,7 @@ struct Warden {
     /// The pipe to hallpass. When its other end is closed, hallpass has died.
     reporter: OwnedFd,
     begun: Instant,
-    /// When SIGKILL follows SIGTERM, once the command has reached its time limit.
+    /// The time at which SIGKILL follows SIGTERM, once the command has reached its time limit.
     kill_at: Option<Instant>,
     orphaned: bool,
 }
@@ -219,7 +220,7 @@ impl Warden {
         reporter: OwnedFd,
     ) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        // The warden keeps the slot by its copy of the pass's own descriptor.
+        // The warden keeps the slot by its copy of the descriptor of the pass.
         let started = signals.start(command, lifelines, duties.kill_with_us);
         let mut supervisor = started.inspect_err(|error| {
             let _ = write(&reporter, &encode(Err(error.raw_os_error().unwrap_or(libc::EIO))));
@@ -242,7 +243,7 @@ impl Warden {
             descendants::kill_all();
         }
         if duties.await_descendants {
-            // The other end may be closed. Nobody waits for the report then.
+            // If the other end is closed, nobody waits for the report.
             let detached = detach(&supervisor);
             let _ = write(&reporter, &encode(Ok(ended)));
             drop(reporter);
@@ -255,7 +256,7 @@ impl Warden {
         0
     }
 
-    /// Waits until the command has ended, by itself or because it had to.
+    /// Waits until the command has ended, by itself or because the warden has ended it.
     fn watch(&mut self) -> io::Result<Ended> {
         loop {
             let woken = self.sleep()?;
@@ -284,7 +285,7 @@ impl Warden {
 
     /// Waits for an event, or until the time limit needs attention.
     fn sleep(&self) -> io::Result<Woken> {
-        // No event is requested: the kernel reports in any case that the other end is closed.
+        // Request no event, because the kernel always reports that the other end is closed.
         let reporter = match self.orphaned {
             true => self.supervisor.signals(),
             false => self.reporter.as_fd(),
@@ -303,7 +304,7 @@ impl Warden {
         Ok(Woken { signal, orphaned })
     }
 
-    /// Returns when the time limit needs attention next.
+    /// Returns the time at which the time limit needs attention next.
     fn deadline(&self) -> Option<Instant> {
         let TimeLimit { limit, .. } = self.duties.time_limit?;
         self.kill_at.or_else(|| self.begun.checked_add(limit))
@@ -352,7 +353,7 @@ struct Woken {
     orphaned: bool,
 }
 
-/// Lets go of the terminal, the standard streams and the directory, which belong to the command.
+/// Closes the standard streams, and leaves the terminal and the working directory. They belong to the command.
 fn detach(supervisor: &Supervisor) -> io::Result<()> {
     supervisor.relieve()?;
     setsid()?;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{Running, eventually, text};
 
-/// Returns the cluster that all tests of this program share, of a single member. `None` if etcd is not installed.
+/// Returns the cluster that all tests of this program share. It has a single member. Returns `None` if etcd is not
+/// installed.
 pub fn cluster() -> Option<&'static EtcdCluster> {
     hallpass_testbed::etcd()?;
     Some(EtcdCluster::shared())
@@ -33,7 +34,7 @@ impl Running {
     }
 }
 
-/// Returns what a command wrote to standard error.
+/// Returns the text that a command wrote to standard error.
 pub fn said(output: &Output) -> String {
     text(&output.stderr)
 }
@@ -58,7 +59,7 @@ pub fn await_renewal(cluster: &EtcdCluster, prefix: &str, hall: &str) {
 /// Returns the lease of the only key with this prefix, as `etcdctl` writes it.
 fn lease(cluster: &EtcdCluster, prefix: &str) -> String {
     let found = json(cluster, &["get", "--prefix", prefix, "--write-out", "json"]);
-    let lease = found["kvs"][0]["lease"].as_i64().expect("there is a claim inside");
+    let lease = found["kvs"][0]["lease"].as_i64().expect("a claim has a slot");
     format!("{lease:x}")
 }
 

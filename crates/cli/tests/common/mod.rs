@@ -22,7 +22,7 @@ use signals::with_default_signals;
 
 pub const HALLPASS: &str = env!("CARGO_BIN_EXE_hallpass");
 
-/// Time limit for everything that a test waits for. Only a failure takes longer, even on a busy machine.
+/// Time limit for every event for which a test waits. Even on a busy machine, only a failure takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Halls for one test.
@@ -87,7 +87,7 @@ impl Halls {
         match self.run(&["-n", name, "true"]) {
             Some(0) => true,
             Some(1) => false,
-            other => panic!("neither a slot nor none: {other:?}"),
+            other => panic!("unexpected exit status: {other:?}"),
         }
     }
 
@@ -179,7 +179,7 @@ pub fn state(pid: i32) -> Option<char> {
 
 /// Returns the same from a line of `/proc/PID/stat`.
 pub fn state_in(stat: &str) -> Option<char> {
-    /// Flag of a process that executes no further instruction of its own.
+    /// Flag of a process that executes no further instruction of its program.
     const EXITING: u32 = 4;
     // The name of the program, before the last parenthesis, may contain anything.
     let fields: Vec<_> = stat.rsplit_once(") ")?.1.split(' ').collect();

@@ -62,7 +62,7 @@ impl Terminal {
 
     pub fn text(&mut self) -> String {
         let mut buffer = [0; 4096];
-        // The loop always ends with an error: nothing to read now, or no process has the terminal open.
+        // The loop always ends with an error: there is nothing to read now, or no process has the terminal open.
         while let Some(Ok(count @ 1..)) =
             self.window.as_mut().map(|window| window.read(&mut buffer))
         {

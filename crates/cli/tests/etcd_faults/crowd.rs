@@ -22,7 +22,7 @@ use crate::{SLOTS, TTL};
 
 /// How long most commands run, in milliseconds.
 const SHORT: &str = "5-200";
-/// How long some commands run: if nobody stopped them, they would still run when their successors are in.
+/// How long some commands run. If nobody stopped them, they would still run when their successors have the slot.
 const LONG: &str = "8000-11000";
 /// The suffix of the names of long visits.
 pub const LONG_SUFFIX: &str = ".long";
@@ -51,14 +51,14 @@ pub struct Holder {
 /// A `hallpass run` that a holder has started.
 pub struct Running {
     pub child: Child,
-    /// The name under which the witness records the visit.
+    /// The name of the visit in the records of the witness.
     pub name: String,
 }
 
 /// The outcomes of passages.
 #[derive(Default)]
 pub struct Tally {
-    /// The number of passages by how they ended.
+    /// The number of passages for each way in which they ended.
     pub ends: BTreeMap<String, usize>,
     /// The longest time of a passage that succeeded.
     pub longest: Duration,
@@ -147,7 +147,7 @@ impl Holder {
         let child = spawn(command).expect("it starts");
         let pid = Pid::from_child(&child);
         *self.now() = Some(Running { child, name });
-        // The process is reaped only after `now` is cleared, so no fault hits a process that reuses its id.
+        // The process is reaped only after `now` is cleared. So no fault hits another process that reuses its id.
         waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             .expect("our own child");
         let mut running = self.now().take().expect("set above");

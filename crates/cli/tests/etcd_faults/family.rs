@@ -14,13 +14,13 @@ pub struct Family<'a> {
     pub guardian: Process,
     /// The child of `hallpass run` that talks to etcd.
     pub keeper: Option<Process>,
-    /// The command, once it is inside.
+    /// The command, once it has a slot.
     pub command: Option<(Process, Visit)>,
 }
 
 impl<'a> Family<'a> {
-    /// Returns the family of the passage that this holder makes. `None` if it makes none, or if a fault is being
-    /// applied to it.
+    /// Returns the family of the passage that this holder makes. Returns `None` if the holder makes no passage, or if
+    /// a fault is being applied to it.
     pub fn of(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
         if holder.busy.swap(true, SeqCst) {
             return None;
@@ -44,7 +44,7 @@ impl<'a> Family<'a> {
         let find_keeper = || children(pid).into_iter().find(|child| is_running(*child, &program));
         let keeper_pid = find_keeper();
         let keeper = keeper_pid.and_then(Process::open);
-        // Processes that are still there now had not ended before, so their ids were not reused.
+        // These processes still exist now, so their ids were not reused.
         if visit() != command.as_ref().map(|(_, visit)| visit.clone())
             || find_keeper() != keeper_pid
         {
@@ -67,7 +67,7 @@ impl Drop for Family<'_> {
     }
 }
 
-/// A process. Its id may be reused after its end; this never refers to another process.
+/// A process. This value never refers to another process, even if the process id is reused.
 pub struct Process(OwnedFd);
 
 impl Process {

@@ -20,7 +20,8 @@ use crate::{
 pub enum Fault {
     KillMember,
     KillLeader,
-    /// Stops the leader for longer than claims live. When it continues, it does not know of its successor.
+    /// Stops the leader for longer than claims live. When it continues, it does not know that there is another
+    /// leader.
     PauseLeader,
     /// Stops the leader again and again for a moment, as if its disk were slow.
     SlowLeader,
@@ -40,9 +41,9 @@ pub enum Fault {
     KillCommand,
     /// Stops a keeper for longer than claims live: the command must end before another one gets its slot.
     StopKeeper,
-    /// Stops the keeper of a waiter: it is too late for a slot that it is given meanwhile.
+    /// Stops the keeper of a waiter. If the waiter gets a slot in this time, it is too late to use it.
     StopWaiter,
-    /// Stops `hallpass run`: if it loses the slot meanwhile, the command must still end.
+    /// Stops `hallpass run`. If it loses the slot in this time, the command must still end.
     StopGuardian,
     StopCommand,
     /// Stops guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness
@@ -79,8 +80,8 @@ pub const TO_HOLDERS: &[Fault] = &[
     StopAll,
 ];
 
-/// Everything that faults can break.
-pub struct Scene<'a> {
+/// The parts that faults can break.
+pub struct Targets<'a> {
     pub cluster: &'a EtcdCluster,
     /// The paths of each group of holders, one to each member.
     pub groups: &'a [Vec<Proxy>],
@@ -89,8 +90,8 @@ pub struct Scene<'a> {
     pub watch: &'a KeyRecorder,
 }
 
-impl Scene<'_> {
-    /// Applies a fault, and repairs it after a while. Returns whether there was something to break.
+impl Targets<'_> {
+    /// Applies a fault, and repairs it after a while. Returns whether the fault could be applied.
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
         match fault {
             KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader => {
@@ -209,7 +210,8 @@ impl Scene<'_> {
         true
     }
 
-    /// Returns a family whose visit satisfies `wanted`; a waiter has no visit yet. `None` if there is none for a ttl.
+    /// Returns a family whose visit satisfies `wanted`. A waiter has no visit yet. Returns `None` if no such family
+    /// appears within a ttl.
     fn choose(&self, rng: &mut Rng, wanted: impl Fn(Option<&Visit>) -> bool) -> Option<Family<'_>> {
         let start = Instant::now();
         while start.elapsed() < TTL {
@@ -244,7 +246,8 @@ fn longer_than_claims(rng: &mut Rng) -> Duration {
     TTL + TTL.mul_f64(2.0 * rng.f64())
 }
 
-/// A time after which a successor is in: a claim vanishes after a ttl, and its successor waits for 1.1 ttl more.
+/// A time after which a successor has the slot. A claim vanishes after a ttl, and its successor waits for 1.1 ttl
+/// more.
 fn until_a_successor_is_in(rng: &mut Rng) -> Duration {
     TTL.mul_f64(2.2 + rng.f64())
 }

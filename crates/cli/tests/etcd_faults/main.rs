@@ -1,7 +1,7 @@
 //! The fault suite: fifty competitors for five slots on a cluster of three members, under all kinds of faults. A
 //! judge checks the records of two witnesses that do not use hallpass.
 //!
-//! `HALLPASS_FAULT_SECONDS` sets how long the faults go on. `HALLPASS_FAULT_SEED` sets which faults happen, but not
+//! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
 //! which processes they hit. A failure prints the seed and keeps the records.
 
 mod crowd;
@@ -19,7 +19,7 @@ use std::{
 
 use crowd::Crowd;
 use fastrand::Rng;
-use faults::{Fault, Scene, TO_CLUSTER, TO_HOLDERS};
+use faults::{Fault, TO_CLUSTER, TO_HOLDERS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd, judge, spawn,
 };
@@ -52,15 +52,15 @@ fn no_guarantee_is_broken_under_faults() {
     let urls: Vec<_> =
         (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
     let mut crowd = Crowd::start(&urls, &witness, folder.path());
-    let scene = Scene {
+    let targets = Targets {
         cluster: &cluster,
         groups: &groups,
         crowd: &crowd,
         witness: &witness,
         watch: &watch,
     };
-    let done = break_things(&scene, seed, time);
-    scene.heal();
+    let done = break_things(&targets, seed, time);
+    targets.heal();
     witness.note("everything is repaired");
     let late = crowd.finish(4 * TTL + TIMEOUT);
     let all_slots = late.is_empty() && all_get_in(&cluster, &witness);
@@ -81,7 +81,7 @@ fn no_guarantee_is_broken_under_faults() {
         verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
     );
     let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
-    // A run in which hardly any command got in would show nothing. A busy machine makes few passages, but some.
+    // A run in which hardly any command got a slot would show nothing. Even a busy machine makes some passages.
     let enough = passages >= SLOTS;
     if !late.is_empty() || !violations.is_empty() || !all_slots || !enough {
         let kept = folder.keep();
@@ -100,7 +100,7 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 /// Applies faults for this time. Returns how often each was applied.
-fn break_things(scene: &Scene, seed: u64, time: Duration) -> BTreeMap<Fault, usize> {
+fn break_things(targets: &Targets, seed: u64, time: Duration) -> BTreeMap<Fault, usize> {
     let start = Instant::now();
     let done = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
@@ -111,7 +111,7 @@ fn break_things(scene: &Scene, seed: u64, time: Duration) -> BTreeMap<Fault, usi
                 while start.elapsed() < time {
                     thread::sleep(Duration::from_millis(rng.u64(200..1500)));
                     let fault = *rng.choice(faults).expect("the list is not empty");
-                    if scene.perform(fault, &mut rng) {
+                    if targets.perform(fault, &mut rng) {
                         *done.lock().expect("not poisoned").entry(fault).or_default() += 1;
                     }
                 }
@@ -121,7 +121,7 @@ fn break_things(scene: &Scene, seed: u64, time: Duration) -> BTreeMap<Fault, usi
     done.into_inner().expect("not poisoned")
 }
 
-/// Returns whether all slots can be held at once: none was lost.
+/// Returns whether all slots can be held at once, so that none was lost.
 fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
     let start = |number| {
         let mut command = crowd::hallpass(&cluster.url());
@@ -148,7 +148,7 @@ fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
     all && witness.running().is_empty()
 }
 
-/// Returns all changes of keys, up to one that we write now.
+/// Returns all changes of keys, up to a key that this function writes.
 fn all_changes(cluster: &EtcdCluster, watch: &KeyRecorder) -> Vec<KeyChange> {
     let written = cluster.etcdctl(&["put", "the-end", "", "--write-out", "json"]).output();
     let answer = written.expect("etcdctl runs").stdout;
