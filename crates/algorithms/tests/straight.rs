@@ -4,9 +4,9 @@
 use hallpass_algorithms::{
     Next, Op, Word,
     halls::threads::{
-        Advance, After, Barging, Bits, CALLED, CLOSED, Count, Environment, Fair, FastEnvironment,
-        HELD, Job, Line, MARK, NEWS, Policy, Pool, SERVE, Stage, TRY, Terms, Turn, WAITER, advance,
-        step,
+        Advance, After, Barging, Bits, Bypass, CALLED, CLOSED, Count, DEBT, Environment, Fair,
+        FastEnvironment, HELD, Job, Line, MARK, NEWS, OvertakeEnvironment, Policy, Pool, SERVE,
+        Stage, TRY, Terms, Turn, WAITER, advance, step,
     },
 };
 
@@ -31,6 +31,12 @@ impl<const STRAIGHT: bool> FastEnvironment for Oracle<STRAIGHT> {
     fn word(&mut self, op: Op) -> Word {
         let words = [0, 1, 3, 7, WAITER, WAITER + 3, 2 * WAITER + 1, CALLED + WAITER + 3, MARK + 1];
         self.answer(format!("word {op:?}"), &words)
+    }
+}
+
+impl<const S: bool> OvertakeEnvironment for Oracle<S> {
+    fn credit(&mut self, op: Op) -> Word {
+        self.answer(format!("credit {op:?}"), &[0, -1, 1, 2, DEBT - 1, DEBT - 3])
     }
 }
 
@@ -95,6 +101,14 @@ impl<const S: bool> Environment for Oracle<S> {
     }
 
     fn grant_limit(&self) -> u32 {
+        2
+    }
+
+    fn bypass_limit(&self) -> u32 {
+        2
+    }
+
+    fn overtake_tries(&self) -> u32 {
         2
     }
 }
@@ -168,4 +182,6 @@ fn straight_lines_and_single_lines_make_the_same_accesses() {
     compare::<Count, Fair>();
     compare::<Bits, Barging>();
     compare::<Count, Barging>();
+    compare::<Bits, Bypass>();
+    compare::<Count, Bypass>();
 }

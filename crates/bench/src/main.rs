@@ -54,7 +54,8 @@ fn run_threads(options: &threads::options::Options) -> program::Result {
     if report.is_empty() {
         return nothing();
     }
-    print(options.json, || report.to_json(), || threads::table::table(&report));
+    let table = if options.bars { threads::bars::table } else { threads::table::table };
+    print(options.json, || report.to_json(), || table(&report));
     save(&options.out, threads::plot::plots(&report)?)?;
     finish(report.complete)
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use hallpass_bench::{
     common::rounds::Steps,
     threads::{
+        bars,
         contestants::{Contestant, field, papers},
         measure::Plan,
         report::Report,
@@ -88,4 +89,23 @@ fn the_report_of_a_stopped_measurement_says_that_it_was_stopped() {
     let report = plan.run(&mut Steps::new(&stop, &mut announce));
     assert!(!report.complete && !report.is_empty());
     assert!(table::table(&report).contains("stopped before the end"));
+}
+
+/// The table of bars has a line for each bar, with its verdict.
+#[test]
+fn every_bar_is_in_one_table() {
+    let workloads: Vec<_> = workloads::all(10, 10).into_iter().filter(bars::needs).collect();
+    let contestants: Vec<_> =
+        field().into_iter().filter(|one| bars::CONTESTANTS.contains(&one.name)).collect();
+    assert_eq!(contestants.len(), bars::CONTESTANTS.len());
+    let table = bars::table(&run(workloads, contestants));
+    for work in ["alone-k1 ", "alone-k1024", "ready", "many", "cancel", "hand-over", "crowd-k4"] {
+        let line = table.lines().find(|line| line.contains(work));
+        let line = line.unwrap_or_else(|| panic!("{work} is missing in\n{table}"));
+        assert!(line.contains(" yes ") || line.contains(" NO "), "{line}");
+    }
+    let oversubscribed = table.lines().filter(|line| line.contains("oversubscribed")).count();
+    assert_eq!(oversubscribed, 2, "a fair hall and one with a limit on overtaking:\n{table}");
+    assert!(table.contains("longest wait") && table.contains("hallpass-barging"), "{table}");
+    assert!(table.contains("size of a hall: 128 bytes"), "{table}");
 }

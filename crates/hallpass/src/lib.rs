@@ -37,7 +37,8 @@
 //!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
 //!   waiters; not with a small request behind a large one; and not as a holder that has just left and comes
 //!   back. A slot that becomes free goes directly to the first waiter, which does not have to win a race when it
-//!   wakes up. ([`Builder::barging`] gives up this guarantee for throughput.)
+//!   wakes up. [`Builder::bypass`] trades some of this for throughput: at most that many newcomers overtake a
+//!   waiter, and nobody starves. [`Builder::barging`] gives up the guarantee.
 //! - **No lost wake-ups.** A waiter is woken when its turn comes, even if other callers give up, drop their
 //!   futures, time out or resize the hall.
 //! - **Memory ordering.** Dropping a pass *happens before* the acquire that gets its slot. The next holder
@@ -132,7 +133,7 @@
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
 //! | `SemaphorePermit` | [`Pass`], [`Passes`] | has a [`slot`](Pass::slot); [`split_off`](Passes::split_off) and [`merge`](Passes::merge) |
 //! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | |
-//! | cooperative budget | none | a task that awaits free slots in a loop never yields: call `tokio::task::yield_now` from time to time, or wrap the loop in `tokio::task::coop` |
+//! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!
 //! Both are fair: first come, first served, and the requests behind a large request wait for it. In both, a

@@ -46,15 +46,13 @@ pub fn id_of(state: &[u64; 1]) -> Id {
     state[0] as u32
 }
 
-impl<S: Standing> Pair<'_, S> {
-    /// Returns whether the process has left its doorway and not yet entered its critical section.
-    /// `before` is the result for the previous state.
-    fn waits(&self, p: Pid, to: Id, before: bool) -> bool {
-        match self.standing.section(to, p) {
-            Section::Waiting => true,
-            Section::Doorway => before,
-            Section::Remainder | Section::Critical | Section::Exit => false,
-        }
+/// Returns whether the process has left its doorway and not yet entered its critical section.
+/// `before` is the result for the previous state.
+pub fn still_waits(standing: &impl Standing, p: Pid, to: Id, before: bool) -> bool {
+    match standing.section(to, p) {
+        Section::Waiting => true,
+        Section::Doorway => before,
+        Section::Remainder | Section::Critical | Section::Exit => false,
     }
 }
 
@@ -71,8 +69,8 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
         let from = id_of(state);
         let has = |bit| state[0] & bit != 0;
         for (agent, to) in self.graph.edges(from) {
-            let first_waits = self.waits(self.first, to, has(FIRST_WAITS));
-            let second_waits = self.waits(self.second, to, has(SECOND_WAITS));
+            let first_waits = still_waits(self.standing, self.first, to, has(FIRST_WAITS));
+            let second_waits = still_waits(self.standing, self.second, to, has(SECOND_WAITS));
             let second_outside = self.standing.section(to, self.second) != Section::Remainder;
             let second_enters =
                 second_outside && self.standing.section(from, self.second) == Section::Remainder;

@@ -8,7 +8,7 @@
 //! | [`tables`] | a step machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a step machine, under sequential consistency and with store buffers |
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
-//! | [`graph`], [`standing`], [`liveness`], [`fife`] | analyses of the graph of all steps |
+//! | [`graph`], [`standing`], [`liveness`], [`fife`], [`bypass`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
@@ -40,6 +40,7 @@
 
 pub mod atlas;
 pub mod buffers;
+pub mod bypass;
 pub mod catalogue;
 pub mod check;
 pub mod explore;

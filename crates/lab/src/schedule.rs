@@ -92,6 +92,19 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
+    /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway:
+    /// so often, a process that left its remainder later has entered its critical section. The victim never
+    /// enters in the rest of the run, although it keeps taking steps. Without a number, the victim waits
+    /// throughout the cycle, and is overtaken in every round. (That the victim is not enabled in such a cycle
+    /// is a fact about all runs, which a single run cannot show.)
+    Bypass {
+        /// The process that is overtaken.
+        victim: Pid,
+        /// The number of times; `None` if it is unbounded.
+        times: Option<u32>,
+        /// The number of steps of the stem after which this holds.
+        at: usize,
+    },
     /// The last passage of the process makes this many remote references. Without a number, each round
     /// of the cycle makes at least one remote reference within a passage.
     Rmr {

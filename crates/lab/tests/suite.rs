@@ -12,7 +12,7 @@ use hallpass_lab::{
     atlas::{AtlasModel, Listed, Manifest, Resilience},
     check::{Outcome, Property, Question, Report, Resources, Verdict, check},
     graph::Bound,
-    schedule::{MemoryModel, Schedule},
+    schedule::{Finding, MemoryModel, Schedule},
     trace,
 };
 
@@ -249,4 +249,46 @@ fn a_contention_limit_reduces_the_states() {
     assert_eq!(alone.outcome(Property::Starvation).resilience, None);
     question.contention = 3;
     assert!(ask(&question).states > alone.states);
+}
+
+/// The most that a process is overtaken: exact, unbounded, and 0 if and only if the algorithm is FIFE.
+#[test]
+fn overtakings_are_counted_over_all_runs() {
+    let bypass = |id: &str, n, k| {
+        let properties = vec![Property::Fife, Property::Bypass];
+        let report = ask(&Question::everything(id, n, k).only(properties));
+        let fife = report.outcome(Property::Fife).verdict;
+        let outcome = report.outcome(Property::Bypass).clone();
+        let bound = outcome.bound.expect("the property was asked for");
+        assert_eq!(fife == Verdict::Holds, bound == Bound::Most(0), "{id}");
+        if let Some(run) = &outcome.run {
+            trace::confirm(run).unwrap_or_else(|why| panic!("{id}: {why}"));
+        }
+        (outcome.verdict, bound)
+    };
+    assert_eq!(bypass("hall", 2, 1), (Verdict::Holds, Bound::Most(0)));
+    assert_eq!(bypass("hall-bypass", 2, 1), (Verdict::Holds, Bound::Most(1)));
+    assert_eq!(bypass("hall-bypass2", 2, 1), (Verdict::Holds, Bound::Most(2)));
+    assert_eq!(bypass("hall-bypass:free", 2, 1), (Verdict::Violated, Bound::Unbounded));
+    // The limit of a question is lower than the number of overtakings.
+    let strict = Question {
+        bypass: Some(1),
+        ..Question::everything("hall-bypass2", 2, 1).only(vec![Property::Bypass])
+    };
+    assert_eq!(ask(&strict).outcome(Property::Bypass).verdict, Verdict::Violated);
+}
+
+#[test]
+fn a_run_shows_as_many_overtakings_as_it_says() {
+    let question = Question::everything("hall-bypass2", 2, 1).only(vec![Property::Bypass]);
+    let run = ask(&question).outcome(Property::Bypass).run.clone().expect("a run shows it");
+    let Finding::Bypass { victim, times: Some(2), at } = run.finding else {
+        panic!("{:?}", run.finding);
+    };
+    let with = |finding| trace::confirm(&Schedule { finding, ..run.clone() });
+    let said = with(Finding::Bypass { victim, times: Some(3), at }).expect_err("two are shown");
+    assert_eq!(said, format!("process {victim} is overtaken 2 times, not 3"));
+    assert!(with(Finding::Bypass { victim, times: Some(2), at: at - 1 }).is_err());
+    assert!(with(Finding::Bypass { victim: 1 - victim, times: Some(2), at }).is_err());
+    assert!(with(Finding::Bypass { victim, times: None, at }).is_err());
 }

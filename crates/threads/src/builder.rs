@@ -5,6 +5,7 @@ use hallpass_algorithms::halls::threads::SLOTS_IN_WORD;
 use crate::{
     error::BuildError,
     hall::{Hall, MAX_SLOTS},
+    mode::UNLIMITED,
 };
 
 /// Configures a [`Hall`].
@@ -20,12 +21,12 @@ use crate::{
 pub struct Builder {
     k: usize,
     max: usize,
-    barging: bool,
+    bypass: u32,
 }
 
 impl Builder {
     pub(crate) const fn new(k: usize) -> Self {
-        Builder { k, max: if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, barging: false }
+        Builder { k, max: if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, bypass: 0 }
     }
 
     /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
@@ -35,6 +36,31 @@ impl Builder {
     /// each.
     pub const fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
+        self
+    }
+
+    /// Lets at most `limit` newcomers overtake a waiter: they take a free slot ahead of the queue. The default is 0:
+    /// first in, first enabled. `u32::MAX` means that there is no limit, like [`barging`](Builder::barging).
+    ///
+    /// Use this if many threads share few cores and hold passes for a short time. A fair hall hands a free slot to a
+    /// waiting thread, and the slot stays unused until that thread is awake. With a limit such as 64, a thread that
+    /// is running already may use the slot in the meantime. The wait stays bounded: nobody starves, and a waiter that
+    /// was overtaken `limit` times is the next to get in after the waiters before it.
+    ///
+    /// - Any caller counts as a newcomer until it joins the queue: a thread or a task, with `acquire` or `try_acquire`,
+    ///   for one slot or for several at once.
+    /// - A task that waits for one slot gets it as soon as it is free, as in a fair hall. Newcomers overtake threads that
+    ///   sleep, and callers that wait for several slots.
+    /// - Waiters get in in the order of their arrival.
+    ///
+    /// ```
+    /// # use hallpass_threads::Hall;
+    /// let hall = Hall::builder(4).bypass(64).build()?;
+    /// assert_eq!(hall.acquire()?.slot(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn bypass(mut self, limit: u32) -> Self {
+        self.bypass = limit;
         self
     }
 
@@ -55,7 +81,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn barging(mut self) -> Self {
-        self.barging = true;
+        self.bypass = UNLIMITED;
         self
     }
 
@@ -65,9 +91,9 @@ impl Builder {
     /// Returns [`BuildError`] if `k` is 0, if `k` or the limit is more than [`MAX_SLOTS`], or if `k` is more
     /// than the limit.
     pub fn build(self) -> Result<Hall, BuildError> {
-        let Builder { k, max, barging } = self;
+        let Builder { k, max, bypass } = self;
         match self.problem() {
-            None => Ok(Hall::with_room(k, max, barging)),
+            None => Ok(Hall::with_room(k, max, bypass)),
             Some(Problem::NoSlots) => {
                 Err(BuildError("a hall must have at least 1 slot, got k = 0".into()))
             }
@@ -95,7 +121,7 @@ impl Builder {
     #[cfg(not(loom))]
     pub const fn build_const(self) -> Hall {
         match self.problem() {
-            None => Hall::with_room(self.k, self.max, self.barging),
+            None => Hall::with_room(self.k, self.max, self.bypass),
             Some(Problem::NoSlots) => panic!("a hall must have at least 1 slot"),
             Some(Problem::TooManySlots) => panic!("a hall can have at most 65535 slots"),
             Some(Problem::MoreThanMax) => panic!("k must be at most max_slots"),

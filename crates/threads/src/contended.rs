@@ -2,19 +2,30 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{After, FREE, Job, Policy, Pool, Stage},
+    halls::threads::{After, Bits, FREE, Fair, Job, Policy, Pool, Stage, overtake},
 };
 
 use crate::{
-    environment::{End, NativeEnvironment, Stop},
+    environment::{End, NativeEnvironment, OVERTAKE_TRIES, Stop},
     hall::Hall,
     instruments::Outcome,
-    mode::by_mode,
+    mode::{Mode, by_mode},
     parking::Deadline,
     sync::thread,
     waiter::Node,
     wake::WakeHandle,
 };
+
+/// What a newcomer does when no more newcomers may overtake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// It lets other threads run, and tries again.
+    Yield,
+    /// It queues at once, because a task must not keep its thread.
+    Queue,
+    /// It gives up.
+    Never,
+}
 
 impl Hall {
     /// Joins the queue for `need` slots (from line L3 on). Returns `None` if the deadline passes first, or the hall
@@ -25,8 +36,13 @@ impl Hall {
         need: u32,
         deadline: Deadline,
     ) -> Option<Word> {
+        if let Some(take) =
+            self.overtake::<P, M>(need, if deadline.is_now() { Pause::Never } else { Pause::Yield })
+        {
+            return Some(take);
+        }
         let free = Op::Read.apply(&self.word) & FREE;
-        if deadline.is_now() && P::choose(free, 0, need).is_none() {
+        if deadline.is_now() && (M::BYPASSES || P::choose(free, 0, need).is_none()) {
             return None;
         }
         // The instruments report only callers that wait.
@@ -42,6 +58,23 @@ impl Hall {
             self.instruments.stops_waiting(waiting, outcome);
         }
         take
+    }
+
+    /// Takes `need` free slots ahead of the waiters (lines B1 to B4), if the hall allows it.
+    #[inline]
+    pub(crate) fn overtake<P: Pool, M: Policy>(&self, need: u32, pause: Pause) -> Option<Word> {
+        if !M::BYPASSES {
+            return None;
+        }
+        // The server may be a thread that is still asleep. A caller that does not wait must not wait for it: it
+        // does not queue, and tries until it is in or refused.
+        let tries = if pause == Pause::Never { u32::MAX } else { OVERTAKE_TRIES };
+        overtake::<P, _>(&mut &*self, need, tries, || {
+            if pause == Pause::Yield {
+                thread::yield_now(); // a waiter gets in first, if its thread runs now
+            }
+            pause == Pause::Yield
+        })
     }
 
     /// Serves the waiters after a slot was released (from line L5 on).
@@ -80,15 +113,58 @@ impl Hall {
         changed
     }
 
+    /// Runs the machine for the node of a future, until it would wait or join the queue again.
+    ///
+    /// # Safety
+    /// The conditions of [`NativeEnvironment::run`] hold.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(crate) unsafe fn run_task(&self, node: &Node, at: Stage) -> End {
+        match self.mode {
+            // SAFETY: the caller's promise.
+            Mode::Fair => unsafe { self.run_as::<Bits, Fair>(node, at, Stop::BeforeWaiting) },
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.run_by_mode(node, at, Stop::BeforeWaiting) },
+        }
+    }
+
+    /// Lets the node of a future leave the queue.
+    ///
+    /// # Safety
+    /// The conditions of [`NativeEnvironment::run`] hold.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(crate) unsafe fn give_up_task(&self, node: &Node) -> End {
+        match self.mode {
+            // SAFETY: the caller's promise.
+            Mode::Fair => unsafe { self.run_as::<Bits, Fair>(node, Stage::GiveUp, Stop::AtTheEnd) },
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.run_by_mode(node, Stage::GiveUp, Stop::AtTheEnd) },
+        }
+    }
+
+    /// Runs the machine for the node of a future in the less common modes.
+    ///
+    /// # Safety
+    /// The conditions of [`NativeEnvironment::run`] hold.
+    #[allow(unsafe_code)]
+    #[inline(never)]
+    unsafe fn run_by_mode(&self, node: &Node, at: Stage, stop: Stop) -> End {
+        // SAFETY: the caller's promise.
+        unsafe { by_mode!(self.mode, self.run_as(node, at, stop)) }
+    }
+
     /// Runs the machine for the node of a future.
     ///
     /// # Safety
     /// The conditions of [`NativeEnvironment::run`] hold.
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn run(&self, node: &Node, deadline: Deadline, at: Stage, stop: Stop) -> End {
-        let mut environment = NativeEnvironment::new(self, deadline);
+    #[inline(always)]
+    unsafe fn run_as<P: Pool, M: Policy>(&self, node: &Node, at: Stage, stop: Stop) -> End {
+        // A task never waits here, except for another server.
+        let mut environment = NativeEnvironment::new(self, Deadline::Now);
         // SAFETY: the caller's promise.
-        unsafe { by_mode!(self.mode, environment.run(node.into(), at, stop)) }
+        unsafe { environment.run::<P, M>(node.into(), at, stop) }
     }
 
     /// Replaces the wake handle of a node that is or was in the queue.

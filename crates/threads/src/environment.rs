@@ -1,12 +1,13 @@
 //! The environment of the step machine on real memory, for callers that may have to wait.
 #![allow(unsafe_code)]
 
-use std::ptr::NonNull;
+use std::{mem::ManuallyDrop, ptr::NonNull};
 
 use hallpass_algorithms::{
     Op, Word,
     halls::threads::{
-        Advance, Environment, FastEnvironment, HELD, Policy, Pool, SERVE, Stage, advance,
+        Advance, Environment, FastEnvironment, HELD, OvertakeEnvironment, Policy, Pool, SERVE,
+        Stage, advance,
     },
 };
 
@@ -21,6 +22,10 @@ use crate::{
 /// How many grants a server makes before it makes the head of the queue the server.
 const MAX_GRANTS: u32 = 64;
 
+/// How often a newcomer tries again to overtake, after it was refused or another caller was faster, before it
+/// queues. Each waiter in the queue costs a switch to its thread, so it pays to stay out of it.
+pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
+
 /// Identifies a waiter.
 pub(crate) type Waiter = NonNull<Node>;
 
@@ -29,10 +34,12 @@ pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
     /// The caller's node, between lines L4 and L5.
     joining: Option<Waiter>,
-    /// Wakes the waiter that was last removed from the queue.
-    handle: Option<WakeHandle>,
-    /// Wakes the tasks that got a grant. This happens after this caller has stopped serving.
-    later: WakeList,
+    /// Wakes the waiter that was last removed from the queue. Every line that puts it here is followed by one that
+    /// takes it out, so there is nothing to drop.
+    handle: ManuallyDrop<Option<WakeHandle>>,
+    /// Wakes the tasks that got a grant. This happens after this caller has stopped serving. Every run wakes all of
+    /// them, so there is nothing to drop.
+    later: ManuallyDrop<WakeList>,
     parker: Parker,
     backoff: Backoff,
     /// Whether this caller has woken a thread.
@@ -64,8 +71,8 @@ impl<'a> NativeEnvironment<'a> {
         NativeEnvironment {
             hall,
             joining: None,
-            handle: None,
-            later: WakeList::new(),
+            handle: ManuallyDrop::new(None),
+            later: ManuallyDrop::new(WakeList::new()),
             parker: Parker::new(deadline),
             backoff: Backoff::new(),
             woke_a_thread: false,
@@ -77,30 +84,49 @@ impl<'a> NativeEnvironment<'a> {
     /// # Safety
     /// If `at` is a stage of a passage that waits, `me` is the node of that passage. The node stays alive and does
     /// not move until a run ends with [`End::Entered`] or [`End::Left`].
+    #[inline(always)]
     pub(crate) unsafe fn run<P: Pool, M: Policy>(
         &mut self,
         me: Waiter,
-        mut at: Stage,
+        at: Stage,
         stop: Stop,
     ) -> End {
-        let end = loop {
-            match advance::<P, M, _>(self, me, at) {
-                Advance::Goto(next @ (Stage::Join | Stage::Wait))
-                    if stop == Stop::BeforeWaiting =>
-                {
-                    break End::Stopped(next);
-                }
-                Advance::Goto(next) => at = next,
-                Advance::Spin(next) => {
-                    self.backoff.rest();
-                    at = next;
-                }
-                Advance::Entered(take) => break End::Entered(take),
-                Advance::Left => break End::Left,
-            }
+        // Most runs begin at a stage that is known here, and then end or check for a grant. This way, the compiler
+        // leaves out all others.
+        let mut result = advance::<P, M, _>(self, me, at);
+        if let Advance::Goto(Stage::Check) = result {
+            result = advance::<P, M, _>(self, me, Stage::Check);
+        }
+        let end = match result {
+            Advance::Entered(take) => End::Entered(take),
+            Advance::Left => End::Left,
+            Advance::Goto(Stage::Wait) if stop == Stop::BeforeWaiting => End::Stopped(Stage::Wait),
+            other => self.go_on::<P, M>(me, other, stop),
         };
         self.later.wake_all();
         end
+    }
+
+    /// Goes on with a run.
+    #[inline(never)]
+    fn go_on<P: Pool, M: Policy>(&mut self, me: Waiter, mut result: Advance, stop: Stop) -> End {
+        loop {
+            let at = match result {
+                Advance::Goto(next @ (Stage::Join | Stage::Wait))
+                    if stop == Stop::BeforeWaiting =>
+                {
+                    return End::Stopped(next);
+                }
+                Advance::Goto(next) => next,
+                Advance::Spin(next) => {
+                    self.backoff.rest();
+                    next
+                }
+                Advance::Entered(take) => return End::Entered(take),
+                Advance::Left => return End::Left,
+            };
+            result = advance::<P, M, _>(self, me, at);
+        }
     }
 
     /// Joins the queue, and waits until the caller has slots or has given up.
@@ -149,6 +175,13 @@ impl FastEnvironment for NativeEnvironment<'_> {
     #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
         op.apply(&self.hall.word)
+    }
+}
+
+impl OvertakeEnvironment for NativeEnvironment<'_> {
+    #[inline(always)]
+    fn credit(&mut self, op: Op) -> Word {
+        op.apply(&self.hall.credit)
     }
 }
 
@@ -211,7 +244,7 @@ impl Environment for NativeEnvironment<'_> {
 
     #[inline(always)]
     fn pop(&mut self) {
-        self.handle = self.queue(|queue| {
+        *self.handle = self.queue(|queue| {
             let head = queue.head()?;
             // SAFETY: the machine calls this while it serves, and the head is in the queue.
             unsafe {
@@ -243,7 +276,7 @@ impl Environment for NativeEnvironment<'_> {
         let Op::Write(grant) = op else { return op.apply(&node.grant) };
         if grant == SERVE {
             // SAFETY: the machine writes this at S19, while it serves.
-            self.handle = unsafe { node.thread_handle() };
+            *self.handle = unsafe { node.thread_handle() };
         }
         // ORDERING: Release. An owner that reads the grant sees everything that the server did before. A waiter that
         // reads no grant sleeps until it is woken. The wake-up comes after this write (S13, S15, S16) and before the
@@ -295,5 +328,15 @@ impl Environment for NativeEnvironment<'_> {
     #[inline(always)]
     fn grant_limit(&self) -> u32 {
         MAX_GRANTS
+    }
+
+    #[inline(always)]
+    fn bypass_limit(&self) -> u32 {
+        self.hall.bypass
+    }
+
+    #[inline(always)]
+    fn overtake_tries(&self) -> u32 {
+        OVERTAKE_TRIES
     }
 }

@@ -17,12 +17,13 @@ use std::{
 use hallpass_algorithms::{Word, halls::threads::Stage};
 
 use crate::{
-    environment::{End, Stop},
+    contended::Pause,
+    environment::End,
     error::AcquireError,
     hall::Hall,
     instruments::{Outcome, Waiting},
     many::clamp_need,
-    parking::Deadline,
+    mode::by_mode,
     pass::{AsHall, One, OwnedPass, OwnedPasses, Pass, Passes, Several},
     waiter::Node,
     wake::WakeHandle,
@@ -154,57 +155,88 @@ impl<H: AsHall> Entering<H> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Word, AcquireError>> {
         // SAFETY: nothing is moved out of the future. So the node, to which other nodes point, does not move.
         let this = unsafe { self.get_unchecked_mut() };
-        if this.phase == Phase::New
-            && this.asked != 0
-            && let Some(take) = this.hall.hall().take_any(this.node.need)
+        #[cfg(feature = "tokio")]
+        let budget = std::task::ready!(tokio::task::coop::poll_proceed(context));
+        let polled = this.poll_in_place(context);
+        #[cfg(feature = "tokio")]
+        if polled.is_ready() {
+            budget.made_progress();
+        }
+        polled
+    }
+
+    /// Polls the future, which is pinned.
+    #[inline(always)]
+    fn poll_in_place(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
+        if self.phase == Phase::New
+            && self.asked != 0
+            && let Some(take) = self.hall.hall().take_any(self.node.need)
         {
-            this.phase = Phase::Done;
+            self.phase = Phase::Done;
             return Poll::Ready(Ok(take));
         }
-        this.poll_contended(context)
+        self.poll_contended(context)
     }
 
     /// Polls a future that finds no slot on the fast path. The future is pinned.
     #[inline(never)]
     fn poll_contended(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
-        let at = match self.phase {
+        let end = match self.phase {
             Phase::New => {
-                if self.asked != 1
-                    && let done @ (Err(_) | Ok(0)) = self.hall.hall().check_need(self.asked)
-                {
+                if let Some(done) = self.before_joining() {
                     self.phase = Phase::Done;
-                    return Poll::Ready(done.map(Word::from));
+                    return Poll::Ready(done);
                 }
                 self.register_waker(context);
                 self.waiting = Some(self.hall.hall().instruments.starts_waiting(self.node.need));
-                Stage::Join
+                // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
+                unsafe { self.hall.hall().run_task(&self.node, Stage::Join) }
             }
             Phase::Queued => {
                 self.update_waker(context);
-                Stage::Check
+                // SAFETY: as above.
+                unsafe { self.hall.hall().run_task(&self.node, Stage::Check) }
             }
             Phase::Done => panic!("the future was polled after it had returned"),
         };
-        self.run(context, at)
+        match end {
+            End::Stopped(Stage::Wait) => Poll::Pending,
+            End::Entered(take) => self.finish(Ok(take)),
+            End::Left => self.finish(Err(AcquireError::Closed)),
+            End::Stopped(_) => self.join_again(context),
+        }
     }
 
-    /// Runs the machine from `at` until a thread would go to sleep. The future is pinned.
-    fn run(&mut self, context: &Context<'_>, mut at: Stage) -> Poll<Result<Word, AcquireError>> {
-        let given = loop {
-            let (hall, stop) = (self.hall.hall(), Stop::BeforeWaiting);
-            // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
-            match unsafe { hall.run(&self.node, Deadline::Never, at, stop) } {
-                // The future was woken to try again, and failed. It has left the queue, and joins it again.
-                End::Stopped(Stage::Join) => {
-                    self.phase = Phase::New;
-                    self.register_waker(context);
-                    at = Stage::Join;
-                }
+    /// Returns the result of a future that need not join the queue.
+    #[inline(always)]
+    fn before_joining(&self) -> Option<Result<Word, AcquireError>> {
+        let hall = self.hall.hall();
+        if self.asked != 1
+            && let done @ (Err(_) | Ok(0)) = hall.check_need(self.asked)
+        {
+            return Some(done.map(Word::from));
+        }
+        by_mode!(hall.mode, hall.overtake(self.node.need, Pause::Queue)).map(Ok)
+    }
+
+    /// Joins the queue again: the future was woken to try again, and failed. It has left the queue. The future is pinned.
+    #[cold]
+    fn join_again(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
+        loop {
+            self.phase = Phase::New;
+            self.register_waker(context);
+            // SAFETY: as in `poll_contended`.
+            match unsafe { self.hall.hall().run_task(&self.node, Stage::Join) } {
+                End::Stopped(Stage::Join) => {}
                 End::Stopped(_) => return Poll::Pending,
-                End::Entered(take) => break Ok(take),
-                End::Left => break Err(AcquireError::Closed),
+                End::Entered(take) => return self.finish(Ok(take)),
+                End::Left => return self.finish(Err(AcquireError::Closed)),
             }
-        };
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, given: Result<Word, AcquireError>) -> Poll<Result<Word, AcquireError>> {
         self.phase = Phase::Done;
         self.stop_waiting(if given.is_ok() { Outcome::Granted } else { Outcome::TurnedAway });
         Poll::Ready(given)
@@ -239,7 +271,7 @@ impl<H: AsHall> Entering<H> {
     fn give_up(&mut self) {
         let hall = self.hall.hall();
         // SAFETY: the node has not moved, and is in no queue when this returns.
-        let end = unsafe { hall.run(&self.node, Deadline::Now, Stage::GiveUp, Stop::AtTheEnd) };
+        let end = unsafe { hall.give_up_task(&self.node) };
         if let End::Entered(take) = end {
             hall.put_back_any(take); // a slot was granted in the meantime: it goes to the next waiter
         }

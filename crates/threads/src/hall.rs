@@ -16,8 +16,8 @@ use std::{
 use hallpass_algorithms::{
     Op, Word,
     halls::threads::{
-        self as machine, Bits, Count, Fair, FastEnvironment, Policy, Pool, SLOTS_IN_WORD, Terms,
-        fast,
+        self as machine, Bits, Count, Fair, FastEnvironment, OvertakeEnvironment, Policy, Pool,
+        SLOTS_IN_WORD, Terms, fast,
     },
 };
 
@@ -60,6 +60,11 @@ pub struct Hall {
     pub(crate) word: AtomicI64,
     /// The number of slots, and whether the hall is closed: the variable `terms` of the step machine.
     pub(crate) terms: AtomicI64,
+    /// How many more newcomers may overtake the waiters: the variable `credit` of the step machine. Halls of the other
+    /// modes do not use it.
+    pub(crate) credit: AtomicI64,
+    /// How many newcomers may overtake a waiter.
+    pub(crate) bypass: u32,
     /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
     pub(crate) mode: Mode,
@@ -94,16 +99,18 @@ macro_rules! constructor {
         pub $($const)? fn new(k: usize) -> Self {
             assert!(k > 0, "a hall must have at least 1 slot, got 0");
             assert!(k <= MAX_SLOTS, "a hall can have at most 65535 slots");
-            Hall::with_room(k, if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, false)
+            Hall::with_room(k, if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, 0)
         }
 
-        /// Makes a hall with `k` slots that can be resized up to `max`.
-        pub(crate) $($const)? fn with_room(k: usize, max: usize, barging: bool) -> Self {
-            let mode = Mode::new(max > SLOTS_IN_WORD, barging);
+        /// Makes a hall with `k` slots that can be resized up to `max`. At most `bypass` newcomers overtake a waiter.
+        pub(crate) $($const)? fn with_room(k: usize, max: usize, bypass: u32) -> Self {
+            let mode = Mode::new(max > SLOTS_IN_WORD, bypass);
             let free = if mode.is_wide() { k as Word } else { (1 << k) - 1 };
             Hall {
                 word: AtomicI64::new(free),
                 terms: AtomicI64::new(Terms::new(k as u16).pack()),
+                credit: AtomicI64::new(bypass as Word),
+                bypass,
                 max: max as u32,
                 mode,
                 slot_bits: OnceLock::new(),
@@ -138,8 +145,8 @@ impl Hall {
 impl Hall {
     /// Blocks until a slot is free, and takes it.
     ///
-    /// Waiters get slots in the order of their arrival. No later caller overtakes them, unless the hall is
-    /// [barging](Builder::barging).
+    /// Waiters get slots in the order of their arrival. No later caller overtakes them, unless the hall
+    /// [allows it](Builder::bypass).
     ///
     /// To wait in a task, use [`acquire_async`](Hall::acquire_async). If the poll function of a future calls
     /// `acquire`, it blocks the executor. If the executor parks its thread, the call may also consume an `unpark`
@@ -166,7 +173,7 @@ impl Hall {
 
     /// Takes a slot if one is free and nobody waits for it.
     ///
-    /// This does not overtake waiters, unless the hall is [barging](Builder::barging). It does not wait for
+    /// This does not overtake waiters, unless the hall [allows it](Builder::bypass). It does not wait for
     /// a holder to leave. But it may wait for a moment while another thread serves the queue.
     ///
     /// # Errors
@@ -239,6 +246,14 @@ impl FastEnvironment for &Hall {
     #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
         op.apply(&self.word)
+    }
+}
+
+/// The environment of a newcomer that may overtake: the word, and the credit.
+impl OvertakeEnvironment for &Hall {
+    #[inline(always)]
+    fn credit(&mut self, op: Op) -> Word {
+        op.apply(&self.credit)
     }
 }
 

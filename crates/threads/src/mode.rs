@@ -1,4 +1,7 @@
-//! The four ways in which a hall assigns slots.
+//! The six ways in which a hall assigns slots.
+
+/// The limit on overtaking of a barging hall: there is none.
+pub(crate) const UNLIMITED: u32 = u32::MAX;
 
 /// How a hall assigns slots: the policy, and where it keeps the slot numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -8,36 +11,45 @@ pub(crate) enum Mode {
     Fair,
     /// Newcomers may overtake waiters. Each slot is a bit of the word.
     Barging,
+    /// A limited number of newcomers may overtake a waiter. Each slot is a bit of the word.
+    Bypass,
     /// First in, first enabled. The word counts free slots; the slot numbers are in other words.
     FairWide,
     /// Newcomers may overtake waiters. The word counts free slots; the slot numbers are in other words.
     BargingWide,
+    /// A limited number of newcomers may overtake a waiter. The word counts free slots; the slot numbers are in other
+    /// words.
+    BypassWide,
 }
 
 impl Mode {
-    pub(crate) const fn new(wide: bool, barging: bool) -> Self {
-        match (wide, barging) {
-            (false, false) => Mode::Fair,
-            (false, true) => Mode::Barging,
-            (true, false) => Mode::FairWide,
-            (true, true) => Mode::BargingWide,
+    pub(crate) const fn new(wide: bool, bypass: u32) -> Self {
+        match (wide, bypass) {
+            (false, 0) => Mode::Fair,
+            (false, UNLIMITED) => Mode::Barging,
+            (false, _) => Mode::Bypass,
+            (true, 0) => Mode::FairWide,
+            (true, UNLIMITED) => Mode::BargingWide,
+            (true, _) => Mode::BypassWide,
         }
     }
 
     pub(crate) const fn is_wide(self) -> bool {
-        matches!(self, Mode::FairWide | Mode::BargingWide)
+        matches!(self, Mode::FairWide | Mode::BargingWide | Mode::BypassWide)
     }
 }
 
 /// Calls a method that is generic over pool and policy, with the pool and policy of this mode.
 macro_rules! by_mode {
     ($mode:expr, $object:ident . $method:ident ($($argument:expr),* $(,)?)) => {{
-        use hallpass_algorithms::halls::threads::{Barging, Bits, Count, Fair};
+        use hallpass_algorithms::halls::threads::{Barging, Bits, Bypass, Count, Fair};
         match $mode {
             $crate::mode::Mode::Fair => $object.$method::<Bits, Fair>($($argument),*),
             $crate::mode::Mode::Barging => $object.$method::<Bits, Barging>($($argument),*),
+            $crate::mode::Mode::Bypass => $object.$method::<Bits, Bypass>($($argument),*),
             $crate::mode::Mode::FairWide => $object.$method::<Count, Fair>($($argument),*),
             $crate::mode::Mode::BargingWide => $object.$method::<Count, Barging>($($argument),*),
+            $crate::mode::Mode::BypassWide => $object.$method::<Count, Bypass>($($argument),*),
         }
     }};
 }

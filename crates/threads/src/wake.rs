@@ -38,7 +38,9 @@ impl WakeList {
     pub(crate) fn wake_all(&mut self) -> bool {
         let Some(first) = self.first.take() else { return false };
         wake(first);
-        mem::take(&mut self.more).into_iter().for_each(wake);
+        if !self.more.is_empty() {
+            mem::take(&mut self.more).into_iter().for_each(wake);
+        }
         true
     }
 }

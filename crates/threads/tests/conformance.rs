@@ -28,7 +28,7 @@ fn refusal(error: impl Into<TryAcquireError>) -> Refusal {
 /// An adapter for halls that can have up to `$max_slots` slots. A hall under test is never freed, so that
 /// passes can borrow it from any thread.
 macro_rules! adapter {
-    ($name:ident, $max_slots:expr, $sizes:expr) => {
+    ($name:ident, $max_slots:expr, $sizes:expr, $bypass:expr) => {
         #[derive(Clone, Copy)]
         struct $name(&'static Hall);
 
@@ -44,7 +44,7 @@ macro_rules! adapter {
             };
 
             fn open(k: usize) -> Result<Self, String> {
-                let hall = Hall::builder(k).max_slots($max_slots).build();
+                let hall = Hall::builder(k).max_slots($max_slots).bypass($bypass).build();
                 hall.map(|hall| $name(Box::leak(Box::new(hall)))).map_err(|error| error.to_string())
             }
 
@@ -130,9 +130,11 @@ macro_rules! adapter {
     };
 }
 
-adapter!(Narrow, SLOTS_IN_WORD, [1, 2, 3, 7, 31, 32]);
-adapter!(Wide, MAX_SLOTS, [1, 2, 3, 33, 63, 64, 65, 100, 128, 1000, 4096]);
-adapter!(Largest, MAX_SLOTS, [MAX_SLOTS]);
+adapter!(Narrow, SLOTS_IN_WORD, [1, 2, 3, 7, 31, 32], 0);
+adapter!(Wide, MAX_SLOTS, [1, 2, 3, 33, 63, 64, 65, 100, 128, 1000, 4096], 0);
+adapter!(Largest, MAX_SLOTS, [MAX_SLOTS], 0);
+adapter!(Bypass, SLOTS_IN_WORD, [1, 2, 3, 32], 1);
+adapter!(BypassWide, 200, [1, 33, 200], 1);
 
 mod narrow {
     use super::*;
@@ -144,6 +146,44 @@ mod wide {
     use super::*;
 
     conformance!(Wide: many, tasks, forget);
+}
+
+/// Halls in which newcomers may overtake: all behaviours except those of strict order, which are in
+/// `behaviour/bypass.rs` in another form.
+macro_rules! with_bypass {
+    ($($topic:ident: $($behaviour:ident),+;)+) => {
+        mod bypass {
+            use super::*;
+
+            $($(#[test]
+            fn $behaviour() {
+                behaviours::$topic::$behaviour::<Bypass>();
+                behaviours::$topic::$behaviour::<BypassWide>();
+            })+)+
+        }
+    };
+}
+
+with_bypass! {
+    slots: at_most_k_holders, slots_are_distinct_and_the_smallest_comes_first,
+        freed_slots_are_handed_out_again_the_smallest_first;
+    order: waiters_get_in_in_the_order_they_came;
+    time: a_waiter_that_times_out_leaves_the_queue, a_slot_that_comes_in_time_is_taken,
+        a_slot_that_comes_as_time_runs_out_is_not_lost, a_waiter_that_gives_up_does_not_lose_the_slot;
+    closing: a_closed_hall_turns_newcomers_away, closing_turns_waiters_away,
+        holders_of_a_closed_hall_stay;
+    resizing: more_slots_let_waiters_in, holders_of_removed_slots_keep_them,
+        removed_slots_are_not_handed_out_again, a_waiter_of_a_smaller_hall_gets_in_in_the_end;
+    tasks: a_task_gets_a_free_slot, a_future_joins_the_queue_when_first_polled,
+        a_dropped_future_leaves_the_queue, a_granted_future_keeps_its_slot_until_it_is_polled,
+        a_future_dropped_after_its_grant_hands_the_slot_on, tasks_and_threads_stand_in_one_queue,
+        closing_turns_tasks_away;
+    many: several_slots_are_the_smallest_that_are_free, all_slots_can_be_acquired_at_once,
+        small_requests_do_not_starve_a_large_one,
+        closing_turns_requests_for_several_away;
+    crowd: a_crowd_is_kept_apart_and_every_thread_gets_in, a_crowd_that_tries_and_gives_up_is_kept_apart,
+        a_crowd_in_a_hall_that_is_resized_is_kept_apart;
+    forget: a_forgotten_slot_is_not_handed_out_again;
 }
 
 /// The largest hall takes seconds to fill, so this tests only one behaviour.

@@ -69,6 +69,10 @@ impl GuardedHall {
         Self::of(Hall::builder(k).barging().build().unwrap())
     }
 
+    fn bypass(k: usize, limit: u32) -> Arc<Self> {
+        Self::of(Hall::builder(k).bypass(limit).build().unwrap())
+    }
+
     fn of(hall: Hall) -> Arc<Self> {
         let cells = (0..hall.slots()).map(|_| UnsafeCell::new(0)).collect();
         Arc::new(GuardedHall { hall: Arc::new(hall), cells })
@@ -129,6 +133,13 @@ fn threads_that_barge() {
     model(8, || crowd(GuardedHall::barging(1), 2));
     model(3, || crowd(GuardedHall::barging(1), 3));
     model(3, || crowd(GuardedHall::barging(2), 3));
+}
+
+#[test]
+fn threads_that_may_overtake_once() {
+    model(8, || crowd(GuardedHall::bypass(1, 1), 2));
+    model(3, || crowd(GuardedHall::bypass(1, 1), 3));
+    model(3, || crowd(GuardedHall::bypass(2, 1), 3));
 }
 
 /// A waker. A thread can wait until it is woken.

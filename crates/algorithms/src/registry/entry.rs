@@ -99,6 +99,8 @@ pub struct Entry {
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.
     pub promises_fife_strong: bool,
+    /// The largest number of times that a process is overtaken, if that is promised.
+    pub promises_bypass: Option<u32>,
     /// Whether the paper promises that every process enters as long as fewer than k processes have
     /// stopped. If not, it promises this only as long as no process has stopped.
     pub promises_resilience: bool,
@@ -132,6 +134,7 @@ impl Entry {
             bounds: [None, None],
             promises_fife: false,
             promises_fife_strong: false,
+            promises_bypass: None,
             promises_resilience: true,
             promises_everybody: true,
             promises_exit: true,
@@ -179,6 +182,12 @@ impl Entry {
     /// Promises first-in-first-enabled in the strong sense, which implies [`Entry::fife`].
     pub const fn fife_strong(self) -> Self {
         Entry { promises_fife: true, promises_fife_strong: true, ..self }
+    }
+
+    /// Promises that a process is overtaken at most `limit` times: so often does another process that comes later
+    /// enter before it is enabled.
+    pub const fn bypass(self, limit: u32) -> Self {
+        Entry { promises_bypass: Some(limit), ..self }
     }
 
     /// Promises progress only as long as no process has stopped.

@@ -31,6 +31,8 @@ pub enum Order {
     Fifo,
     /// Every thread enters eventually, in no particular order.
     Everybody,
+    /// A limited number of newcomers may overtake a waiter.
+    Bypass,
     /// A newcomer may overtake waiters.
     Barging,
 }
@@ -42,6 +44,7 @@ impl Order {
             Order::Open => "-",
             Order::Fifo => "fifo",
             Order::Everybody => "everybody",
+            Order::Bypass => "bypass",
             Order::Barging => "barging",
         }
     }

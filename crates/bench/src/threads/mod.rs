@@ -11,7 +11,9 @@
 //! | [`options`] | the command line |
 //! | [`report`] | the figures, as JSON |
 //! | [`table`], [`plot`] | the figures as text, and as pictures |
+//! | [`bars`] | the bars that `Hall` is measured against, as one table |
 
+pub mod bars;
 pub mod contestants;
 pub mod measure;
 pub mod options;

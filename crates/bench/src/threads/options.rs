@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 
 use super::{
+    bars,
     contestants::{self, Camp, Contestant},
     measure::Plan,
     workloads,
@@ -30,6 +31,10 @@ pub struct Options {
     /// Run the algorithms of the papers as well
     #[arg(long)]
     pub papers: bool,
+    /// Measure `Hall` against its bars, and print one table: what is measured, the bar, and the ratios to tokio, async-lock
+    /// and the floor
+    #[arg(long, conflicts_with_all = ["only", "workload", "papers"])]
+    pub bars: bool,
     /// Time for which each contestant runs in each round, in milliseconds [default: 200; with --quick 40]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
@@ -59,7 +64,10 @@ impl Options {
     /// Returns a message if a requested name is not that of a contestant or workload.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds) = if self.quick { (40, 3) } else { (200, 5) };
-        let workloads = workloads::all(self.inside, self.outside);
+        let mut workloads = workloads::all(self.inside, self.outside);
+        if self.bars {
+            workloads.retain(bars::needs);
+        }
         Ok(Plan {
             workloads: workloads::select(workloads, &self.workload)?,
             contestants: self.contestants()?,
@@ -71,6 +79,9 @@ impl Options {
     /// Returns the floor and the requested contestants.
     fn contestants(&self) -> Result<Vec<Contestant>, String> {
         let mut field = contestants::field();
+        if self.bars {
+            field.retain(|one| bars::CONTESTANTS.contains(&one.name));
+        }
         match self.papers {
             true => field.extend(contestants::papers()),
             false => self.check_papers(&field)?,

@@ -42,7 +42,7 @@ impl Cell {
 }
 
 /// The columns for properties, with their headings.
-pub(super) const PROPERTIES: [(Listed, &str); 10] = [
+pub(super) const PROPERTIES: [(Listed, &str); 11] = [
     (Listed::Exclusion, "exclusion"),
     (Listed::Names, "names"),
     (Listed::Deadlock, "no deadlock"),
@@ -51,6 +51,7 @@ pub(super) const PROPERTIES: [(Listed, &str); 10] = [
     (Listed::Doorway, "doorway"),
     (Listed::Fife, "FIFE"),
     (Listed::FifeStrong, "strong FIFE"),
+    (Listed::Bypass, "bypass"),
     (Listed::Invariants, "invariants"),
     (Listed::Range, "ranges"),
 ];
@@ -143,6 +144,9 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
             "holds, however many have stopped".into()
         }
+        (Listed::Bypass, _, Some(Bound::Most(times))) => {
+            format!("holds: a process is overtaken at most {times} times")
+        }
         (_, _, Some(Bound::Most(steps))) => format!("holds: at most {steps} own steps"),
         _ => format!("holds {note}").trim_end().to_string(),
     }
@@ -189,7 +193,7 @@ fn counted(figure: &Figure) -> Cell {
 }
 
 /// The legend: each mark and its meaning.
-pub(super) const LEGEND: [(&str, &str); 8] = [
+pub(super) const LEGEND: [(&str, &str); 9] = [
     ("✓", "holds in every run of this size"),
     ("✗", "violated: there is a run that shows it"),
     ("–", "not asked"),
@@ -209,6 +213,11 @@ pub(super) const LEGEND: [(&str, &str); 8] = [
         "FIFE",
         "first in, first enabled: a process that leaves the doorway before another enters it can get in \
          by its own steps once the other is in (definition 2.5; strong: definition 5.1)",
+    ),
+    (
+        "bypass: ✓ ≤ b",
+        "at most b times, a process that came later enters before one that has left its doorway is enabled; \
+         FIFE means b = 0",
     ),
 ];
 

@@ -16,7 +16,7 @@
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (such a model is never as expected) |
 //! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
-//! | `bound` | the maximum number of the process's own steps in an exit or a doorway |
+//! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the most that a process is overtaken |
 //! | `[model.rmr]` | remote memory references: `worst`: of the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
 //!
 //! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
@@ -89,13 +89,14 @@ pub enum Listed {
     Doorway,
     Fife,
     FifeStrong,
+    Bypass,
     Invariants,
     Range,
 }
 
 impl Listed {
     /// All properties.
-    pub const ALL: [Listed; 10] = [
+    pub const ALL: [Listed; 11] = [
         Listed::Exclusion,
         Listed::Names,
         Listed::Deadlock,
@@ -104,6 +105,7 @@ impl Listed {
         Listed::Doorway,
         Listed::Fife,
         Listed::FifeStrong,
+        Listed::Bypass,
         Listed::Invariants,
         Listed::Range,
     ];

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use hallpass_algorithms::registry::{self, ENTRIES, Entry, OURS, Standing};
 
+use crate::check;
+
 use super::{
     expected::OPEN,
     files::ManifestFile,
@@ -72,7 +74,9 @@ fn append(text: &mut String, id: &str, entry: &Entry, n: usize, k: usize) {
         text,
         "[[model]]\nalgorithm = \"{id}\"\nn = {n}\nk = {k}\ntier = \"quick\"\n[model.check]\n"
     );
-    for listed in Listed::ALL.into_iter().filter(|listed| listed.property().is_some()) {
+    let asked = check::Question::everything(id, n, k).properties;
+    let is_asked = |listed: &Listed| listed.property().is_some_and(|one| asked.contains(&one));
+    for listed in Listed::ALL.into_iter().filter(is_asked) {
         let _ = writeln!(text, "{} = \"{OPEN}\"", listed.name());
     }
     if entry.standing == Standing::Sound && entry.paper != OURS {

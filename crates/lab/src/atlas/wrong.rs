@@ -40,6 +40,7 @@ pub(super) fn violated(run: &Schedule) -> Option<Listed> {
         Finding::Deadlock { .. } => Listed::Deadlock,
         Finding::Starvation { stopped, .. } if stopped.len() < run.k => Listed::Starvation,
         Finding::Fife { .. } => Listed::Fife,
+        Finding::Bypass { times: None, .. } => Listed::Bypass,
         Finding::Exit { steps: None, .. } => Listed::Exit,
         _ => return None,
     })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hallpass_algorithms::Pid;
 
 use crate::{
+    bypass::{self, Overtaken, Victim},
     explore::{Ended, Explored, PathStep, explore},
     fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
     graph::{Bound, Graph, Heaviest},
@@ -133,6 +134,9 @@ impl<const W: usize> Analysis<'_, W> {
                     outcomes.insert(property.name(), outcome);
                 }
             }
+        }
+        if self.asked(Property::Bypass) {
+            outcomes.insert(Property::Bypass.name(), self.bypass(&all, graph));
         }
         outcomes
     }
@@ -277,6 +281,61 @@ impl<const W: usize> Analysis<'_, W> {
             Bound::Unbounded => Verdict::Violated,
         };
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
+    }
+
+    /// Computes the most that a process is overtaken. `all` includes the faults that hit processes, and `graph` does
+    /// not.
+    fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
+        let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3);
+        let limits = self.resources.less(used).limits();
+        let mut is_complete = true;
+        let mut worst = (Bound::Most(0), None);
+        for victim in self.observed() {
+            (self.resources.phase)(&format!("overtakings of process {victim}"));
+            let kept_out = KeptOut::new(graph, &self.standing, victim);
+            let roots = self.explored.roots();
+            let history =
+                Victim { graph: all, standing: &self.standing, roots, victim, kept_out: &kept_out };
+            let Overtaken { bound, run, is_complete: whole } = history.most(&limits);
+            is_complete &= whole;
+            if let Some(run) = run.filter(|_| bound > worst.0) {
+                worst = (bound, Some(self.overtakings(graph, victim, &kept_out, bound, run)));
+            }
+        }
+        let (bound, run) = worst;
+        let most = self.question.bypass.map_or(Bound::Most(u32::MAX), Bound::Most);
+        let verdict = match bound {
+            // A state that can be kept out may not be, if some runs are missing.
+            _ if !self.covers_all_runs => Verdict::Partial,
+            bound if bound > most => Verdict::Violated,
+            _ if !is_complete => Verdict::Partial,
+            _ => Verdict::Holds,
+        };
+        Outcome { bound: Some(bound), run, ..Outcome::new(verdict) }
+    }
+
+    /// Returns a run in which `victim` is overtaken as often as `bound` says. If there is a bound, the run
+    /// continues to a cycle that keeps `victim` out forever.
+    fn overtakings(
+        &self,
+        graph: &Graph,
+        victim: Pid,
+        kept_out: &KeptOut,
+        bound: Bound,
+        run: bypass::Run,
+    ) -> Schedule {
+        let bypass::Run { start, mut stem, end, mut cycle } = run;
+        let at = stem.len();
+        let times = match bound {
+            Bound::Most(times) => {
+                let (way, trap) = kept_out.evidence(graph, &self.standing, end);
+                stem.extend(way);
+                cycle = trap;
+                Some(times)
+            }
+            Bound::Unbounded => None,
+        };
+        self.schedule(start, &stem, cycle, Finding::Bypass { victim, times, at })
     }
 
     /// Decides both FIFE properties. `all` includes the faults that hit processes, and `graph` does not.

@@ -31,13 +31,15 @@ pub enum Property {
     Fife,
     /// First in, first enabled, in the strong sense (definition 5.1).
     FifeStrong,
+    /// A process is overtaken a bounded number of times, and no more often than the algorithm promises.
+    Bypass,
     /// The invariants that the paper states.
     Invariants,
 }
 
 impl Property {
     /// All properties.
-    pub const ALL: [Property; 9] = [
+    pub const ALL: [Property; 10] = [
         Property::Exclusion,
         Property::Names,
         Property::Deadlock,
@@ -46,6 +48,7 @@ impl Property {
         Property::Doorway,
         Property::Fife,
         Property::FifeStrong,
+        Property::Bypass,
         Property::Invariants,
     ];
 
@@ -60,6 +63,7 @@ impl Property {
             Property::Doorway => "doorway",
             Property::Fife => "fife",
             Property::FifeStrong => "fife-strong",
+            Property::Bypass => "bypass",
             Property::Invariants => "invariants",
         }
     }
@@ -92,6 +96,8 @@ pub struct Question {
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
+    /// The most that a process may be overtaken; `None` if any bound will do.
+    pub bypass: Option<u32>,
     /// The memory model: how stores take effect.
     pub memory: MemoryModel,
     /// The initial states.
@@ -102,7 +108,8 @@ pub struct Question {
 
 impl Question {
     /// Creates a question about every property, with the number of crashes that the paper promises to
-    /// survive.
+    /// survive. The question includes a bound on overtaking only if the algorithm promises one, because that
+    /// takes as long as all other properties.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
         let mut question = Self::of_registered(algorithm, n, k);
         if let Some(subject) = catalogue::find(algorithm) {
@@ -117,12 +124,14 @@ impl Question {
     fn of_registered(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);
+        let bypass = entry.and_then(|entry| entry.promises_bypass);
         let is_promised = |property: &Property| match property {
             Property::Fife => fife,
             Property::FifeStrong => entry.is_some_and(|entry| entry.promises_fife_strong),
             Property::Starvation | Property::Doorway => {
                 entry.is_none_or(|entry| entry.promises_everybody)
             }
+            Property::Bypass => bypass.is_some(),
             Property::Exit => entry.is_none_or(|entry| entry.promises_exit),
             _ => true,
         };
@@ -131,9 +140,13 @@ impl Question {
             n,
             k,
             contention: n,
-            properties: Property::ALL.to_vec(),
+            properties: Property::ALL
+                .into_iter()
+                .filter(|&property| property != Property::Bypass || bypass.is_some())
+                .collect(),
             promised: Property::ALL.into_iter().filter(is_promised).collect(),
             crashes: entry.map_or(k.saturating_sub(1), |entry| entry.crashes(k)),
+            bypass,
             memory: MemoryModel::Sequential,
             initial: Initial::All,
             symmetry: false,

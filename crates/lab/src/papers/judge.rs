@@ -227,6 +227,7 @@ fn words(listed: Listed) -> (&'static str, &'static str) {
         Listed::Doorway => ("bounded doorway", "an unbounded doorway"),
         Listed::Fife => ("FIFE", "not FIFE"),
         Listed::FifeStrong => ("strong FIFE", "not strong FIFE"),
+        Listed::Bypass => ("bounded bypass", "unbounded overtaking"),
         Listed::Invariants => ("invariants", "a broken invariant"),
         Listed::Range => ("ranges", "a variable out of range"),
     }

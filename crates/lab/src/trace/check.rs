@@ -71,6 +71,17 @@ fn process(schedule: &Schedule, p: Pid) -> Result<(), Error> {
     Err(Error::Part(format!("there is no process {p}: the processes are 0 to {last}")))
 }
 
+/// Checks that the stem has `at` steps.
+fn moment(schedule: &Schedule, at: usize) -> Result<(), Error> {
+    let steps = schedule.stem.len();
+    if at <= steps {
+        return Ok(());
+    }
+    Err(Error::Part(format!(
+        "the stem has {steps} steps, so there is no moment after {at} of them"
+    )))
+}
+
 fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
     let all = |pids: &[Pid]| pids.iter().try_for_each(|&p| process(schedule, p));
     match &schedule.finding {
@@ -97,13 +108,11 @@ fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
             if first == second {
                 return Err(Error::Part("a process does not come before itself".into()));
             }
-            if *at > schedule.stem.len() {
-                return Err(Error::Part(format!(
-                    "the stem has {} steps, so there is no moment after {at} of them",
-                    schedule.stem.len()
-                )));
-            }
-            Ok(())
+            moment(schedule, *at)
+        }
+        Finding::Bypass { victim, at, .. } => {
+            process(schedule, *victim)?;
+            moment(schedule, *at)
         }
     }
 }

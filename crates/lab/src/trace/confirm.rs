@@ -88,6 +88,7 @@ pub fn confirm(schedule: &Schedule) -> Result<(), String> {
         Finding::FifeStrong { first, second, at } => {
             lasso::fife(&run, *first, *second, *at, Section::Waiting)
         }
+        Finding::Bypass { victim, times, at } => lasso::bypass(&run, *victim, *times, *at),
         Finding::Rmr { model, process, count, .. } => run.rmr(*model, *process, *count),
     }
 }

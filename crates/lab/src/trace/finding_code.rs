@@ -3,6 +3,7 @@
 //! ```text
 //! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
+//! bypass-<p>-<times>-<at>
 //! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
 //! An unbounded count is `inf`.
@@ -86,6 +87,9 @@ pub(super) fn encode(finding: &Finding) -> String {
         Finding::FifeStrong { first, second, at } => {
             format!("strong-{}-{}-{at}", digit(*first), digit(*second))
         }
+        Finding::Bypass { victim, times, at } => {
+            format!("bypass-{}-{}-{at}", digit(*victim), count(*times))
+        }
         Finding::Rmr { model, process, count: number, conventions } => {
             let model = match model {
                 CostModel::Cc => "cc",
@@ -105,8 +109,8 @@ pub(super) fn encode(finding: &Finding) -> String {
 pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(
-            "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong \
-             and rmr are, each with its own particulars"
+            "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong, \
+             bypass or rmr, each with its own particulars"
         ))
     };
     let one = |text: &str| {
@@ -135,6 +139,9 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
         ["fife", i, j, at] => Finding::Fife { first: one(i)?, second: one(j)?, at: moment(at)? },
         ["strong", i, j, at] => {
             Finding::FifeStrong { first: one(i)?, second: one(j)?, at: moment(at)? }
+        }
+        ["bypass", p, times, at] => {
+            Finding::Bypass { victim: one(p)?, times: steps(times)?, at: moment(at)? }
         }
         ["rmr", model, p, count, rules] => Finding::Rmr {
             model: match model {

@@ -131,9 +131,49 @@ pub(super) fn fife(
             "process {first} had not left the doorway when process {second} entered it"
         ));
     }
-    let kept_out = |step: &Step| step.agent != first || step.after.section.is_entry();
+    stays_out(run, first, at)
+}
+
+/// Checks that `p` moves in the cycle, and does not enter after `at` steps.
+fn stays_out(run: &Evidence<'_>, p: Pid, at: usize) -> Result<(), String> {
+    let kept_out = |step: &Step| step.agent != p || step.after.section.is_entry();
     if !run.stem[at..].iter().all(kept_out) {
-        return Err(format!("process {first} enters after step {at}"));
+        return Err(format!("process {p} enters after step {at}"));
     }
-    waits_forever(run, first)
+    waits_forever(run, p)
+}
+
+/// Checks that `victim` is overtaken this many times in the first `at` steps and does not enter from then on, or
+/// that it is overtaken in every round of the cycle.
+pub(super) fn bypass(
+    run: &Evidence<'_>,
+    victim: Pid,
+    times: Option<u32>,
+    at: usize,
+) -> Result<(), String> {
+    returns(run)?;
+    let left = run.last(victim, at, &Event::LeavesDoorway);
+    let (Some(left), true) = (left, run.section(victim, at).is_entry()) else {
+        return Err(format!("after {at} steps process {victim} does not wait"));
+    };
+    let enters = |step: &Step| step.events.iter().any(|event| matches!(event, Event::Enters(_)));
+    let Some(times) = times else {
+        if !all_along(run, victim, Section::is_entry) {
+            return Err(format!("process {victim} does not wait during the whole cycle"));
+        }
+        // A process that enters in every round begins a passage in every round.
+        return match run.cycle.iter().any(enters) {
+            true => Ok(()),
+            false => Err("no process enters in the cycle".into()),
+        };
+    };
+    let overtakes = |&index: &usize| {
+        let step = &run.stem[index];
+        enters(step) && run.last(step.process, index + 1, &Event::LeavesRemainder) > Some(left)
+    };
+    let count = (left + 1..at).filter(overtakes).count();
+    if count as u64 != u64::from(times) {
+        return Err(format!("process {victim} is overtaken {count} times, not {times}"));
+    }
+    stays_out(run, victim, at)
 }

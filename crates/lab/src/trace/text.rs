@@ -166,7 +166,9 @@ impl Printer<'_> {
 
     fn moment(&self) -> Option<usize> {
         match self.trace.schedule.finding {
-            Finding::Fife { at, .. } | Finding::FifeStrong { at, .. } => Some(at),
+            Finding::Fife { at, .. }
+            | Finding::FifeStrong { at, .. }
+            | Finding::Bypass { at, .. } => Some(at),
             _ => None,
         }
     }

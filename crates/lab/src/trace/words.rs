@@ -100,6 +100,13 @@ pub fn describe(schedule: &Schedule) -> String {
             "process {first} left the doorway before process {second} entered it, yet after {at} \
              steps nothing can keep {second} out and {first} can be kept out forever"
         ),
+        Finding::Bypass { victim, times: Some(times), at } => format!(
+            "process {victim} is overtaken {times} {} within {at} steps, and can be kept out forever",
+            if *times == 1 { "time" } else { "times" }
+        ),
+        Finding::Bypass { victim, times: None, .. } => {
+            format!("process {victim} waits and is overtaken again and again, without a bound")
+        }
         Finding::Rmr { model, process, count, .. } => {
             let machine = model_name(*model);
             match count {

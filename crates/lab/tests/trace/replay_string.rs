@@ -30,6 +30,8 @@ fn findings() -> Vec<Finding> {
         Finding::Doorway { process: 0, steps: None },
         Finding::Fife { first: 0, second: 1, at: 2 },
         Finding::FifeStrong { first: 2, second: 1, at: 3 },
+        Finding::Bypass { victim: 1, times: Some(2), at: 4 },
+        Finding::Bypass { victim: 0, times: None, at: 0 },
         Finding::Rmr { model: CostModel::Cc, process: 1, count: Some(7), conventions },
         Finding::Rmr { model: CostModel::Dsm, process: 1, count: None, conventions: default },
     ]

@@ -6,6 +6,7 @@
 //! and the slot numbers are in other words.
 
 mod auto_traits;
+mod bypass;
 mod closing;
 mod grid;
 mod many;

@@ -1,6 +1,6 @@
 //! The registry entries of the protocol behind `Hall`.
 
-use super::{Barging, Cast, Fair, MAX_PROCESSES, Sleep, Wide, model, wrong};
+use super::{Barging, Cast, Fair, MAX_PROCESSES, Sleep, Wide, bypass_model, model, wrong};
 use crate::{
     framework::changed::Changed,
     registry::{Entry, OURS, entries},
@@ -18,6 +18,9 @@ const FAIR: Entry = HALL.fife();
 
 /// Newcomers may overtake waiters.
 const BARGING: Entry = HALL.deadlock_free_only().waits_in_exit();
+
+/// One newcomer may overtake a waiter.
+const BYPASS: Entry = HALL.bypass(1);
 
 entries! {
     "hall" => |n, k| model(Fair, Cast::Plain, Sleep::Light, n, k), FAIR.titled("fast path and queue");
@@ -47,4 +50,14 @@ entries! {
     "hall-sleep-barging-resize" => |n, k| model(Barging, Cast::Resize, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; the last process takes a slot away and back");
     "hall-sleep-barging-close" => |n, k| model(Barging, Cast::Close, Sleep::Deep, n, k), BARGING.titled("newcomers may overtake; the last process closes the hall");
     "hall-sleep-barging:no-call" => |n, k| Changed::<_, wrong::NoCall>::new(model(Barging, Cast::Plain, Sleep::Deep, n, k)), BARGING.wrong("a holder that leaves calls no waiter");
+    "hall-bypass" => |n, k| bypass_model(1, Cast::Plain, Sleep::Light, n, k), BYPASS.titled("one newcomer may overtake a waiter");
+    "hall-bypass2" => |n, k| bypass_model(2, Cast::Plain, Sleep::Light, n, k), HALL.bypass(2).titled("two newcomers may overtake a waiter");
+    "hall-sleep-bypass" => |n, k| bypass_model(1, Cast::Plain, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; a waiter looks only when it was woken");
+    "hall-sleep-bypass-many" => |n, k| bypass_model(1, Cast::Many, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; process 0 takes two slots");
+    "hall-sleep-bypass-timeout" => |n, k| bypass_model(1, Cast::Timeout, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; waiters give up at any time");
+    "hall-sleep-bypass-resize" => |n, k| bypass_model(1, Cast::Resize, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; the last process takes a slot away and back");
+    "hall-sleep-bypass-close" => |n, k| bypass_model(1, Cast::Close, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; the last process closes the hall");
+    "hall-bypass:free" => |n, k| Changed::<_, wrong::Free>::new(bypass_model(1, Cast::Plain, Sleep::Light, n, k)), BYPASS.wrong("line B3 takes no credit");
+    "hall-bypass:early-credit" => |n, k| Changed::<_, wrong::EarlyCredit>::new(bypass_model(1, Cast::Plain, Sleep::Light, n, k)), BYPASS.wrong("every grant gives new credit, although others were overtaken too");
+    "hall-bypass:no-look" => |n, k| Changed::<_, wrong::NoLook>::new(bypass_model(1, Cast::Plain, Sleep::Light, n, k)), BYPASS.wrong("the server grants a slot without looking whether a newcomer took it");
 }

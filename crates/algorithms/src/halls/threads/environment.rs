@@ -11,6 +11,13 @@ pub trait FastEnvironment {
     fn word(&mut self, op: Op) -> Word;
 }
 
+/// The part of a hall's state that a newcomer uses to overtake waiters (lines B1 to B4).
+pub trait OvertakeEnvironment: FastEnvironment {
+    /// Accesses the variable `credit`: how many more newcomers may overtake the waiters. Only halls with a limit on
+    /// overtaking have it.
+    fn credit(&mut self, op: Op) -> Word;
+}
+
 /// The state of a hall, as a caller sees it during a passage. Each method call is one access.
 ///
 /// | | in the lab | natively |
@@ -18,7 +25,7 @@ pub trait FastEnvironment {
 /// | words | declared variables | atomics |
 /// | queue | one variable | a list that only the server accesses, and a stack onto which every newcomer can push itself |
 /// | waiter | a process | a node on the stack of its thread, or in its future |
-pub trait Environment: FastEnvironment {
+pub trait Environment: OvertakeEnvironment {
     /// Whether each line calls the next line directly, as [`advance`](super::advance) requires. The
     /// native environment does. In the lab, each line returns to [`step`](super::step).
     const STRAIGHT: bool = false;
@@ -58,6 +65,11 @@ pub trait Environment: FastEnvironment {
     fn may_serve(&self, waiter: Self::Waiter) -> bool;
     /// Returns how many grants a server makes before it hands over to the head of the queue.
     fn grant_limit(&self) -> u32;
+
+    /// Returns how many newcomers may overtake a waiter, in a hall with a limit on that.
+    fn bypass_limit(&self) -> u32;
+    /// Returns how often a newcomer tries again after another caller was faster, before it queues.
+    fn overtake_tries(&self) -> u32;
 }
 
 /// A line of a passage in this environment.

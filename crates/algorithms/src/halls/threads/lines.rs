@@ -14,6 +14,7 @@ use super::{
     environment::{Environment, LineOn},
     fast::{self, Offer},
     manage::manage,
+    overtake::{self, Overtake, Overtaken},
     pool::Pool,
     serve::*,
     straight::serve,
@@ -27,8 +28,10 @@ use crate::framework::{
 
 /// Decides whether a newcomer may overtake waiters.
 pub trait Policy: Send + Sync + 'static {
-    /// Whether a newcomer may overtake.
+    /// Whether any number of newcomers may overtake a waiter.
     const BARGES: bool;
+    /// Whether a limited number of newcomers may overtake a waiter.
+    const BYPASSES: bool = false;
 }
 
 /// The policy of a hall in which callers enter in order: first in, first enabled.
@@ -44,6 +47,14 @@ pub struct Barging;
 
 impl Policy for Barging {
     const BARGES: bool = true;
+}
+
+/// A newcomer takes a free slot ahead of the queue, while it has [credit](super::overtake).
+pub struct Bypass;
+
+impl Policy for Bypass {
+    const BARGES: bool = false;
+    const BYPASSES: bool = true;
 }
 
 /// The reason for which a caller needs the lock.
@@ -111,6 +122,11 @@ lines! {
         L8,
         L9 { take: Word },
         L10,
+        // Overtaking
+        B1 { left: u32, paid: bool },
+        B2 { left: u32 },
+        B3 { left: u32 },
+        B4 { left: u32, paid: bool, word: Word, take: Word },
         // Exit
         X1 { take: Word },
         // Serving
@@ -133,6 +149,11 @@ lines! {
         S17 { turn: Turn },
         S18 { turn: Turn },
         S19 { turn: Turn, who: W },
+        // Serving, if newcomers may overtake
+        B5 { turn: Turn, terms: Terms, who: W, word: Word, take: Word },
+        B6 { turn: Turn, terms: Terms, who: W, word: Word, take: Word },
+        B7 { turn: Turn, terms: Terms, who: W, waiting: Word, more: bool },
+        B8 { turn: Turn, terms: Terms, who: W, more: bool, credit: Word },
         // Giving up
         C1,
         C2,
@@ -152,6 +173,14 @@ lines! {
     }
 }
 use Line::*;
+
+impl<W> Line<W> {
+    /// Returns whether the line is in the doorway. A caller behind it has its place in the queue.
+    #[cfg(feature = "full")]
+    pub(super) fn is_doorway(&self) -> bool {
+        matches!(self, L1 | L2 { .. } | L3 | L4 | B1 { .. } | B2 { .. } | B3 { .. } | B4 { .. })
+    }
+}
 
 /// The next step of the caller.
 pub(super) type Step<E> = Next<LineOn<E>>;
@@ -200,6 +229,12 @@ pub fn step<P: Pool, M: Policy, E: Environment>(
         L8 => l8::<P, M, E>(e, me),
         L9 { take } => l9::<P, M, E>(e, me, take),
         L10 => l10::<P, M, E>(e, me),
+        B1 { left, paid } => overtaking::<P, E>(e, me, Overtake::Look { left, paid }),
+        B2 { left } => overtaking::<P, E>(e, me, Overtake::See { left }),
+        B3 { left } => overtaking::<P, E>(e, me, Overtake::Pay { left }),
+        B4 { left, paid, word, take } => {
+            overtaking::<P, E>(e, me, Overtake::Take { left, paid, word, take })
+        }
         X1 { take } => x1::<P, M, E>(e, me, take),
         S1 { turn } => s1::<P, M, E>(e, me, turn),
         S2 { turn } => s2::<P, M, E>(e, me, turn),
@@ -220,6 +255,14 @@ pub fn step<P: Pool, M: Policy, E: Environment>(
         S17 { turn } => s17::<P, M, E>(e, me, turn),
         S18 { turn } => s18::<P, M, E>(e, me, turn),
         S19 { turn, who } => s19::<P, M, E>(e, me, turn, who),
+        B5 { turn, terms, who, word, take } => b5::<P, M, E>(e, me, turn, terms, who, word, take),
+        B6 { turn, terms, who, word, take } => b6::<P, M, E>(e, me, turn, terms, who, word, take),
+        B7 { turn, terms, who, waiting, more } => {
+            b7::<P, M, E>(e, me, turn, terms, who, waiting, more)
+        }
+        B8 { turn, terms, who, more, credit } => {
+            b8::<P, M, E>(e, me, turn, terms, who, more, credit)
+        }
         C1 => c1::<P, M, E>(e, me),
         C2 => c2::<P, M, E>(e, me),
         C3 => c3::<P, M, E>(e, me),
@@ -234,21 +277,53 @@ pub(super) fn l1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -
     let need = e.need(me);
     match fast::look::<P, M, E>(e, need) {
         Some(Offer { word, take }) => then!(e, me, l2 = L2 { word, take }),
-        None => Goto(L3),
+        None => not_at_once::<P, M, E>(e, me),
+    }
+}
+
+/// Goes on after a newcomer did not get in at once: overtakes, or queues.
+#[inline(always)]
+fn not_at_once<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    let tries = e.overtake_tries();
+    if !M::BYPASSES {
+        Goto(L3)
+    } else if E::STRAIGHT {
+        let need = e.need(me);
+        let taken = overtake::overtake::<P, E>(e, need, tries, || true);
+        taken.map_or(Goto(L3), |take| Enter(X1 { take }))
+    } else {
+        Goto(B1 { left: tries, paid: false })
+    }
+}
+
+/// Lines B1 to B4: overtake the waiters, or queue.
+fn overtaking<P: Pool, E: Environment>(e: &mut E, me: E::Waiter, at: Overtake) -> Step<E> {
+    let need = e.need(me);
+    match overtake::step::<P, E>(e, need, at).patiently() {
+        Overtaken::Goto(Overtake::Look { left, paid }) => Goto(B1 { left, paid }),
+        Overtaken::Goto(Overtake::See { left }) => Goto(B2 { left }),
+        Overtaken::Goto(Overtake::Pay { left }) => Goto(B3 { left }),
+        Overtaken::Goto(Overtake::Take { left, paid, word, take }) => {
+            Goto(B4 { left, paid, word, take })
+        }
+        Overtaken::Inside(take) => Enter(X1 { take }),
+        Overtaken::Queue | Overtaken::Refused { .. } => Goto(L3),
     }
 }
 
 #[inline(always)]
 fn l2<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
-    _: E::Waiter,
+    me: E::Waiter,
     word: Word,
     take: Word,
 ) -> Step<E> {
     if fast::take(e, Offer { word, take }) {
         Enter(X1 { take })
+    } else if M::BARGES {
+        Goto(L1)
     } else {
-        Goto(if M::BARGES { L1 } else { L3 })
+        not_at_once::<P, M, E>(e, me)
     }
 }
 

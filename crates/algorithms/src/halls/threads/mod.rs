@@ -9,6 +9,7 @@
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |
 //! | `terms` | how many slots there are |
+//! | `credit` | how many more newcomers may overtake the waiters; only in halls with a limit on overtaking |
 //!
 //! - **Entry.** If there are no waiters and enough slots are free, a newcomer takes its slots out of the
 //!   word in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
@@ -52,6 +53,12 @@
 //! exception: if the hall was made smaller while more slots were held than it has now, only the server
 //! takes slots, and it grants them.
 //!
+//! In a hall with a *limit on overtaking*, a newcomer that finds others waiting takes a free slot if it gets a credit
+//! first (B1 to B4). So the server takes slots out of the word by compare-and-swap (B6), and I2 does not hold. While
+//! there is credit, the server does not grant a slot to a thread that sleeps: it hands over to it (B5, S19), and the
+//! slot stays free until the thread serves itself. When no credit is left, the server grants slots, and gives new
+//! credit when all waiters that may have been overtaken are in (B7, B8): see `overtake`.
+//!
 //! **Natively**, two pairs of lines are one access. L4 and L5 are one access because `lock` and the
 //! newcomers share a word. L5 and S1 are one access for a caller that becomes the server. Both
 //! correspond to runs of the checked lines in which no other access comes between the two.
@@ -62,7 +69,8 @@
 //! |---|---|
 //! | `fast` | L1, L2, X1: all lines that a caller executes if a slot is free and no caller waits |
 //! | `lines` | L3 to L10 and C1 to C5: waiting and giving up |
-//! | `serve` | S1 to S19: serving |
+//! | `overtake` | B1 to B4: overtaking |
+//! | `serve` | S1 to S19 and B5 to B8: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
 //! | `straight` | the same lines natively, many in one call |
 //! | `slot_bits` | N1, N2: slot numbers of halls with more slots than fit into the word |
@@ -72,6 +80,7 @@ mod lines;
 mod manage;
 #[cfg(feature = "full")]
 mod model;
+mod overtake;
 mod pool;
 mod serve;
 mod straight;
@@ -86,10 +95,11 @@ pub mod slot_bits;
 #[cfg(feature = "full")]
 pub mod wrong;
 
-pub use environment::{Environment, FastEnvironment, LineOn};
-pub use lines::{After, Barging, Fair, Job, Line, Policy, Turn, step};
+pub use environment::{Environment, FastEnvironment, LineOn, OvertakeEnvironment};
+pub use lines::{After, Barging, Bypass, Fair, Job, Line, Policy, Turn, step};
 #[cfg(feature = "full")]
-pub use model::{Cast, MAX_PROCESSES, Sleep, ThreadsModel, model};
+pub use model::{Cast, MAX_PROCESSES, Sleep, ThreadsModel, bypass_model, model};
+pub use overtake::{DEBT, MAX_BYPASS, overtake};
 pub use pool::{Bits, Count, Pool, SLOTS_IN_WORD};
 pub use straight::{Advance, Stage, advance};
 #[cfg(feature = "full")]

@@ -4,8 +4,9 @@ use alloc::{format, string::String, vec::Vec};
 use core::marker::PhantomData;
 
 use super::{
-    environment::{Environment, FastEnvironment},
-    lines::{self, Fair, Job, Line, Policy},
+    environment::{Environment, FastEnvironment, OvertakeEnvironment},
+    lines::{self, Bypass, Fair, Job, Line, Policy},
+    overtake::DEBT,
     pool::{Bits, Pool},
     words::{CALLED, FREE, HELD, MARK, NEWS, SERVE, Terms, WAITER},
 };
@@ -63,6 +64,8 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
     clock: Var,
     grant: Array,
     bell: Array,
+    /// The variable `credit`, if newcomers may overtake, and how many of them may overtake a waiter.
+    credit: Option<(Var, u32)>,
     rules: PhantomData<(P, M)>,
 }
 
@@ -81,6 +84,11 @@ use State::*;
 impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     /// Creates the model of a hall with `k` slots for `n` processes.
     pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
+        Self::with_bypass(cast, sleep, 0, n, k)
+    }
+
+    /// Makes the model in which `bypass` newcomers may overtake a waiter, if the policy says so.
+    fn with_bypass(cast: Cast, sleep: Sleep, bypass: u32, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
         let words = Self::all_words(cast, n, takes);
@@ -99,6 +107,12 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let grant = layout
             .array(n, |p| Decl::number(format!("grant[{p}]"), SERVE, takes, 0).at(p).waited_on());
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
+        let credit = M::BYPASSES.then(|| {
+            let limit = bypass.into();
+            let credits = Self::all_credits(n, limit);
+            let decl = Decl::listed("credit", Kind::Number, credits, Init::Is(limit));
+            (layout.add(decl), bypass)
+        });
         let rules = PhantomData;
         ThreadsModel {
             n,
@@ -113,6 +127,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
             clock,
             grant,
             bell,
+            credit,
             rules,
         }
     }
@@ -127,6 +142,13 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
             .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
             .flat_map(|above| (0..=max).map(move |free| above + free))
             .collect()
+    }
+
+    /// Lists all values of the credit.
+    fn all_credits(n: usize, limit: Word) -> Vec<Word> {
+        // Each process may lower it once after there was none left. A debt is at most the number of waiters.
+        let n = n as Word;
+        (-n..=limit).chain((1..=2 * n + 1).map(|debt| DEBT - debt)).collect()
     }
 
     /// Lists all values of the terms.
@@ -188,6 +210,13 @@ impl<P, M, S: Memory> FastEnvironment for ModelEnvironment<'_, P, M, S> {
     }
 }
 
+impl<P, M, S: Memory> OvertakeEnvironment for ModelEnvironment<'_, P, M, S> {
+    fn credit(&mut self, op: Op) -> Word {
+        let (credit, _) = self.model.credit.expect("only lines of overtaking access it");
+        self.memory.access(credit, op)
+    }
+}
+
 impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
     type Waiter = Pid;
 
@@ -244,6 +273,14 @@ impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
     }
 
     fn grant_limit(&self) -> u32 {
+        1
+    }
+
+    fn bypass_limit(&self) -> u32 {
+        self.model.credit.map_or(0, |(_, limit)| limit)
+    }
+
+    fn overtake_tries(&self) -> u32 {
         1
     }
 }
@@ -303,7 +340,10 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     }
 
     fn waits(&self, _: Pid, at: State) -> bool {
-        !matches!(at, Clock | Look | At(Line::L1 | Line::L2 { .. } | Line::L3 | Line::L4))
+        match at {
+            Clock | Look => false,
+            At(line) => !line.is_doorway(),
+        }
     }
 
     fn label(&self, _: Pid, at: State) -> Label {
@@ -334,6 +374,17 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
         let expected = P::all(terms.k.into()) | terms.owed;
         (count != P::count(expected) || union != expected).then_some("I1")
     }
+}
+
+/// Makes a model in which `bypass` newcomers may overtake a waiter.
+pub fn bypass_model(
+    bypass: u32,
+    cast: Cast,
+    sleep: Sleep,
+    n: usize,
+    k: usize,
+) -> ThreadsModel<Bits, Bypass> {
+    ThreadsModel::with_bypass(cast, sleep, bypass, n, k)
 }
 
 /// Creates a model with this policy and these roles.

@@ -9,6 +9,7 @@
 use super::{
     environment::Environment,
     lines::{After, Line::*, Policy, Step, Turn, then},
+    overtake::repay,
     pool::Pool,
     words::{CALLED, CLOSED, FREE, HELD, MARK, SERVE, TRY, Terms, WAITER, waiters},
 };
@@ -122,6 +123,7 @@ pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
     // While slots are owed, the word is marked, and no newcomer takes a slot.
     let call = M::BARGES && terms.owed == 0;
     match P::choose(word & FREE, terms.owed, e.need(who)) {
+        Some(take) if M::BYPASSES => then!(e, me, b5 = B5 { turn, terms, who, word, take }),
         Some(_) if call && word & CALLED != 0 => then!(e, me, s17 = S17 { turn }),
         Some(_) if call => then!(e, me, s9 = S9 { turn, terms, who, take: TRY }),
         Some(take) => then!(e, me, s9 = S9 { turn, terms, who, take }),
@@ -140,6 +142,45 @@ pub(super) fn s9<P: Pool, M: Policy, E: Environment>(
 ) -> Step<E> {
     e.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
     then!(e, me, s10 = S10 { turn, terms, who, take })
+}
+
+// Lines B5 and B6 replace S9 if newcomers may overtake: then a slot that S8 finds free may be taken before it is
+// granted.
+
+#[inline(always)]
+pub(super) fn b5<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    word: Word,
+    take: Word,
+) -> Step<E> {
+    let may_overtake = e.credit(Op::Read) > 0;
+    if may_overtake && terms.owed == 0 && who != me && e.may_serve(who) {
+        // The slot stays free until the waiter is awake and serves itself.
+        then!(e, me, s19 = S19 { turn, who })
+    } else {
+        then!(e, me, b6 = B6 { turn, terms, who, word, take })
+    }
+}
+
+#[inline(always)]
+pub(super) fn b6<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    word: Word,
+    take: Word,
+) -> Step<E> {
+    if e.word(Op::CompareAndSwap { old: word, new: word - take }) == word {
+        then!(e, me, s10 = S10 { turn, terms, who, take })
+    } else {
+        Goto(S8 { turn, terms, who })
+    }
 }
 
 #[inline(always)]
@@ -178,11 +219,64 @@ pub(super) fn s12<P: Pool, M: Policy, E: Environment>(
 ) -> Step<E> {
     let word = e.word(Op::FetchAdd(-WAITER));
     let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
+    if M::BYPASSES {
+        then!(e, me, b7 = B7 { turn, terms, who, waiting: waiters(word), more })
+    } else {
+        granted::<P, M, E>(e, me, turn, terms, who, more)
+    }
+}
+
+/// Goes on after a grant: with the next waiter, if there are `more` and something is free.
+#[inline(always)]
+fn granted<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    more: bool,
+) -> Step<E> {
     if more {
         then!(e, me, s13 = S13 { turn, terms, who })
     } else {
         then!(e, me, s14 = S14 { turn, who })
     }
+}
+
+// Lines B7 and B8: if newcomers may overtake and no credit is left, note that one more waiter is in. This comes
+// after the grant is written (S11). Before that, new credit would let a newcomer overtake the same waiter once more.
+
+#[inline(always)]
+pub(super) fn b7<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    waiting: Word,
+    more: bool,
+) -> Step<E> {
+    let credit = e.credit(Op::Read);
+    if credit > 0 {
+        granted::<P, M, E>(e, me, turn, terms, who, more)
+    } else {
+        let credit = repay(credit, waiting, e.bypass_limit().into());
+        then!(e, me, b8 = B8 { turn, terms, who, more, credit })
+    }
+}
+
+#[inline(always)]
+pub(super) fn b8<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    more: bool,
+    credit: Word,
+) -> Step<E> {
+    e.credit(Op::Write(credit));
+    granted::<P, M, E>(e, me, turn, terms, who, more)
 }
 
 #[inline(always)]

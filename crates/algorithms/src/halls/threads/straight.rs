@@ -13,7 +13,7 @@ use super::{
     },
     manage::manage,
     pool::Pool,
-    serve::{s1, s7},
+    serve::{s1, s7, s8},
 };
 use crate::framework::{
     machine::Next::{Enter, Goto, Leave, Spin},
@@ -101,11 +101,21 @@ fn stage<W>(line: Line<W>) -> Stage {
 /// Serves, from S1 until the caller is no longer the server. The caller continues with `turn.after`.
 #[inline(never)]
 pub(super) fn serve<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, turn: Turn) {
-    let mut next: Step<E> = Goto(S1 { turn });
+    // Most servers make at most one grant. Without the loop, the lines share registers.
+    let next = s1::<P, M, E>(e, me, turn);
+    if let Goto(S1 { .. } | S7 { .. } | S8 { .. }) = next {
+        serve_on::<P, M, E>(e, me, next);
+    }
+}
+
+/// Goes on serving.
+#[inline(never)]
+fn serve_on<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, mut next: Step<E>) {
     loop {
         next = match next {
             Goto(S1 { turn }) => s1::<P, M, E>(e, me, turn),
             Goto(S7 { turn, terms }) => s7::<P, M, E>(e, me, turn, terms),
+            Goto(S8 { turn, terms, who }) => s8::<P, M, E>(e, me, turn, terms, who),
             _ => return, // turn.after.next()
         }
     }

@@ -1,8 +1,8 @@
 //! Deliberately wrong variants. The checker must reject each of them and name the violation.
 
 use super::{
-    environment::{Environment, FastEnvironment},
-    lines::{After, Barging, Fair, Line},
+    environment::{Environment, FastEnvironment, OvertakeEnvironment},
+    lines::{After, Barging, Bypass, Fair, Line},
     model::{ModelEnvironment, State, ThreadsModel},
     pool::{Bits, Pool},
     words::{FREE, Terms, WAITER},
@@ -96,6 +96,34 @@ changed_lines! {
         At(Line::X1 { take }) => {
             d.word(Op::FetchAdd(take));
             Next::Leave
+        },
+    }
+}
+
+changed_lines! {
+    ThreadsModel<Bits, Bypass>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
+    /// Line B3 takes no credit, so the credit never ends.
+    Free: |_s, d, _p| {
+        At(Line::B3 { left }) => match d.credit(Op::Read) {
+            1.. => Goto(At(Line::B1 { left, paid: true })),
+            _ => Goto(At(Line::L3)),
+        },
+    }
+
+    /// Every grant gives new credit, although other waiters were overtaken too.
+    EarlyCredit: |_s, d, _p| {
+        At(Line::B8 { turn, terms, who, more, .. }) => {
+            let limit = d.bypass_limit().into();
+            d.credit(Op::Write(limit));
+            Goto(At(if more { Line::S13 { turn, terms, who } } else { Line::S14 { turn, who } }))
+        },
+    }
+
+    /// The server takes the slot without looking whether a newcomer was faster.
+    NoLook: |_s, d, _p| {
+        At(Line::B6 { turn, terms, who, take, .. }) => {
+            d.word(Op::FetchAdd(-take));
+            Goto(At(Line::S10 { turn, terms, who, take }))
         },
     }
 }

@@ -18,6 +18,14 @@ impl Semaphore for Hall {
     }
 }
 
+/// The number of newcomers that may overtake a waiter in [`bypass`].
+pub const BYPASS: u32 = 64;
+
+/// Makes a hall with `k` slots in which [`BYPASS`] newcomers may overtake a waiter.
+pub fn bypass(k: usize) -> Hall {
+    Hall::builder(k).bypass(BYPASS).build().expect("k is a size that halls have")
+}
+
 /// Makes a barging hall with `k` slots.
 pub fn barging(k: usize) -> Hall {
     Hall::builder(k).barging().build().expect("a hall can have k slots")

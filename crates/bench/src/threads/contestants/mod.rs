@@ -41,6 +41,14 @@ pub enum Camp {
 pub const FLOOR: &str = "floor";
 /// The second contestant with which all others are compared.
 pub const TOKIO: &str = "tokio";
+/// The semaphore of the crate async-lock.
+pub const ASYNC_LOCK: &str = "async-lock";
+/// The fair hall.
+pub const HALL: &str = "hallpass";
+/// The hall in which 64 newcomers may overtake a waiter.
+pub const BYPASS: &str = "hallpass-bypass64";
+/// The hall in which any number of newcomers may overtake a waiter.
+pub const BARGING: &str = "hallpass-barging";
 
 type Run = dyn Fn(&Load, Observe<'_>) -> Result<Sample, String>;
 type RunTasks = fn(Group, usize, Duration) -> Result<Sample, String>;
@@ -111,14 +119,15 @@ impl Contestant {
 /// Returns the floor and every semaphore that programs use.
 pub fn field() -> Vec<Contestant> {
     use Camp::{Floor, Hallpass, Rival};
-    use Order::{Barging, Fifo, Open};
+    use Order::{Barging, Bypass, Fifo, Open};
     vec![
         Contestant::new(FLOOR, Floor, Open, |_, _| floor::Floor::default()),
-        Contestant::new("hallpass", Hallpass, Fifo, |_, k| Hall::new(k)).with_tasks::<Hall>(),
-        Contestant::new("hallpass-barging", Hallpass, Barging, |_, k| hall::barging(k)),
+        Contestant::new(HALL, Hallpass, Fifo, |_, k| Hall::new(k)).with_tasks::<Hall>(),
+        Contestant::new(BYPASS, Hallpass, Bypass, |_, k| hall::bypass(k)),
+        Contestant::new(BARGING, Hallpass, Barging, |_, k| hall::barging(k)),
         Contestant::new(TOKIO, Rival, Fifo, |_, k| tokio::sync::Semaphore::new(k))
             .with_tasks::<tokio::sync::Semaphore>(),
-        Contestant::new("async-lock", Rival, Barging, |_, k| async_lock::Semaphore::new(k))
+        Contestant::new(ASYNC_LOCK, Rival, Barging, |_, k| async_lock::Semaphore::new(k))
             .with_tasks::<async_lock::Semaphore>(),
         Contestant::new("std-condvar", Rival, Barging, |_, k| of_std::StdCondvar::new(k)),
         Contestant::new("parking-lot", Rival, Barging, |_, k| of_parking_lot::ParkingLot::new(k)),

@@ -60,7 +60,7 @@ fn shown(outcome: &Outcome, row: &Row) -> bool {
 /// colour-blind people can distinguish.
 const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Hallpass, RGBColor(0, 158, 115), "hallpass"),
-    (Category::HallpassBarging, RGBColor(127, 206, 185), "hallpass, barging"),
+    (Category::HallpassBarging, RGBColor(127, 206, 185), "hallpass, newcomers may overtake"),
     (Category::Fifo, RGBColor(0, 114, 178), "first come, first served"),
     (Category::Everybody, RGBColor(204, 121, 167), "in no set order"),
     (Category::Barging, RGBColor(230, 159, 0), "barging"),
@@ -82,11 +82,11 @@ impl Category {
     fn of(row: &Row) -> Category {
         match (row.camp, row.order) {
             (Camp::Floor, _) | (_, Order::Open) => Category::Open,
-            (Camp::Hallpass, Order::Barging) => Category::HallpassBarging,
+            (Camp::Hallpass, Order::Barging | Order::Bypass) => Category::HallpassBarging,
             (Camp::Hallpass, _) => Category::Hallpass,
             (_, Order::Fifo) => Category::Fifo,
             (_, Order::Everybody) => Category::Everybody,
-            (_, Order::Barging) => Category::Barging,
+            (_, Order::Barging | Order::Bypass) => Category::Barging,
         }
     }
 }

@@ -190,6 +190,9 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     // If only some states were explored, the bound that was found is a lower bound.
     let at_least = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
+        Some(Bound::Most(times)) if name == Property::Bypass.name() => {
+            remarks.push(format!("{at_least} {times} overtakings of one process"));
+        }
         Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
         Some(Bound::Unbounded) => remarks.push("no bound".into()),
         None => {}

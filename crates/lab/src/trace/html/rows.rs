@@ -109,6 +109,7 @@ impl StepTable<'_> {
             }
             Finding::Fife { second, .. } if second == p => Some("came later, is in".into()),
             Finding::FifeStrong { second, .. } if second == p => Some("came later, gets in".into()),
+            Finding::Bypass { victim, .. } if victim == p => Some("is overtaken".into()),
             Finding::Exit { process, .. } if process == p => Some("leaves".into()),
             Finding::Doorway { process, .. } if process == p => Some("in its doorway".into()),
             Finding::Rmr { model, process, count, .. } if process == p => {
@@ -282,7 +283,9 @@ impl StepTable<'_> {
 
     fn moment(&self) -> Option<usize> {
         match self.trace.schedule.finding {
-            Finding::Fife { at, .. } | Finding::FifeStrong { at, .. } => Some(at),
+            Finding::Fife { at, .. }
+            | Finding::FifeStrong { at, .. }
+            | Finding::Bypass { at, .. } => Some(at),
             _ => None,
         }
     }

@@ -1,0 +1,141 @@
+//! Overtaking: the four lines of a newcomer that finds others waiting, in a hall with a limit on overtaking.
+//!
+//! `credit` says how many more newcomers may overtake the waiters:
+//!
+//! | credit | meaning |
+//! |---|---|
+//! | more than 0 | this many more newcomers may overtake |
+//! | 0, or a little less | no newcomer may; the server has not noticed yet |
+//! | [`DEBT`] - d | d more waiters get in first; then the server sets the credit to the limit |
+//!
+//! Newcomers only take from the credit, and only the server gives to it, when none is left. So a newcomer that was
+//! refused at B3 leaves the credit below 0, and changes nothing for the others; if it lowers a debt, one more
+//! waiter gets in first.
+//!
+//! The limit b holds for every waiter. Between two moments at which the server gives credit, at most b newcomers
+//! overtake. A waiter that was overtaken by one of them is counted in the word when the server notices that no
+//! credit is left, so it is one of the d waiters that get in first.
+
+use super::{
+    environment::OvertakeEnvironment,
+    fast::{self, Offer},
+    pool::Pool,
+    words::{FREE, MARK, WAITER},
+};
+use crate::framework::memory::{Op, Word};
+
+/// The largest credit that stands for a debt of the newcomers, which is the distance to it.
+pub const DEBT: Word = -WAITER;
+
+/// The largest limit on overtaking.
+pub const MAX_BYPASS: u32 = u32::MAX - 1;
+
+/// The next line of a newcomer that may overtake.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Overtake {
+    /// B1: read the word. `left` is how many more times to try, and `paid` whether the newcomer has taken a credit.
+    Look { left: u32, paid: bool },
+    /// B2: read whether there is any credit.
+    See { left: u32 },
+    /// B3: take one credit.
+    Pay { left: u32 },
+    /// B4: take the slots.
+    Take { left: u32, paid: bool, word: Word, take: Word },
+}
+
+/// The result of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overtaken {
+    /// The newcomer goes on at this line.
+    Goto(Overtake),
+    /// The newcomer has these slots.
+    Inside(Word),
+    /// The newcomer must queue.
+    Queue,
+    /// There is no credit. The newcomer tries again `left` times, and then queues.
+    Refused { left: u32 },
+}
+
+impl Overtaken {
+    /// Returns the next line of a newcomer that may try again after it was refused.
+    pub(super) fn patiently(self) -> Self {
+        match self {
+            Overtaken::Refused { left: 0 } => Overtaken::Queue,
+            Overtaken::Refused { left } => {
+                Overtaken::Goto(Overtake::Look { left: left - 1, paid: false })
+            }
+            other => other,
+        }
+    }
+}
+
+/// Executes one line.
+#[inline]
+pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake) -> Overtaken {
+    match at {
+        Overtake::Look { left, paid } => {
+            let word = e.word(Op::Read);
+            match P::choose(word & FREE, 0, need) {
+                Some(take) if word < WAITER || (paid && word < MARK) => {
+                    Overtaken::Goto(Overtake::Take { left, paid, word, take })
+                }
+                Some(_) if word < MARK => Overtaken::Goto(Overtake::See { left }),
+                _ => Overtaken::Queue,
+            }
+        }
+        // Without this line, each newcomer would write the credit although it is refused.
+        Overtake::See { left } => match e.credit(Op::Read) {
+            1.. => Overtaken::Goto(Overtake::Pay { left }),
+            _ => Overtaken::Refused { left },
+        },
+        Overtake::Pay { left } => match e.credit(Op::FetchAdd(-1)) {
+            1.. => Overtaken::Goto(Overtake::Look { left, paid: true }),
+            _ => Overtaken::Refused { left },
+        },
+        Overtake::Take { left, paid, word, take } => {
+            if fast::take(e, Offer { word, take }) {
+                Overtaken::Inside(take)
+            } else if left == 0 {
+                Overtaken::Queue // others were faster each time
+            } else {
+                Overtaken::Goto(Overtake::Look { left: left - 1, paid })
+            }
+        }
+    }
+}
+
+/// Tries to get in ahead of the waiters, at most `tries` times more than once. Before a caller that was refused tries
+/// again, it calls `pause`, which returns whether to do so. Returns `None` if the caller must queue.
+#[inline]
+pub fn overtake<P: Pool, E: OvertakeEnvironment>(
+    e: &mut E,
+    need: u32,
+    tries: u32,
+    mut pause: impl FnMut() -> bool,
+) -> Option<Word> {
+    let mut at = Overtake::Look { left: tries, paid: false };
+    loop {
+        let mut next = step::<P, E>(e, need, at);
+        if let Overtaken::Refused { left: 1.. } = next
+            && pause()
+        {
+            next = next.patiently();
+        }
+        match next {
+            Overtaken::Goto(next) => at = next,
+            Overtaken::Inside(take) => return Some(take),
+            Overtaken::Queue | Overtaken::Refused { .. } => return None,
+        }
+    }
+}
+
+/// Returns the credit after the server has let a waiter in although there was no `credit`. `waiting` waiters were
+/// counted before, and `limit` is the most that may ever overtake one.
+pub(super) fn repay(credit: Word, waiting: Word, limit: Word) -> Word {
+    let debt = if credit < DEBT { DEBT - credit } else { waiting };
+    // Waiters that have given up leave no debt.
+    match debt.min(waiting) {
+        ..=1 => limit,
+        debt => DEBT - (debt - 1),
+    }
+}

@@ -1,0 +1,162 @@
+//! Bypass: the largest number of times that one process is overtaken.
+//!
+//! A process is *overtaken* when another process, which left its remainder after the first had left its doorway,
+//! enters its critical section while the first is not yet enabled. FIFE (first in, first enabled) means that this
+//! never happens. The explored graph is explored once more with the history of one process, the victim: whether
+//! it has left its doorway, and which of the others began after that. The bound is the largest number of
+//! overtakings on a path through the strongly connected components. If a cycle contains one, there is no bound.
+
+use hallpass_algorithms::{Pid, Section};
+
+use crate::{
+    explore::{Explored, Limits, explore},
+    fife::{id_of, still_waits},
+    graph::{Bound, Graph, Heaviest},
+    liveness::KeptOut,
+    space::{Agent, Space},
+    standing::Standing,
+    store::Id,
+};
+
+/// The history of one process, with the results that the check needs.
+pub struct Victim<'a, S> {
+    /// The graph of all steps.
+    pub graph: &'a Graph,
+    /// The sections of processes.
+    pub standing: &'a S,
+    /// The number of initial states, which have the lowest numbers.
+    pub roots: Id,
+    /// The process that may be overtaken.
+    pub victim: Pid,
+    /// The states in which the victim is not enabled.
+    pub kept_out: &'a KeptOut,
+}
+
+/// The victim has left its doorway.
+const WAITS: u64 = 1 << 32;
+
+/// Process `p` began its passage after the victim had left its doorway.
+fn later(p: Pid) -> u64 {
+    1 << (33 + p)
+}
+
+impl<S: Standing> Space<1> for Victim<'_, S> {
+    fn agents(&self) -> usize {
+        self.graph.agents
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
+        Box::new((0..self.roots).map(|id| [u64::from(id)]))
+    }
+
+    fn successors(&self, state: &[u64; 1], each: &mut dyn FnMut(Agent, [u64; 1])) {
+        let from = id_of(state);
+        for (agent, to) in self.graph.edges(from) {
+            let mut next = u64::from(to);
+            if still_waits(self.standing, self.victim, to, state[0] & WAITS != 0) {
+                next |= WAITS;
+                for p in self.others() {
+                    let began = self.standing.section(from, p) == Section::Remainder;
+                    let outside = self.standing.section(to, p) != Section::Remainder;
+                    if outside && (began || state[0] & later(p) != 0) {
+                        next |= later(p);
+                    }
+                }
+            }
+            each(agent, [next]);
+        }
+    }
+
+    fn flaws(&self, _: &[u64; 1]) -> u64 {
+        0
+    }
+}
+
+/// The most that the victim is overtaken.
+pub struct Overtaken {
+    /// The number of times.
+    pub bound: Bound,
+    /// A run that shows it.
+    pub run: Option<Run>,
+    /// Whether all histories were explored.
+    pub is_complete: bool,
+}
+
+/// A run that shows how often a process is overtaken.
+pub struct Run {
+    /// The initial state.
+    pub start: Id,
+    /// The agents of the steps up to the last overtaking, or to the start of the cycle.
+    pub stem: Vec<Agent>,
+    /// The state after the stem.
+    pub end: Id,
+    /// The agents of a cycle that contains an overtaking; empty if there is a bound.
+    pub cycle: Vec<Agent>,
+}
+
+impl<S: Standing> Victim<'_, S> {
+    fn others(&self) -> impl Iterator<Item = Pid> {
+        let victim = self.victim;
+        (0..self.standing.n()).filter(move |&p| p != victim)
+    }
+
+    /// Returns how often a step overtakes the victim: once, or not at all.
+    fn overtakes(&self, from: &[u64; 1], to: &[u64; 1]) -> u32 {
+        let enters = |p: Pid| {
+            to[0] & later(p) != 0
+                && self.standing.section(id_of(to), p) == Section::Critical
+                && self.standing.section(id_of(from), p) != Section::Critical
+        };
+        u32::from(self.kept_out.contains(id_of(to)) && self.others().any(enters))
+    }
+
+    /// Computes the most that the victim is overtaken.
+    pub fn most(&self, limits: &Limits<'_>) -> Overtaken {
+        let histories = explore::<1>(self, limits);
+        let graph = histories.graph(self, limits.threads);
+        let state = |id: Id| histories.store.get(id);
+        let part = |id: Id| state(id)[0] & WAITS != 0 && self.kept_out.contains(id_of(&state(id)));
+        let weight = |from: Id, agent: Agent| {
+            graph.target(from, agent).map_or(0, |to| self.overtakes(&state(from), &state(to)))
+        };
+        let heaviest = Heaviest::new(&graph, &part, weight);
+        let mut most = (Bound::Most(0), None);
+        for id in histories.ids().filter(|&id| part(id)) {
+            let bound = heaviest.from(id);
+            if bound > most.0 {
+                most = (bound, Some(id));
+            }
+        }
+        let (bound, from) = most;
+        let run = from.map(|from| {
+            let (path, cycle) = heaviest.path(&graph, weight, from);
+            self.run(&histories, &graph, from, bound, path, cycle)
+        });
+        Overtaken { bound, run, is_complete: histories.is_complete() }
+    }
+
+    /// Returns the run from an initial state over `from`, cut off after the last overtaking.
+    fn run(
+        &self,
+        histories: &Explored<1>,
+        graph: &Graph,
+        from: Id,
+        bound: Bound,
+        path: Vec<Agent>,
+        cycle: Vec<Agent>,
+    ) -> Run {
+        let (start, steps) = histories.path(self, from);
+        let mut stem: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).collect();
+        let (mut at, mut count) = (from, 0);
+        for agent in path {
+            if bound == Bound::Most(count) {
+                break;
+            }
+            let to = graph.target(at, agent).expect("the path follows edges");
+            count += self.overtakes(&histories.store.get(at), &histories.store.get(to));
+            stem.push(agent);
+            at = to;
+        }
+        Run { start: id_of(&start), stem, end: id_of(&histories.store.get(at)), cycle }
+    }
+}

@@ -1,0 +1,134 @@
+//! async-lock: its tests of `Semaphore`.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    thread,
+};
+
+use hallpass_threads::Hall;
+
+use crate::{
+    all_halls,
+    support::{Task, assert_all_slots_free},
+};
+
+#[test]
+fn slots_run_out_and_come_back() {
+    for hall in all_halls(2) {
+        let (first, second) = (hall.try_acquire().unwrap(), hall.try_acquire().unwrap());
+        assert!(hall.try_acquire().is_err());
+        drop(second);
+        let again = hall.try_acquire().unwrap();
+        drop((first, again));
+        assert_all_slots_free(&hall);
+    }
+}
+
+#[test]
+fn many_threads_on_few_slots_keep_the_limit() {
+    const K: usize = 5;
+    for hall in all_halls(K) {
+        let (inside, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..10 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let pass = hall.acquire().unwrap();
+                        assert!(inside.fetch_add(1, SeqCst) < K);
+                        total.fetch_add(1, SeqCst);
+                        inside.fetch_sub(1, SeqCst);
+                        drop(pass);
+                    }
+                });
+            }
+        });
+        assert_eq!(total.into_inner(), 2000);
+        assert_all_slots_free(&hall);
+    }
+}
+
+#[test]
+fn one_slot_is_a_mutex() {
+    for hall in all_halls(1) {
+        let counter = Mutex::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let pass = pollster::block_on(hall.acquire_async()).unwrap();
+                        let mut counter = counter.try_lock().expect("nobody else is inside");
+                        *counter += 1;
+                        drop(counter);
+                        drop(pass);
+                    }
+                });
+            }
+        });
+        assert_eq!(counter.into_inner().unwrap(), 400);
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// Two holders of two slots meet inside.
+#[test]
+fn two_holders_are_inside_at_once() {
+    for hall in all_halls(2) {
+        let (tell, told) = mpsc::channel();
+        let (answer, answered) = mpsc::channel();
+        thread::scope(|scope| {
+            let hall = &hall;
+            scope.spawn(move || {
+                let pass = hall.acquire().unwrap();
+                tell.send(pass.slot()).unwrap();
+                answered.recv().unwrap();
+            });
+            let other = told.recv().unwrap();
+            let pass = hall.acquire().unwrap();
+            assert_ne!(pass.slot(), other);
+            answer.send(()).unwrap();
+        });
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// A pass that owns its hall can leave the function that made the hall.
+#[test]
+fn an_owned_pass_has_no_lifetime() {
+    fn make() -> hallpass_threads::OwnedPass {
+        Arc::new(Hall::new(1)).acquire_owned().unwrap()
+    }
+    assert_eq!(make().slot(), 0);
+}
+
+/// A future that is dropped after it was woken passes the wake-up on.
+#[test]
+fn a_wake_up_is_not_lost_with_its_future() {
+    for hall in all_halls(1) {
+        let held = hall.acquire().unwrap();
+        let first = Task::new(hall.acquire_async()).waits();
+        let second = Task::new(hall.acquire_async()).waits();
+        drop(held);
+        assert_eq!(first.rung(), 1);
+        drop(first);
+        assert_eq!(second.rung(), 1);
+        drop(second.done().unwrap());
+        assert_all_slots_free(&hall);
+    }
+}
+
+#[test]
+fn slots_can_be_added_to_a_full_hall() {
+    for hall in all_halls(1) {
+        let first = hall.acquire().unwrap();
+        assert!(hall.try_acquire().is_err());
+        hall.add_slots(1).unwrap();
+        let second = hall.try_acquire().unwrap();
+        assert_ne!(first.slot(), second.slot());
+        drop((first, second));
+        assert_all_slots_free(&hall);
+    }
+}
