@@ -167,22 +167,22 @@ macro_rules! with_bypass {
 with_bypass! {
     slots: at_most_k_holders, slots_are_distinct_and_the_smallest_comes_first,
         freed_slots_are_handed_out_again_the_smallest_first;
-    order: waiters_get_in_in_the_order_they_came;
+    order: waiters_get_slots_in_order_of_arrival;
     time: a_waiter_that_times_out_leaves_the_queue, a_slot_that_comes_in_time_is_taken,
         a_slot_that_comes_as_time_runs_out_is_not_lost, a_waiter_that_gives_up_does_not_lose_the_slot;
-    closing: a_closed_hall_turns_newcomers_away, closing_turns_waiters_away,
+    closing: a_closed_hall_refuses_newcomers, closing_a_hall_refuses_its_waiters,
         holders_of_a_closed_hall_stay;
-    resizing: more_slots_let_waiters_in, holders_of_removed_slots_keep_them,
-        removed_slots_are_not_handed_out_again, a_waiter_of_a_smaller_hall_gets_in_in_the_end;
+    resizing: added_slots_go_to_waiters, holders_of_removed_slots_keep_them,
+        removed_slots_are_not_handed_out_again, a_waiter_of_a_shrunk_hall_gets_a_remaining_slot;
     tasks: a_task_gets_a_free_slot, a_future_joins_the_queue_when_first_polled,
         a_dropped_future_leaves_the_queue, a_granted_future_keeps_its_slot_until_it_is_polled,
-        a_future_dropped_after_its_grant_hands_the_slot_on, tasks_and_threads_stand_in_one_queue,
-        closing_turns_tasks_away;
+        a_future_dropped_after_its_grant_hands_the_slot_on, tasks_and_threads_wait_in_one_queue,
+        closing_a_hall_refuses_its_tasks;
     many: several_slots_are_the_smallest_that_are_free, all_slots_can_be_acquired_at_once,
         small_requests_do_not_starve_a_large_one,
-        closing_turns_requests_for_several_away;
-    crowd: a_crowd_is_kept_apart_and_every_thread_gets_in, a_crowd_that_tries_and_gives_up_is_kept_apart,
-        a_crowd_in_a_hall_that_is_resized_is_kept_apart;
+        closing_a_hall_refuses_requests_for_several_slots;
+    crowd: many_threads_never_share_a_slot_and_each_gets_one, threads_that_try_or_give_up_never_share_a_slot,
+        threads_never_share_a_slot_while_the_hall_is_resized;
     forget: a_forgotten_slot_is_not_handed_out_again;
 }
 
