@@ -1,4 +1,4 @@
-//! `hallpass status --json --follow`: what happens in halls, as a stream of events.
+//! `hallpass status --json --follow`: prints changes of halls as a stream of events.
 
 use std::{
     collections::BTreeMap,
@@ -20,15 +20,16 @@ use crate::{
     snapshot::{Users, View, rfc3339},
 };
 
-/// The shortest time between two looks. More would slow down the users of the halls.
+/// The shortest time between two looks. More frequent looks would slow down the users of the halls.
 const FASTEST: Duration = Duration::from_millis(50);
 
-/// Prints a line of JSON for each event, until the reader closes the pipe. A line for each hall as it is comes first.
+/// First prints a line of JSON with the state of each hall. Then prints a line for each event, until the reader
+/// closes the pipe.
 pub fn run(halls: &Halls, names: &[String], delay: Duration) -> Result<ExitCode, Error> {
     let mut users = Users::default();
     let mut before = BTreeMap::new();
     for name in names {
-        // A hall that is missing from the start is a mistake; one that is removed later is an event.
+        // If a hall is missing at the start, this is an error. If it is removed later, this is an event.
         halls.look(name, &mut users)?;
     }
     loop {
@@ -64,7 +65,7 @@ fn has_reader() -> bool {
     !file[0].revents().contains(PollFlags::ERR)
 }
 
-/// Returns what has happened between two looks.
+/// Returns the events between two looks.
 fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<Value> {
     let mut events = Vec::new();
     for (name, hall) in now {
@@ -82,8 +83,8 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// Returns `true` if both are the same holder or waiter. A holder is the same although its time has changed: hallpass
-/// sets it when the process wakes up, a moment after the slot was granted.
+/// Returns `true` if both are the same holder or waiter. The time of a holder may differ between two looks:
+/// hallpass sets it when the process wakes up, a moment after the process got the slot.
 fn is_same(one: &Participant, other: &Participant) -> bool {
     let since = |one: &Participant| one.slot.is_none().then_some(one.since);
     is_same_process(one, other) && one.slot == other.slot && since(one) == since(other)
@@ -102,7 +103,8 @@ fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
     let has = |all: &[Participant], one: &Participant| all.iter().any(|other| is_same(one, other));
     let (Status { holders, waiters, .. }, was) = (&new.status, &old.status);
     let mut events = Vec::new();
-    // A slot is free before its next holder has it, and a waiter leaves the queue when it gets one.
+    // Holders that left come before holders that entered, because a slot becomes free before its next holder has
+    // it. A waiter leaves the queue when it gets a slot.
     let left = was.holders.iter().filter(|one| !has(holders, one));
     events.extend(left.map(|one| event(old, "left", one)));
     let entered: Vec<_> = holders.iter().filter(|one| !has(&was.holders, one)).collect();

@@ -14,13 +14,13 @@ use crate::{
     time,
 };
 
-/// Exit status: the time of `-w` is over. As `timeout(1)`.
+/// Exit status: the time of `-w` is over. `timeout(1)` has the same status.
 const TIMED_OUT: u8 = 124;
 /// Time between the first two looks at a hall. It doubles after each look.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest time between two looks at a hall of this machine.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-/// The same for a hall on a cluster, where a look takes several requests.
+/// The longest time between two looks at a hall on a cluster, where a look takes several requests.
 const LONGEST_PAUSE_ON_CLUSTER: Duration = Duration::from_secs(2);
 
 /// The exit status is 124 if the time is over.
@@ -50,7 +50,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     let mut pause = FIRST_PAUSE;
     let mut users = Users::default();
     let mut remaining = args.names;
-    // A hall that is missing from the start is a mistake; one that is removed later is empty.
+    // If a hall is missing at the start, this is an error. If it is removed later, it counts as empty.
     let mut seen_all = false;
     loop {
         let mut busy = Vec::new();
@@ -75,7 +75,8 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// Returns `true` if the hall has a live holder or a waiter, or one with a PID of `pids` if that names any.
+/// Returns `true` if the hall has a live holder or a waiter. If `pids` is not empty, only processes with these
+/// PIDs count.
 fn is_busy(halls: &Halls, name: &str, pids: &[u32], users: &mut Users) -> Result<bool, Error> {
     let status = halls.look(name, users)?.status;
     let mut all = status.holders.iter().chain(&status.waiters).filter(|one| one.alive);

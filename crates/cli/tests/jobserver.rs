@@ -1,4 +1,4 @@
-//! `hallpass jobserver`: builds share the slots of a hall.
+//! Tests of `hallpass jobserver`: builds share the slots of a hall.
 
 mod common;
 
@@ -20,8 +20,8 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Writes a makefile with `jobs` jobs. Each adds a line when it begins and when it ends, with the number of jobs that
-/// run at that moment.
+/// Writes a makefile with `jobs` jobs. When a job begins, it adds a line with the number of jobs that run at that
+/// moment.
 fn makefile(folder: &Path, jobs: usize) {
     let targets: Vec<_> = (0..jobs).map(|job| format!("job{job}")).collect();
     let recipe = "\t@mkdir running/$@; ls running | wc -l >>counts; sleep 0.1; rmdir running/$@\n";
@@ -78,7 +78,7 @@ fn two_makes_share_the_slots() {
     }
     let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
     let folders = ["one", "two"].map(|name| folder.path().join(name));
-    // The jobs of both count in one directory.
+    // The jobs of both builds use the same directory.
     makefile(folder.path(), 1);
     let builds: Vec<_> = folders
         .iter()
@@ -136,7 +136,7 @@ fn a_build_gives_up_a_slot_that_it_does_not_use() {
 #[test]
 fn tokens_in_a_named_pipe_are_taken_and_put_back() {
     let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
-    // Takes three tokens, puts them back, and says so each time.
+    // The script takes three tokens and puts them back. It prints a word after each of these steps.
     let script = "path=${MAKEFLAGS##*fifo:}; exec 9<>$path; for i in 1 2 3; do read -n 1 -u 9 token; done; echo took; \
                   read go; printf +++ >&9; echo returned; read go";
     let words = ["-k", "4", "--style", "fifo", "m", "--", "bash", "-c", script];

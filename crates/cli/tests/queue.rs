@@ -1,4 +1,4 @@
-//! `hallpass cancel`, `wait`, `log` and `status --follow`.
+//! Tests of `hallpass cancel`, `wait`, `log` and `status --follow`.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn waiters(halls: &Halls, count: usize) -> Vec<Running> {
     (0..count).map(start).collect()
 }
 
-/// Returns the exit status of a waiter and what it said.
+/// Waits for the end of a waiter. Returns its exit status and its standard error.
 fn end(mut waiter: Running) -> (Option<i32>, String) {
     let mut stderr = waiter.process.stderr.take().expect("a pipe");
     let (code, output) = waiter.leave();
@@ -66,7 +66,7 @@ fn cancel_never_stops_a_command_that_has_its_slot() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(why), "{said}");
     }
-    // The signal by which waiters are cancelled does nothing to a holder.
+    // The signal that cancels waiters has no effect on a holder.
     holder.send(Signal::URG);
     holder.say("still here\n");
     assert_eq!(holder.line(), "still here");

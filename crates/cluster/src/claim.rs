@@ -39,7 +39,7 @@ pub enum Loss {
 /// A claim of this process.
 pub(crate) struct Claim {
     pub record: ClaimRecord,
-    /// The lease. If it ends early, the claim gets a new one.
+    /// The lease. If it ends early, the claim gets a new lease.
     lease: AtomicI64,
     /// How often the store had lost its history when the claim was made.
     generation: u64,
@@ -177,8 +177,8 @@ impl Claim {
         });
     }
 
-    /// Notes that a watch reported that the claim has a slot, in this hall. This does not prove at which time the claim
-    /// existed.
+    /// Notes that a watch reported that the claim has a slot, in this hall. This does not prove at which time the
+    /// claim existed.
     pub(crate) fn note_entry(&self, own: OwnClaim, hall: Option<Revision>) {
         let OwnClaim::Inside { version, .. } = own else { return };
         self.health.send_if_modified(|health| {
@@ -268,12 +268,13 @@ impl Claim {
         }
     }
 
-    /// Returns the time between two renewals. A holder's time runs out, a waiter's does not, and there may be
-    /// hundreds of waiters. But a waiter that gets a slot must have a proof that is not too old.
+    /// Returns the time between two renewals. A holder loses its pass without renewals, but a waiter does not, and
+    /// there may be hundreds of waiters. So waiters renew less often. But a waiter that gets a slot must have a
+    /// proof that is not too old.
     fn renewal_interval(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.ttl / 10,
-            // Random, so that waiters that came together do not renew their leases together.
+            // The time is random, so that waiters that arrived together do not renew their leases together.
             Stage::Entering | Stage::Done => (self.ttl / 3).mul_f64(1.0 + fastrand::f64() / 10.0),
         }
     }
@@ -333,8 +334,8 @@ impl Claim {
         kept
     }
 
-    /// Makes the claim again, with a new lease. Its own lease has ended, because the store ends leases early at times,
-    /// but the slot is still assigned to the claim. Returns whether it is there again.
+    /// Makes the claim again, with a new lease. The old lease has ended, because the store sometimes ends leases
+    /// early, but the slot is still assigned to the claim. Returns whether the claim exists again.
     async fn attach(&self, store: &EtcdStore, was: OwnClaim) -> bool {
         let Health { hall: Some(hall), lost: None, .. } = self.health() else { return false };
         let renewed = self.clock.now();

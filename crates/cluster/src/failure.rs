@@ -18,9 +18,10 @@ pub(crate) enum Failure {
     /// The cluster rejected the credentials, or no member has a good certificate. The request had no effect, and
     /// another attempt does not help.
     Denied(String),
-    /// The certificate of this member was rejected, or it rejected ours. Other members may have better ones.
+    /// The client rejected the certificate of this member, or the member rejected that of the client. Other
+    /// members may have good certificates.
     Certificate(String),
-    /// The store has no space left, so it refuses what might write: the request had no effect.
+    /// The store has no space left, so it refuses every request that might write. The request had no effect.
     NoSpace(String),
     /// The store rejected the request for another reason. The request had no effect.
     Refused(String),

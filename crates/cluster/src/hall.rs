@@ -111,10 +111,10 @@ impl ClusterHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed or was removed.
-    /// - [`Error::Unreachable`] if the cluster does not answer at first, within
-    ///   [`command_timeout`](crate::ClusterOptions::command_timeout). Once the cluster has answered, the caller waits
-    ///   however long the cluster is down: use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit this, and
-    ///   [`trouble`](ClusterHall::trouble) to show it.
+    /// - [`Error::Unreachable`] if the first answer of the cluster does not arrive within
+    ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
+    ///   waiting however long the cluster is down. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
+    ///   the wait, and [`trouble`](ClusterHall::trouble) to show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
     ///
     /// ```no_run

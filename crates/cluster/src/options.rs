@@ -24,9 +24,8 @@ pub struct ClusterOptions {
     pub etcd: EtcdOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which
-    /// a command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this
-    /// time.
+    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s. With it, a command
+    /// outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
@@ -94,8 +93,8 @@ impl ClusterOptions {
         self.check()
     }
 
-    /// Returns how long one attempt may take: the least, and the most in a slow network. A holder must be able to
-    /// try other members before its pass is lost.
+    /// Returns the smallest and the largest time limit of one attempt. The limit grows in a slow network. A holder
+    /// must be able to try other members before its pass is lost.
     pub(crate) fn attempt_times(&self) -> [Duration; 2] {
         [(self.ttl / 10).max(Duration::from_millis(250)), self.ttl / 2]
             .map(|time| time.min(self.command_timeout))

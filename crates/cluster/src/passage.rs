@@ -129,7 +129,7 @@ impl Passage {
                 continue;
             };
             if self.given_up.is_some() && !matches!(limit, Limit::Now) {
-                // A waiter waits as long as its caller does, however long the store does not answer.
+                // A waiter waits as long as its caller allows, even if the store does not answer for a long time.
                 self.limit = Duration::MAX;
             }
             line = match line.answer(picture) {

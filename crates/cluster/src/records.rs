@@ -55,11 +55,11 @@ pub(crate) struct ClaimRecord {
     /// The time at which the claim joined the queue or got its slot, in milliseconds since 1970, by the clock of the
     /// writer. It is only for display.
     pub since: u64,
-    /// The epoch of the hall when the claim got its slot. It is the front part of the token.
+    /// The epoch of the hall when the claim got its slot. It is the upper part of the token.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
-    /// The token, if the claim was made again since it got its slot. Otherwise, the token follows from the epoch and
-    /// the revision in which the slot was assigned.
+    /// The token, if the claim was made again after it got its slot. Otherwise, the epoch and the revision in
+    /// which the slot was assigned determine the token.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<u64>,
 }

@@ -21,7 +21,7 @@ use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 #[test]
 fn every_pass_has_a_larger_token_than_all_before() {
     let Some(()) = etcd() else { return };
-    let hall = connect(EtcdCluster::shared()).open("tokens", 3).expect("new");
+    let hall = connect(EtcdCluster::shared()).open("tokens", 3).expect("a new hall can be created");
     let mut passes: Vec<ClusterPass> =
         (0..3).map(|_| hall.try_acquire().expect("a slot is free")).collect();
     assert!(passes.is_sorted_by(|a, b| a.token() < b.token()));
@@ -72,7 +72,8 @@ fn processes_with_separate_handles_have_distinct_slots() {
 #[test]
 fn a_pass_that_is_released_is_lost_as_released() {
     let Some(()) = etcd() else { return };
-    let hall = connect(EtcdCluster::shared()).open("released", 1).expect("new");
+    let hall =
+        connect(EtcdCluster::shared()).open("released", 1).expect("a new hall can be created");
     let pass = hall.acquire().expect("a slot is free");
     let lost = pass.lost();
     pass.release().expect("the pass is valid");
@@ -82,8 +83,9 @@ fn a_pass_that_is_released_is_lost_as_released() {
 #[test]
 fn a_pass_with_a_removed_slot_stays_valid() {
     let Some(()) = etcd() else { return };
-    let hall = connect(EtcdCluster::shared()).open("shrunk", 2).expect("new");
-    let (first, second) = (hall.acquire().expect("a slot is free"), hall.acquire().expect("free"));
+    let hall = connect(EtcdCluster::shared()).open("shrunk", 2).expect("a new hall can be created");
+    let (first, second) =
+        (hall.acquire().expect("a slot is free"), hall.acquire().expect("a slot is free"));
     hall.resize(1).expect("open");
     assert!(first.is_valid() && second.is_valid());
     second.release().expect("the pass is valid");
@@ -93,7 +95,7 @@ fn a_pass_with_a_removed_slot_stays_valid() {
 fn a_hall_is_removed_when_nobody_holds_a_slot() {
     let Some(()) = etcd() else { return };
     let cluster = connect(EtcdCluster::shared());
-    let hall = cluster.open("removed", 1).expect("new");
+    let hall = cluster.open("removed", 1).expect("a new hall can be created");
     let pass = hall.acquire().expect("a slot is free");
     hall.close().expect("reachable");
     assert!(matches!(cluster.remove("removed", false), Err(Error::InUse { holders: 1, .. })));
@@ -109,7 +111,7 @@ fn opening_a_hall_with_another_size_names_both_sizes() {
     let mut options = options(&EtcdCluster::shared().url());
     options.etcd.prefix = "/elsewhere".into();
     let cluster = Cluster::connect(options).expect("valid options");
-    cluster.open("gpu", 3).expect("new");
+    cluster.open("gpu", 3).expect("a new hall can be created");
     let error = cluster.open("gpu", 4).expect_err("the hall has three slots");
     assert!(matches!(error, Error::Slots { asked: 4, found: 3, .. }), "{error}");
     assert_eq!(cluster.names().expect("reachable"), ["gpu"]);
@@ -125,10 +127,13 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     let far = EtcdCluster::url_through(std::slice::from_ref(&path));
     let [hall, far] = [cluster.url(), far].map(|url| {
         let options = ClusterOptions { ttl: Duration::from_secs(6), ..options(&url) };
-        Cluster::connect(options).expect("valid options").open("status", 2).expect("there")
+        Cluster::connect(options)
+            .expect("valid options")
+            .open("status", 2)
+            .expect("the hall exists")
     });
     hall.describe_as("python train.py");
-    let (first, second) = (far.acquire().expect("free"), far.acquire().expect("free"));
+    let (first, second) = (far.acquire().expect("a slot is free"), far.acquire().expect("free"));
     let mut third = Box::pin(hall.acquire_async());
     assert!(third.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     await_queue(&hall, 1);
@@ -159,7 +164,10 @@ fn a_pass_whose_member_stops_answering_is_lost_before_the_slot_can_be_reclaimed(
     let cluster = EtcdCluster::start(1);
     let ttl = Duration::from_secs(6);
     let options = ClusterOptions { ttl, ..options(&cluster.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
     let pass = hall.acquire().expect("a slot is free");
     thread::sleep(ttl + Duration::from_secs(1));
     assert!(pass.is_valid(), "the pass is renewed beyond the ttl of a lease");
@@ -179,9 +187,12 @@ fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() 
     let cluster = EtcdCluster::shared();
     let path = Proxy::before(cluster.member(0));
     let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
-    let far = Cluster::connect(far).expect("valid options").open("deleted", 1).expect("new");
-    let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("there");
-    let pass = far.acquire().expect("free");
+    let far = Cluster::connect(far)
+        .expect("valid options")
+        .open("deleted", 1)
+        .expect("a new hall can be created");
+    let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("the hall exists");
+    let pass = far.acquire().expect("a slot is free");
     // The holder cannot make its claim again.
     path.cut();
     let begun = Instant::now();

@@ -21,7 +21,10 @@ fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
     let cluster = EtcdCluster::start(1);
     // The claim would be valid for 0.9 ttl without an answer, which is longer than the test may take.
     let options = ClusterOptions { ttl: 2 * TIMEOUT, ..options(&cluster.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
     cluster.member(0).back_up();
     cluster.await_health();
     let pass = hall.acquire().expect("a slot is free");
@@ -43,7 +46,10 @@ fn a_waiter_that_has_seen_the_lost_history_waits_for_holders_that_it_cannot_see(
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));
     let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
-    let far = Cluster::connect(far).expect("valid options").open("gpu", 1).expect("new");
+    let far = Cluster::connect(far)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
     let near = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
     let near = near.open("gpu", 1).expect("the hall exists");
     cluster.member(0).back_up();
@@ -64,7 +70,7 @@ fn a_waiter_that_has_seen_the_lost_history_waits_for_holders_that_it_cannot_see(
 fn backed_up_hall() -> (EtcdCluster, ClusterHall) {
     let cluster = EtcdCluster::start(1);
     let connected = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let hall = connected.open("gpu", 1).expect("new");
+    let hall = connected.open("gpu", 1).expect("a new hall can be created");
     cluster.member(0).back_up();
     cluster.await_health();
     (cluster, hall)
@@ -95,7 +101,7 @@ fn tokens_grow_although_the_cluster_was_restored_from_a_backup() {
 fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
-    let hall = connect(cluster).open("record", 1).expect("new");
+    let hall = connect(cluster).open("record", 1).expect("a new hall can be created");
     let pass = hall.acquire().expect("a slot is free");
     let removed = cluster.etcdctl(&["del", "/hallpass/record/slots/0000"]).status();
     assert!(removed.expect("it runs").success());
@@ -110,8 +116,8 @@ fn removing_a_hall_does_not_remove_halls_whose_prefix_is_its_path() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::shared();
     let (builds, linux) = (below(cluster, "/builds"), below(cluster, "/builds/linux"));
-    builds.open("linux", 1).expect("new");
-    let arm = linux.open("arm", 1).expect("new");
+    builds.open("linux", 1).expect("a new hall can be created");
+    let arm = linux.open("arm", 1).expect("a new hall can be created");
     let pass = arm.acquire().expect("a slot is free");
     builds.remove("linux", false).expect("not in use");
     assert_eq!(arm.status().expect("it is still there").holders.len(), 1);
@@ -168,20 +174,20 @@ fn a_token_stays_the_same_when_the_epoch_of_the_hall_is_raised() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let connected = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let hall = connected.open("gpu", 2).expect("new");
+    let hall = connected.open("gpu", 2).expect("a new hall can be created");
     cluster.member(0).back_up();
     cluster.await_health();
     for _ in 0..10 {
-        drop(hall.acquire().expect("free"));
+        drop(hall.acquire().expect("a slot is free"));
         connected.settle();
     }
     cluster.member(0).restore();
     cluster.await_health();
     // This process has not seen the lost history. The other one has, and raises the epoch.
     let fresh = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
-    let fresh = fresh.open("gpu", 2).expect("there");
-    let first = fresh.acquire().expect("free");
-    let second = hall.acquire().expect("its turn comes");
+    let fresh = fresh.open("gpu", 2).expect("the hall exists");
+    let first = fresh.acquire().expect("a slot is free");
+    let second = hall.acquire().expect("the waiter gets a slot");
     assert!(second.token() > first.token());
     let shown: Vec<_> =
         fresh.status().expect("reachable").holders.iter().map(|one| one.token).collect();

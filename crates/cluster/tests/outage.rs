@@ -1,4 +1,4 @@
-//! Holders and waiters outlive what a cluster goes through: restarts, outages, slow networks, proxies, a full disk.
+//! Tests that holders and waiters survive restarts, outages, slow networks, proxies and a full disk.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn etcdctl(cluster: &EtcdCluster, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {output:?}");
 }
 
-/// Waits for this time, and asserts all along that the passes are valid.
+/// Waits for this time, and checks again and again that the passes are valid.
 #[track_caller]
 fn stay(passes: &[ClusterPass], time: Duration) {
     let begun = Instant::now();
@@ -30,8 +30,8 @@ fn stay(passes: &[ClusterPass], time: Duration) {
     }
 }
 
-/// After its restart, a member knows no login any more, and all clients log in again at the same time. Each login
-/// keeps it busy for a tenth of a second.
+/// After a restart, a member does not know any tokens, and all its clients log in again at the same time. Each login
+/// keeps the member busy for a tenth of a second.
 #[test]
 fn holders_outlive_a_rolling_restart_of_a_cluster_with_passwords() {
     const HOLDERS: usize = 40;
@@ -48,10 +48,13 @@ fn holders_outlive_a_rolling_restart_of_a_cluster_with_passwords() {
         let mut options = ClusterOptions::at(&cluster.url()).expect("a valid URL");
         options.command_timeout = TIMEOUT;
         options.etcd.user = Some(("root".into(), "secret".into()));
-        Cluster::connect(options).expect("valid options").open("gpu", HOLDERS).expect("there")
+        Cluster::connect(options)
+            .expect("valid options")
+            .open("gpu", HOLDERS)
+            .expect("the hall exists")
     };
     let halls: Vec<_> = (0..HOLDERS).map(hall).collect();
-    let passes: Vec<_> = halls.iter().map(|hall| hall.acquire().expect("free")).collect();
+    let passes: Vec<_> = halls.iter().map(|hall| hall.acquire().expect("a slot is free")).collect();
     for member in cluster.members() {
         member.kill();
         stay(&passes, Duration::from_secs(1));
@@ -80,7 +83,7 @@ fn clients_are_spread_over_the_members() {
     }
     let counts: Vec<_> = paths.iter().map(Proxy::connections).collect();
     assert!(counts.iter().sum::<usize>() >= CLIENTS, "{counts:?}");
-    // The chance that a member gets none is one in 60,000.
+    // The probability that a member gets no client is one in 60,000.
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }
 
@@ -91,14 +94,14 @@ fn waiters_cause_few_requests() {
     let cluster = EtcdCluster::start(1);
     let connected =
         Cluster::connect(ClusterOptions::at(&cluster.url()).expect("a valid URL")).expect("valid");
-    let hall = connected.open("gpu", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let hall = connected.open("gpu", 1).expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
     let mut waiters: Vec<_> = (0..WAITERS).map(|_| Box::pin(hall.acquire_async())).collect();
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     for waiter in &mut waiters {
         assert!(waiter.as_mut().poll(&mut context).is_pending());
     }
-    await_queue(&connect(&cluster).open("gpu", 1).expect("there"), WAITERS);
+    await_queue(&connect(&cluster).open("gpu", 1).expect("the hall exists"), WAITERS);
     thread::sleep(Duration::from_secs(1));
     let (begun, before) = (Instant::now(), cluster.requests());
     thread::sleep(Duration::from_secs(14));
@@ -116,13 +119,16 @@ fn a_holder_behind_a_grpc_proxy_keeps_its_pass() {
     let proxy = cluster.grpc_proxy();
     let ttl = Duration::from_secs(6);
     let options = ClusterOptions { ttl, ..options(&proxy.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let pass = hall.acquire().expect("free");
-    let near = connect(&cluster).open("gpu", 1).expect("there");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
+    let near = connect(&cluster).open("gpu", 1).expect("the hall exists");
     stay(std::slice::from_ref(&pass), 2 * ttl);
-    // Its lease lasts, too.
+    // The lease of the holder lasts too.
     assert!(near.status().expect("reachable").holders[0].alive);
-    pass.release().expect("ours");
+    pass.release().expect("the pass is valid");
 }
 
 /// In this network a connection takes longer than a tenth of the ttl, and so does each answer.
@@ -135,10 +141,13 @@ fn a_holder_in_a_slow_network_keeps_its_pass() {
     path.delay(ttl.mul_f64(0.075));
     let url = EtcdCluster::url_through(std::slice::from_ref(&path));
     let options = ClusterOptions { ttl, ..options(&url) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
     stay(std::slice::from_ref(&pass), ttl.mul_f64(1.2));
-    pass.release().expect("ours");
+    pass.release().expect("the pass is valid");
 }
 
 /// The outage lasts for `HALLPASS_OUTAGE_SECONDS`. CI sets more than a minute.
@@ -151,18 +160,26 @@ fn a_waiter_waits_as_long_as_it_was_told_to() {
     let path = Proxy::before(cluster.member(0));
     let url = EtcdCluster::url_through(std::slice::from_ref(&path));
     let options = ClusterOptions { ttl: common::SHORT_TTL, ..options(&url) };
-    let far = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let near = connect(&cluster).open("gpu", 1).expect("there");
-    let pass = near.acquire().expect("free");
+    let far = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
+    let near = connect(&cluster).open("gpu", 1).expect("the hall exists");
+    let pass = near.acquire().expect("a slot is free");
     thread::scope(|scope| {
         let waiter = scope.spawn(|| far.try_acquire_for(10 * TIMEOUT));
         await_queue(&near, 1);
         path.refuse();
         thread::sleep(Duration::from_secs(seconds));
-        assert!(!waiter.is_finished(), "it has given up");
+        assert!(!waiter.is_finished(), "the waiter has given up");
         path.heal();
-        pass.release().expect("ours");
-        waiter.join().expect("no panic").expect("its turn comes").release().expect("ours");
+        pass.release().expect("the pass is valid");
+        waiter
+            .join()
+            .expect("the thread does not panic")
+            .expect("the waiter gets a slot")
+            .release()
+            .expect("the pass is valid");
     });
 }
 
@@ -174,22 +191,30 @@ fn a_holder_outlives_a_cluster_without_space() {
     let cluster = EtcdCluster::start_with(1, Storage::Memory, &flags);
     let ttl = Duration::from_secs(6);
     let options = ClusterOptions { ttl, ..options(&cluster.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let pass = hall.acquire().expect("free");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
     thread::scope(|scope| {
         let waiter = scope.spawn(|| hall.acquire());
         await_queue(&hall, 1);
         fill(&cluster);
         stay(std::slice::from_ref(&pass), 2 * ttl);
-        assert!(!waiter.is_finished(), "it has given up");
+        assert!(!waiter.is_finished(), "the waiter has given up");
         make_space(&cluster);
-        pass.release().expect("ours");
-        waiter.join().expect("no panic").expect("its turn comes").release().expect("ours");
+        pass.release().expect("the pass is valid");
+        waiter
+            .join()
+            .expect("the thread does not panic")
+            .expect("the waiter gets a slot")
+            .release()
+            .expect("the pass is valid");
     });
 }
 
-/// Writes more than the cluster has space for. It can only do so with several writes at once: a member compares the
-/// quota with what it had written some time ago.
+/// Writes more than the cluster has space for. This needs several writes at once, because a member compares the
+/// quota with an older size of its data.
 fn fill(cluster: &EtcdCluster) {
     let large = "x".repeat(100_000);
     let is_refused = || {
@@ -225,11 +250,14 @@ fn a_holder_whose_lease_ended_keeps_its_slot() {
     let cluster = EtcdCluster::start(1);
     let ttl = Duration::from_secs(6);
     let options = ClusterOptions { ttl, ..options(&cluster.url()) };
-    let hall = Cluster::connect(options).expect("valid options").open("gpu", 1).expect("new");
-    let near = connect(&cluster).open("gpu", 1).expect("there");
-    let pass = hall.acquire().expect("free");
+    let hall = Cluster::connect(options)
+        .expect("valid options")
+        .open("gpu", 1)
+        .expect("a new hall can be created");
+    let near = connect(&cluster).open("gpu", 1).expect("the hall exists");
+    let pass = hall.acquire().expect("a slot is free");
     let mut revoked = String::new();
-    // Twice, because what others remember of the first time must not count for the second.
+    // Do this twice. The time that other processes counted after the first revocation must not count for the second.
     for _ in 0..2 {
         eventually(|| lease_of_holder(&cluster).is_some_and(|lease| lease != revoked));
         revoked = lease_of_holder(&cluster).expect("the holder has a claim");
@@ -239,7 +267,7 @@ fn a_holder_whose_lease_ended_keeps_its_slot() {
     let token = near.status().expect("reachable").holders[0].token;
     assert_eq!(token, Some(pass.token()), "it is still the same pass");
     stay(std::slice::from_ref(&pass), ttl.mul_f64(1.5));
-    pass.release().expect("ours");
+    pass.release().expect("the pass is valid");
     assert_eq!(near.available().expect("reachable"), 1);
 }
 

@@ -1,13 +1,13 @@
-//! What a build is told about its tokens.
+//! The variables and arguments by which a build finds its tokens.
 
 use std::{env, ffi::OsString};
 
-/// Returns the variables that tell make, cargo and ninja where the tokens are. Options in an outer `MAKEFLAGS` stay,
-/// except those about parallel jobs.
+/// Returns the variables by which make, cargo and ninja find the tokens. It keeps the options of an outer
+/// `MAKEFLAGS`, except options about parallel jobs.
 pub fn flags(slots: usize, authority: &str) -> [(&'static str, String); 2] {
     let outer = env::var("MAKEFLAGS").unwrap_or_default();
     let flags = flags_after(&outer, slots, authority);
-    // cargo looks into its own variable first, and a cargo around hallpass may have set it.
+    // cargo reads its own variable first. If a cargo has started hallpass, it may have set this variable.
     [("MAKEFLAGS", flags), ("CARGO_MAKEFLAGS", format!("-j --jobserver-auth={authority}"))]
 }
 

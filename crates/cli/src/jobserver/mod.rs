@@ -1,9 +1,10 @@
 //! `hallpass jobserver`: runs a build whose jobs take slots of a hall.
 //!
-//! make, cargo and ninja share a number of *tokens* through a pipe: a client takes a token before it starts a job, and
-//! puts it back afterwards. Here each token is a slot. hallpass offers one token at a time, and takes the next
-//! slot when a client has taken the token. So a build has only the slots that it uses and one more, and all builds of
-//! a hall share one limit. The build itself has a slot from the beginning, which the protocol leaves unsaid.
+//! make, cargo and ninja share a number of *tokens* through a pipe. A client takes a token before it starts a job,
+//! and puts it back afterwards. Here each token is a slot. hallpass offers one token at a time. When a client has
+//! taken the token, hallpass takes the next slot. So a build has only the slots that it uses and one more, and all
+//! builds of a hall share one limit. The build itself has a slot from the beginning. The protocol has no token for
+//! it.
 
 mod build;
 mod tokens;
@@ -33,7 +34,8 @@ use crate::{
     signals::exit_on_truncated_file,
 };
 
-/// The build gets its options for parallel jobs from hallpass: options -j and --jobs of make and ninja are removed.
+/// The build gets its options for parallel jobs from hallpass. hallpass removes the options -j and --jobs of make and
+/// ninja.
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
@@ -127,7 +129,7 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     drop(pass);
     let (waited, status) = (begun.duration_since(arrived), ended.status());
     let entry = log::Entry::of_this_process(slots, waited, ran, status, &description);
-    // A log that cannot be written is no failure of the build.
+    // If the log cannot be written, the build does not fail.
     let _ = log::append(hall.path(), &entry);
     Ok(ended)
 }

@@ -1,4 +1,4 @@
-//! The tokens of a jobserver, each of which is a slot.
+//! The tokens of a jobserver. Each token is a slot.
 
 use std::{
     io,
@@ -25,16 +25,17 @@ use crate::run::{Duties, Ended, Failure, InheritedLifeline, WatchedCommand};
 
 /// The byte that stands for a token.
 const TOKEN: u8 = b'+';
-/// How long a token may lie unused while others wait for a slot. Then they get the slot.
+/// How long a token may be unused while others wait for a slot. After this time, a waiter gets the slot.
 const UNUSED: Duration = Duration::from_millis(200);
-/// Time between two looks at tokens in a named pipe, which also contains those that were put back.
+/// Time between two looks at the tokens in a named pipe. This pipe also contains the tokens that were put back.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Both ends of the pipes to and from the clients.
 pub struct Tokens {
     /// hallpass offers tokens here.
     offer: OwnedFd,
-    /// hallpass takes offered tokens back here. It does not block, and shares no settings with the clients.
+    /// hallpass takes offered tokens back here. This descriptor does not block, and shares no settings with the
+    /// clients.
     take_back: OwnedFd,
     /// Clients put tokens back here. `None` if they use the pipe from which they took them.
     returned: Option<OwnedFd>,
@@ -42,7 +43,7 @@ pub struct Tokens {
     _folder: Option<TempDir>,
 }
 
-/// What the clients get.
+/// The parts of the pipes that the clients get.
 pub struct Shared {
     /// The value of make's option `--jobserver-auth`.
     pub authority: String,
@@ -59,7 +60,8 @@ impl Tokens {
         }
     }
 
-    /// With inherited descriptors, clients put tokens back into a second pipe, so that hallpass sees it at once.
+    /// Creates pipes for inherited descriptors. Clients put tokens back into a second pipe, so that hallpass
+    /// notices this at once.
     fn in_pipes() -> io::Result<(Self, Shared)> {
         let (source, offer) = pipe_with(PipeFlags::CLOEXEC)?;
         let (returned, sink) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -101,8 +103,8 @@ impl Tokens {
     }
 }
 
-/// Gives the pipe room for one buffer. Then the kernel reports that it can be written only while it is empty: a
-/// client has taken the token.
+/// Limits the pipe to one buffer. Then the kernel reports that the pipe can be written only while it is empty,
+/// that is when a client has taken the token.
 fn shrink(pipe: &OwnedFd) -> io::Result<()> {
     // The kernel rounds up to a page, which is one buffer.
     fcntl_setpipe_size(pipe, 1)?;
@@ -123,7 +125,7 @@ fn inheritable(end: OwnedFd) -> io::Result<OwnedFd> {
     Ok(copy)
 }
 
-/// Wakes the server when a slot is granted.
+/// Wakes the server when its request gets a slot.
 struct Bell(OwnedFd);
 
 impl Wake for Bell {
@@ -230,12 +232,12 @@ impl Server {
             Err(Errno::INTR) => 0,
             count => count?,
         };
-        // A client that puts back more than it took is not believed.
+        // A client may put back more tokens than it took. Ignore the surplus.
         self.held.truncate(self.held.len().saturating_sub(count));
         Ok(())
     }
 
-    /// Offers a token if the requested slot is granted.
+    /// Offers a token if the request has got its slot.
     fn poll_request(&mut self) -> Result<(), Failure> {
         let Some(request) = &mut self.request else { return Ok(()) };
         let waker = Waker::from(self.bell.clone());
@@ -258,7 +260,8 @@ impl Server {
         }
     }
 
-    /// Takes back tokens that no client uses, if others wait for a slot, and all but one in any case.
+    /// Takes back tokens that no client uses. If others wait for a slot, takes back all of them, otherwise all but
+    /// one.
     fn give_up_unused(&mut self) -> Result<(), Failure> {
         let mut surplus = self.tokens.offered()?.saturating_sub(1);
         let is_unused = self.request.is_none() && self.offered_at.elapsed() >= UNUSED;

@@ -13,9 +13,9 @@ use super::Entry;
 
 /// The current file, in the directory of the hall.
 const CURRENT: &str = "log";
-/// The file before it.
+/// The file before the current one.
 const OLD: &str = "log.old";
-/// When the current file is longer than this, it becomes the old one. So a log takes at most twice this space, and
+/// When the current file is longer than this, it becomes the old one. So a log takes at most twice this space plus
 /// one entry.
 const FULL: u64 = 32 * 1024;
 
@@ -39,8 +39,8 @@ pub fn append(hall: &Path, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a log for appending. Other users of the hall may have put something else in its place, so links are not
-/// followed and pipes are not waited for.
+/// Opens a log for appending. Other users of the hall may have replaced it by a link or a pipe, so this does not
+/// follow links and does not wait for the other end of a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     regular(OpenOptions::new().append(true).custom_flags(flags).open(path)?)
@@ -58,7 +58,7 @@ fn create(hall: &Path, path: &Path) -> io::Result<File> {
     let mode = fs::metadata(hall)?.mode() & 0o666;
     match OpenOptions::new().append(true).create_new(true).mode(mode).open(path) {
         Ok(file) => {
-            // The umask may have taken permissions away.
+            // The umask may have removed permissions.
             file.set_permissions(fs::Permissions::from_mode(mode))?;
             Ok(file)
         }
@@ -67,7 +67,7 @@ fn create(hall: &Path, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Makes the current file the old one, unless another process does that.
+/// Makes the current file the old one, unless another process is already doing this.
 fn rotate(hall: &Path, path: &Path, file: &File) -> io::Result<()> {
     if flock(file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
@@ -93,7 +93,7 @@ pub fn read(hall: &Path) -> io::Result<Vec<Entry>> {
             opened => regular(opened?)?,
         };
         let mut text = Vec::new();
-        // A file that another program has made longer is not read whole.
+        // Another program may have made the file longer, so limit the read.
         file.take(16 * FULL).read_to_end(&mut text)?;
         let lines = text.split(|byte| *byte == b'\n');
         entries.extend(lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok()));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_log_is_neither_followed_nor_waited_for() {
+    fn links_are_not_followed_and_pipes_do_not_block() {
         let hall = tempfile::tempdir().expect("a folder");
         let (log, elsewhere) = (hall.path().join(CURRENT), hall.path().join("elsewhere"));
         fs::write(&elsewhere, "").expect("written");

@@ -18,14 +18,14 @@ const LONGEST_COMMAND: usize = 200;
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When it ended, as RFC 3339.
+    /// The time at which the run ended, as RFC 3339.
     pub end: String,
     /// The PID of `hallpass run`.
     pub pid: u32,
     pub uid: u32,
-    /// The slots that it had.
+    /// The slots that the run had.
     pub slots: Vec<usize>,
-    /// How long it waited for them, in seconds.
+    /// How long the run waited for its slots, in seconds.
     pub waited: f64,
     /// How long the command ran, in seconds.
     pub ran: f64,

@@ -18,7 +18,7 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// Show at most this many runs, the latest ones
+    /// Show only the latest N runs
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     lines: usize,
     /// Print a JSON object for each run
@@ -32,7 +32,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let Location::Machine(dir) = args.location.location()? else {
         return Err(Error::Options(
-            "log is for halls of this machine: halls on etcd have none".into(),
+            "log is for halls of this machine: halls on etcd have no log".into(),
         ));
     };
     // Fails with a clear message if there is no such hall.
@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the entries as lines of a table; none if there is no entry.
+/// Returns the entries as lines of a table. Returns no lines if there are no entries.
 fn table(entries: &[Entry]) -> Vec<String> {
     if entries.is_empty() {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! `--take N`: several slots for one command, given out together.
+//! `--take N`: several slots for one command.
 //!
-//! A command that takes several slots makes one request for each of them, and all of its requests join the queue before
-//! another such command makes its first. Slots are granted in the order of the queue. So of two commands, the
-//! earlier one has all of its slots before the later one gets its first, and they cannot block each other, each with a
-//! part of its slots. Commands that take one slot join the queue as usual.
+//! A command that takes several slots makes one request for each of them. All its requests join the queue before
+//! another such command makes its first request. The hall assigns slots in the order of the queue. So of two
+//! commands, the earlier one has all its slots before the later one gets its first slot. They cannot block each
+//! other by each holding a part of its slots. Commands that take one slot join the queue as usual.
 //!
-//! The turn to make requests is a lock on the directory of the hall. It lasts for milliseconds, and the kernel
-//! releases it if its owner dies.
+//! A lock on the directory of the hall decides whose turn it is to make requests. A turn lasts for milliseconds,
+//! and the kernel releases the lock if its owner dies.
 
 use std::{
     io,
@@ -26,7 +26,7 @@ const SOON: Duration = Duration::from_millis(1);
 /// Time between two looks at whether the hall still has enough slots.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Why a command did not get its slots.
+/// The reason why a command did not get its slots.
 pub enum NotTaken {
     /// The hall has fewer slots.
     TooMany {
@@ -52,8 +52,8 @@ pub fn try_take(hall: &SharedHall, count: usize) -> Result<Vec<SharedPass<'_>>, 
     Ok(passes)
 }
 
-/// Waits for `cancels.len()` slots and takes them. Fails with [`Error::NoPermits`] at `deadline`, or when another thread
-/// cancels all of `cancels`.
+/// Waits for `cancels.len()` slots and takes them. Fails with [`Error::NoPermits`] at `deadline`, or when another
+/// thread cancels all of `cancels`.
 pub fn take<'a>(
     hall: &'a SharedHall,
     cancels: &[Cancel],
@@ -70,13 +70,13 @@ pub fn take<'a>(
         let mut requests: Vec<Request<'_, 'a>> = Vec::new();
         for cancel in cancels {
             requests.push(scope.spawn(move || hall.acquire_unless(cancel, deadline)));
-            // Also ends if a request was granted at once, or has failed.
+            // The loop also ends if a request got its slot at once, or has failed.
             while own_waiters(hall) + finished(&requests) < requests.len() {
                 thread::sleep(SOON);
             }
         }
         drop(turn);
-        // The hall may shrink during the wait, so that the requests would never be granted.
+        // The hall may shrink during the wait. Then some requests would never get a slot.
         while finished(&requests) < requests.len() {
             if !hall.is_closed() && hall.slots() < cancels.len() {
                 cancels.iter().for_each(Cancel::cancel);
@@ -86,7 +86,7 @@ pub fn take<'a>(
             park_until_finished(&requests, first);
         }
         let results = requests.into_iter().map(|request| {
-            // A panic in a request is a fault of hallpass, and continues here.
+            // A panic in a request is a fault of hallpass. It continues in this thread.
             request.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let passes = results.collect::<Result<Vec<_>, _>>();

@@ -1,5 +1,6 @@
-//! A storm through the command line: 40 loops start commands on a hall with three slots, with all kinds of options, and
-//! kill and stop everything at random. A witness outside of hallpass checks that no slot has two holders.
+//! A storm through the command line. 40 loops start commands on a hall with three slots, with all kinds of
+//! options, and kill and stop processes at random. A witness that does not use hallpass checks that no slot has
+//! two holders.
 //!
 //! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
 //! `HALLPASS_COMMAND_STORM_SEED` repeats the choices of a run.
@@ -26,8 +27,8 @@ const LOOPS: usize = 40;
 const SLOTS: usize = 3;
 const HALL: &str = "storm";
 
-/// The options of a run, and whether hallpass may be killed while its command goes on: with `--close`, the slot is
-/// free then, as asked.
+/// The options of a run, and whether hallpass alone may be killed while its command continues. With `--close` it
+/// may not, because the slot would be free then.
 const OPTIONS: [(&[&str], bool); 16] = [
     (&[], true),
     (&["-k", "3"], true),
@@ -47,7 +48,7 @@ const OPTIONS: [(&[&str], bool); 16] = [
     (&["--close"], false),
 ];
 
-/// What the storm has done.
+/// The numbers of actions of the storm.
 #[derive(Default)]
 struct Counts {
     runs: AtomicUsize,
@@ -90,7 +91,7 @@ fn no_slot_has_two_holders_whatever_is_killed() {
         "{runs} runs, {visits} visits, {kills} kills, {stops} stops, {cancels} cancels, 0 conflicts"
     );
     assert!(runs > LOOPS && visits > 0 && kills > 0, "{runs} runs, {visits} visits, {kills} kills");
-    // All slots can be held again, and the smallest are given out.
+    // All slots can be held again, and the hall assigns the smallest slots.
     let holders: Vec<_> = (0..SLOTS).map(|_| halls.hold(&["-w", "60"], HALL)).collect();
     eventually("all slots are held", || halls.status(HALL)["held"] == SLOTS);
     assert!(!halls.is_free(HALL));
@@ -104,7 +105,7 @@ fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
             0 => halls.output("reap", &[HALL]),
             1 => {
                 counts.cancels.fetch_add(1, Relaxed);
-                // Fails if nobody waits.
+                // This fails if nobody waits.
                 halls.output("cancel", &[HALL, "--position", "2"]);
                 halls.output("list", &[])
             }
@@ -187,7 +188,7 @@ impl Loop<'_> {
         while child.try_wait().expect("asked").is_none() {
             if Instant::now() > limit.min(end) {
                 let _ = kill_process(Pid::from_child(child), Signal::TERM);
-                // A stop may have won against the CONT before.
+                // A stop may have come after the last CONT, so send CONT again.
                 let _ = kill_process_group(Pid::from_child(child), Signal::CONT);
             }
             thread::sleep(Duration::from_millis(2));

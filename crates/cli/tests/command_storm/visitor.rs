@@ -1,5 +1,5 @@
-//! The command that a storm runs in a slot, and its witness: a lock for each slot. A visitor that finds the lock of its
-//! slot taken reports a conflict.
+//! The command that a storm runs in a slot, and its witness: a lock for each slot. A visitor that finds the lock
+//! of its slot taken reports a conflict.
 
 use std::{
     env,
@@ -33,7 +33,7 @@ pub fn add_to(command: &mut Command, witness: &Path, stay: u64, status: u8) {
     command.env(WITNESS, witness).env(STAY, stay.to_string()).env(STATUS, status.to_string());
 }
 
-/// In a storm, this is the visitor. As a test of its own, it checks the witness.
+/// In a storm, this is the visitor. In a normal test run, it checks the witness.
 #[test]
 fn a_visitor_holds_the_lock_of_its_slot() {
     let Some(witness) = env::var_os(WITNESS) else {
@@ -51,8 +51,8 @@ fn a_visitor_holds_the_lock_of_its_slot() {
     process::exit(number(STATUS) as i32);
 }
 
-/// Takes the lock of a slot. The descriptor has the lowest free number, so the kernel closes it among the last ones when
-/// the process dies. Returns `None` if the lock is taken.
+/// Takes the lock of a slot. The descriptor has the lowest free number. So when the process dies, the kernel
+/// closes it as one of the last. Returns `None` if the lock is taken.
 fn lock(witness: &Path, slot: &str) -> Option<File> {
     let path = witness.join(format!("lock-{slot}"));
     let file = OpenOptions::new().create(true).append(true).open(path).expect("opened");

@@ -46,8 +46,8 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// The key of the record of when the processes with this clock first noticed that the claim is gone which this
-    /// version of the slot names.
+    /// The key of an expiry record. The record says when the processes with this clock first noticed that the
+    /// claim in this version of the slot is gone.
     pub(crate) fn gone(&self, slot: usize, version: i64, clock: &str) -> String {
         format!("{}gone/{slot:04}/{version}/{clock}", self.base)
     }

@@ -133,10 +133,11 @@ impl EtcdStore {
         }
     }
 
-    /// Reads where a claim is, without a transaction. The view shows nothing else.
+    /// Reads the state of a claim, without a transaction. The view shows nothing else.
     async fn claim_alone(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let id = &own.record.id;
-        // In this order: a claim that is no longer in the queue is inside by the next answer, unless it is gone.
+        // The order of these reads matters. If the claim is not in the queue, the second read shows whether it has
+        // a slot or is gone.
         let waiting = self.client.read(self.keys.waiting(id)).await?;
         let inside = self.client.read(self.keys.inside(id)).await?;
         let (revision, generation) = (inside.revision, inside.generation);
@@ -152,8 +153,8 @@ impl EtcdStore {
         Ok(View::of_claim(claim, revision, generation))
     }
 
-    /// Makes a claim again whose lease has ended, while its slot is still assigned to it. Returns what a holder needs
-    /// to leave.
+    /// Makes a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
+    /// that a holder needs to leave.
     pub(crate) async fn attach(
         &self,
         own: ClaimRef<'_>,
@@ -164,7 +165,7 @@ impl EtcdStore {
             return self.exit_view(own).await;
         };
         let (slot_key, inside) = (self.keys.slot(slot), self.keys.inside(&own.record.id));
-        // The hall must be the same one: a removed hall keeps its slot records.
+        // The hall must be the same, because a removed hall keeps its slot records.
         let when = vec![
             When::created(self.keys.door(), hall),
             When::modified(slot_key.clone(), version),
@@ -172,8 +173,8 @@ impl EtcdStore {
         ];
         let record = ClaimRecord { slot: Some(slot), token: Some(token), ..own.record.clone() };
         let record = records::write(&record);
-        // The record of the slot is written too. So the time for which others have known that the claim was gone no
-        // longer counts.
+        // Write the record of the slot too. So other processes have to start again with counting the time since
+        // the claim was gone.
         let then = vec![
             Op::put(inside, record.clone(), own.lease),
             Op::put(slot_key, record, 0),

@@ -112,7 +112,8 @@ pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     Ok(OwnClaim::Inside { slot, version, token: token(&record, version) })
 }
 
-/// Returns the state of the claim `id`, which is `own` by its own keys, given the record of the slot that it had.
+/// Returns the state of the claim `id`. `own` is its state by its own keys. The other argument is the record of
+/// the slot that it had.
 pub(super) fn with_slot_record(
     own: OwnClaim,
     slot: Option<&KeyValue>,

@@ -48,7 +48,8 @@ impl Client {
         self.judge(&line, outcome)
     }
 
-    /// Makes the call with our token. If the member does not know it, tries the next one, which becomes `line`.
+    /// Makes the call with the token of this client. If the member does not know the token, tries the next member,
+    /// which becomes `line`.
     async fn with_login<T, F>(
         &self,
         login: &Login,
@@ -62,8 +63,8 @@ impl Client {
         let token = self.in_time_for_login(login.token(line)).await?;
         let mut outcome = self.in_time(call(line.with(&token))).await;
         if is_unknown_token(&outcome) && members.count() > 1 {
-            // A member forgets tokens when it is restarted. The next one may still know ours, which saves a login:
-            // that is slow, and all clients of the restarted member would log in at once.
+            // A member forgets tokens when it is restarted. The next member may still know this token, which saves a
+            // login. Logins are slow, and all clients of the restarted member would log in at once.
             members.leave(line.turn);
             *line = members.line();
             outcome = self.in_time(call(line.with(&token))).await;
@@ -82,7 +83,7 @@ impl Client {
             }
             Err(Failure::Certificate(why)) => {
                 let why = members.explain(&line.member, why);
-                // As long as another member may have a good certificate, another attempt is worthwhile.
+                // Try again, as long as another member may have a good certificate.
                 Err(match members.leave_for_certificate(line.turn) {
                     true => Failure::Denied(why),
                     false => Failure::Unreachable(why),
@@ -95,7 +96,8 @@ impl Client {
         }
     }
 
-    /// Makes the call at this member with our token, and again with a new token if that is rejected.
+    /// Makes the call at this member with the token of this client. If the token is rejected, makes the call again
+    /// with a new token.
     pub(super) async fn logged_in<T, F>(
         &self,
         line: &Line,
@@ -152,7 +154,7 @@ impl Client {
         }
     }
 
-    /// Waits for a login. A member that checks many passwords takes long for each.
+    /// Waits for a login. If a member checks many passwords at once, each login takes long.
     async fn in_time_for_login<T>(
         &self,
         login: impl Future<Output = Result<T, Failure>>,

@@ -40,8 +40,8 @@ impl Client {
         // Each call opens a new stream. This costs as much as a plain call, and no open stream remains that may
         // break.
         self.attempt(|line| async move {
-            // etcd's gRPC proxy forgets a request when the stream of requests closes, so it stays open until there
-            // is an answer.
+            // etcd's gRPC proxy drops a request when the stream of requests closes. So keep the stream open until the
+            // answer arrives.
             let (_requests_open, more) = mpsc::channel(1);
             let once = tokio_stream::once(LeaseKeepAliveRequest { id });
             let requests = once.chain(ReceiverStream::new(more));

@@ -19,7 +19,7 @@ type Token = AsciiMetadataValue;
 pub(super) struct Login {
     name: String,
     password: String,
-    /// The longest pause before a new token is requested in place of one that was rejected.
+    /// The longest pause before a new token is requested after a token was rejected.
     spread: Duration,
     /// The lock is held while a token is requested, so that only one token is requested at a time. etcd is slow at
     /// checking passwords, and one token is enough.
@@ -40,8 +40,9 @@ impl Login {
         Ok(token.clone())
     }
 
-    /// Returns a token in place of one that was rejected: a new one, unless another call has got one meanwhile. Pauses
-    /// for a random time before it asks for one, because many clients notice at once that their tokens are gone.
+    /// Returns another token after a token was rejected. If another call has got a new token in the meantime, returns
+    /// that one. Otherwise requests a new token, after a random pause, because many clients notice at once that their
+    /// tokens are gone.
     pub(super) async fn new_token(
         &self,
         line: &Line,

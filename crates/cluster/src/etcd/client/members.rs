@@ -24,7 +24,7 @@ const PING_ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 pub(super) struct Members {
     names: Vec<String>,
     endpoints: Vec<Endpoint>,
-    /// The order in which we try them. It is random, so that clients are spread over the members.
+    /// The order in which this client tries the members. It is random, so that clients are spread over the members.
     order: Vec<usize>,
     current: Mutex<Current>,
     /// Whether any member has ever answered.
@@ -40,7 +40,7 @@ struct Current {
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
-    /// The members whose certificate was bad when we last connected.
+    /// The members whose certificate was bad at the last connection.
     bad_certificates: HashSet<usize>,
 }
 
@@ -107,8 +107,8 @@ impl Members {
         }
     }
 
-    /// Moves on to the next member, because the certificate of this one is bad, or it does not accept ours. Returns
-    /// whether this is so for all members.
+    /// Switches to the next member, because the certificate of this member is bad, or this member does not accept the
+    /// certificate of the client. Returns whether this holds for all members.
     pub(super) fn leave_for_certificate(&self, turn: u64) -> bool {
         self.leave(turn);
         let mut current = self.lock();

@@ -1,7 +1,7 @@
-//! How long to wait for an answer.
+//! The time limit for an answer.
 //!
-//! A member that does not answer soon may be stuck, and a holder must be able to ask another one in time. But in a slow
-//! network all of them take long. So the limit grows when answers are late, and shrinks when they are not.
+//! A member that does not answer soon may be stuck, and a holder must be able to ask another member in time. But in a
+//! slow network all members take long. So the limit grows when answers are late, and shrinks when they are not late.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -34,7 +34,7 @@ impl Patience {
     /// Notes that an answer did not arrive within this limit.
     pub(super) fn not_answered_within(&self, limit: Duration) {
         let mut now = self.lock();
-        // Calls that were made at the same time are late at the same time: the limit grows once.
+        // Calls that were made at the same time are late at the same time. The limit grows only once for them.
         if *now <= limit {
             *now = limit.saturating_mul(2).min(self.most);
         }

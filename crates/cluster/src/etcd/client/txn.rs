@@ -78,7 +78,7 @@ impl Client {
     }
 }
 
-/// A key as it was at some moment after the request was sent.
+/// The state of a key at some moment after the request was sent.
 pub(crate) struct KeyRead {
     pub kv: Option<KeyValue>,
     pub revision: i64,
@@ -87,7 +87,7 @@ pub(crate) struct KeyRead {
 }
 
 impl Client {
-    /// Reads one key by consensus. Members without space answer this, but no transaction.
+    /// Reads one key by consensus. Members that have no space left answer such a read, but no transaction.
     pub(crate) async fn read(&self, key: String) -> Result<KeyRead, Failure> {
         self.shared.history.check()?;
         let request = RangeRequest { key: key.into(), ..RangeRequest::default() };
