@@ -2,8 +2,8 @@
 //! newcomer that finds room enters. A process draws a number only after it has failed twice.
 //!
 //! hallpass defines this algorithm; it is not from a paper. It is a counting semaphore made of two
-//! counters that only grow: the numbers drawn, and the exits. The holder of number t enters as soon as t
-//! - exits < k, so processes with a number enter in order. A stopped process costs only one of the k
+//! counters that only grow: the numbers drawn, and the exits. The holder of number t enters as soon as
+//! t - exits < k, so processes with a number enter in order. A stopped process costs only one of the k
 //! slots. Every process enters as long as fewer than k processes have stopped, wherever they stopped. A
 //! resilient object needs exactly this.
 //!
