@@ -53,6 +53,13 @@ pub enum Error {
         /// The number of waiters.
         waiting: usize,
     },
+    /// No holder has this slot.
+    Vacant {
+        /// The name of the hall.
+        name: String,
+        /// The slot.
+        slot: usize,
+    },
     /// A hall cannot have this name.
     BadName {
         /// The name.
@@ -115,6 +122,10 @@ impl fmt::Display for Error {
                 "{key} in etcd does not belong to a hall or is damaged ({why}): if nothing uses it, remove it"
             ),
             Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
+            Error::Vacant { name, slot } => write!(
+                f,
+                "slot {slot} of hall `{name}` is not held: `hallpass status` lists the holders"
+            ),
             Error::BadName { name, why } => text::bad_name(f, name, why),
             Error::BadSlots { asked } => text::bad_slots(f, *asked),
             Error::BadOption { what, why } => write!(f, "{what}: {why}"),

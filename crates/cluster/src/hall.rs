@@ -350,6 +350,27 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::reap(&core).await })
     }
 
+    /// Takes a slot away from its holder at once. The next waiter gets it.
+    ///
+    /// Call this only if the holder has certainly stopped, for example because its machine is switched off. A holder
+    /// that has not stopped loses its pass at its next renewal. Until then, **two processes may have the slot**.
+    /// Without this call, the slot of a vanished holder becomes free after at most about twice its
+    /// [ttl](crate::ClusterOptions::ttl).
+    ///
+    /// # Errors
+    /// [`Error::Vacant`] if no holder has the slot, [`Error::Unreachable`] if the cluster does not answer.
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// hall.evict(3)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn evict(&self, slot: usize) -> Result<(), Error> {
+        let core = self.core.clone();
+        self.runtime.wait(async move { manage::evict(&core, slot).await })
+    }
+
     /// Sets the command that [`status`](ClusterHall::status) shows for this process, from its next passage on.
     /// The default is its command line.
     ///

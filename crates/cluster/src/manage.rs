@@ -1,10 +1,9 @@
 //! Operations on a hall that need no claim: open it, change its door, list its holders and waiters, reclaim the
 //! slots of vanished holders, remove it.
 //!
-//! `resize`, `reap` and `reclaim_own` give slots to waiters. In the step machine
-//! ([`hallpass_algorithms::halls::cluster`]), the waiters take these slots themselves. So the lab **does not check**
-//! these transitions. They send the transactions of line E3, which take effect only while the slot is still free or
-//! stale and the receiver still waits.
+//! `resize` and `reap` give slots to waiters, as the manager does in the step machine
+//! ([`hallpass_algorithms::halls::cluster`]). `reclaim_own` does so too, which the lab **does not check**. They send the
+//! transactions of line E3, which take effect only while the slot is still free or stale and the receiver still waits.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -134,6 +133,22 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     Ok(found.len())
 }
 
+/// Takes a slot away from its holder at once, and wakes the waiters.
+pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
+    let mut retry = core.retry(core.first_contact);
+    let mut view = core.look().await?;
+    let vacant = || Error::Vacant { name: core.store.name.clone(), slot };
+    let holder = view.slots.get(&slot).ok_or_else(vacant)?.record.id.clone();
+    // Only this holder: another one may get the slot at any time.
+    while view.slots.get(&slot).is_some_and(|owner| owner.record.id == holder) {
+        match core.store.evict(slot, &view).await {
+            Ok(now) => view = core.note(now),
+            Err(error) => retry.after(error).await?,
+        }
+    }
+    Ok(())
+}
+
 /// If the claim `id` is gone, gives its slot to the next claim or frees it. Only the owner of the claim may call
 /// this, because only the owner knows that it no longer uses the slot. Other processes have to wait.
 pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
@@ -156,18 +171,7 @@ async fn hand_over_stale(core: &Core, slot: usize, was: &View) -> Result<View, S
     let counts = slot < was.size();
     match was.first.clone().filter(|_| counts) {
         Some(to) => core.store.perform(Ask::Give { slot, was: Was::Stale, to }, None, was).await,
-        None => core.store.free_stale(slot, counts, was).await,
-    }
-}
-
-/// Frees a reclaimable slot, if nobody waits.
-pub(crate) async fn free_stale(core: &Core, slot: usize, was: &View) -> Result<View, Error> {
-    let mut retry = core.retry(core.first_contact);
-    loop {
-        match core.store.free_stale(slot, true, was).await {
-            Ok(view) => return Ok(core.note(view)),
-            Err(error) => retry.after(error).await?,
-        }
+        None => core.store.free_stale(slot, counts, was, None).await,
     }
 }
 

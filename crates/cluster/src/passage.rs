@@ -1,18 +1,16 @@
 //! A passage: the lines of the claim protocol, one transaction after the other.
 //!
 //! The lines E1 to X3 and their order are those of the step machine in [`hallpass_algorithms::halls::cluster`], which
-//! the lab checks. This driver makes four transitions that the step machine does not have. The lab **does not check**
+//! the lab checks. This driver makes a few transitions that the step machine does not have. The lab **does not check**
 //! them. Each is safe because its transaction takes effect only if the records that it depends on are unchanged:
 //!
-//! - `Passage::frees_stale`: `try_acquire` frees a reclaimable slot while nobody waits, and starts over.
 //! - `Passage::go_out`: the answer to X1 may be an old view. If X2 or X3 then finds that the claim still has its
 //!   slot, the first such answer counts as a new answer to X1, and the passage continues from there.
 //! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
 //!   new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
-//!
-//! [`manage`](crate::manage) has two more transitions that are not checked: `resize` and `reap` give slots to
-//! waiters.
+//! - `retire`: if a request got no answer, the owner ends the lease of the claim, and gives a slot that the claim has
+//!   got to the next claim.
 
 use std::{
     future,
@@ -139,7 +137,6 @@ impl Passage {
                     None => self.first_line(limit),
                 },
                 Next::Leave if self.view.size() == 0 => return Err(Error::Closed),
-                Next::Leave if self.frees_stale(limit).await? => self.first_line(limit),
                 Next::Leave => return Err(Error::NoPermits),
             };
             let starts_over = matches!(line, Line::E1 { .. } | Line::T1 { .. });
@@ -155,15 +152,6 @@ impl Passage {
             (Limit::Now, slot) => Line::T1 { slot },
             (Limit::Until(_) | Limit::Never, slot) => Line::E1 { slot },
         }
-    }
-
-    /// Frees a reclaimable slot for a caller that does not wait, if nobody waits. Returns whether the caller
-    /// should try again.
-    async fn frees_stale(&mut self, limit: Limit) -> Result<bool, Error> {
-        let (Limit::Now, None) = (limit, &self.view.first) else { return Ok(false) };
-        let Some(slot) = self.core.expiries.reclaimable(&self.view) else { return Ok(false) };
-        self.view = manage::free_stale(&self.core, slot, &self.view).await?;
-        Ok(true)
     }
 
     /// Returns the slot and the token of this passage, if the claim is valid for long enough.

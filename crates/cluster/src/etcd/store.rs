@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     failure::{Failure, StoreError},
-    records::{self, ClaimRecord, Door, ExpiryRecord},
+    records::{self, Door, ExpiryRecord},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
@@ -28,9 +28,7 @@ pub(crate) struct EtcdStore {
 
 #[cfg(test)]
 mod tests;
-
-/// etcd allows 128 conditions in a transaction.
-const MAX_CONDITIONS: usize = 100;
+mod transactions;
 
 impl EtcdStore {
     pub(crate) fn new(client: Client, prefix: &str, name: &str, url: String) -> Self {
@@ -96,6 +94,7 @@ impl EtcdStore {
                 let expiries = Op::delete_range(self.keys.gone_from(slot));
                 self.transact(self.give(slot, &to, stale, Some(expiries), was), own).await
             }
+            (Ask::Reclaim { slot }, own) => self.free_stale(slot, true, was, own).await,
             (Ask::Withdraw, Some(own)) => {
                 let then = vec![Op::delete(self.keys.waiting(&own.record.id))];
                 self.transact(Txn { then, ..Txn::default() }, Some(own)).await
@@ -164,23 +163,8 @@ impl EtcdStore {
         let OwnClaim::Detached { slot, version, token } = was else {
             return self.exit_view(own).await;
         };
-        let (slot_key, inside) = (self.keys.slot(slot), self.keys.inside(&own.record.id));
-        // The hall must be the same, because a removed hall keeps its slot records.
-        let when = vec![
-            When::created(self.keys.door(), hall),
-            When::modified(slot_key.clone(), version),
-            When::absent(inside.clone()),
-        ];
-        let record = ClaimRecord { slot: Some(slot), token: Some(token), ..own.record.clone() };
-        let record = records::write(&record);
-        // Write the record of the slot too. So other processes have to start again with counting the time since
-        // the claim was gone.
-        let then = vec![
-            Op::put(inside, record.clone(), own.lease),
-            Op::put(slot_key, record, 0),
-            Op::delete_range(self.keys.gone_from(slot)),
-        ];
-        self.client.txn(Txn { when, then, ..Txn::default() }).await?;
+        let txn = self.attachment(own, hall, (slot, version), token);
+        self.client.txn(txn).await?;
         self.exit_view(own).await
     }
 
@@ -243,12 +227,23 @@ impl EtcdStore {
         slot: usize,
         counts: bool,
         was: &View,
+        own: Option<ClaimRef<'_>>,
     ) -> Result<View, StoreError> {
-        let Some(mut when) = self.is_stale(slot, was) else { return self.view(None).await };
+        let Some(mut when) = self.is_stale(slot, was) else { return self.view(own).await };
         when.push(self.same_door(was));
         when.extend(counts.then(|| When::empty(self.keys.queue())));
         let expiries = Op::delete_range(self.keys.gone_from(slot));
         let then = vec![Op::delete(self.keys.slot(slot)), expiries];
+        self.transact(Txn { when, then, ..Txn::default() }, own).await
+    }
+
+    /// Takes a slot away from its holder, if it still has this version, and wakes all waiters.
+    pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
+        let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
+        let when = vec![When::modified(self.keys.slot(slot), owner.version)];
+        let taken = [self.keys.slot(slot), self.keys.inside(&owner.record.id)];
+        let mut then: Vec<_> = taken.map(Op::delete).into();
+        then.extend([Op::delete_range(self.keys.gone_from(slot)), self.wake_all()]);
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
@@ -315,109 +310,6 @@ impl EtcdStore {
             Err(Failure::Unreachable(_)) => self.client.revoke(lease).await.is_ok(),
             revoked => revoked.is_ok(),
         }
-    }
-
-    fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
-        let id = &own.record.id;
-        let Some(door) = was.door else { return Txn::default() };
-        // A request that arrives late must not make a claim in a hall that was created in the meantime.
-        let same_hall = || When::created(self.keys.door(), door.created);
-        let absent = || [self.keys.waiting(id), self.keys.inside(id)].map(When::absent);
-        let new = || absent().into_iter().chain([same_hall()]).collect::<Vec<_>>();
-        let mut when = new();
-        when.extend([self.same_door(was), When::empty(self.keys.queue())]);
-        when.push(When::absent(self.keys.slot(slot)));
-        let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
-        when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
-        let put = Op::put(self.keys.waiting(id), records::write(own.record), own.lease);
-        let join = Txn { when: new(), then: vec![put], ..Txn::default() };
-        let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
-        if slot >= was.size() {
-            // In this view the hall has no such slot, so the claim can only join the queue.
-            return Txn { then: otherwise, ..Txn::default() };
-        }
-        Txn { when, then: self.assign(slot, own.record, own.lease, was), otherwise }
-    }
-
-    /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operations `besides`.
-    fn give(
-        &self,
-        slot: usize,
-        to: &Waiter,
-        conditions: Vec<When>,
-        besides: Option<Op>,
-        was: &View,
-    ) -> Txn {
-        let waiting = self.keys.waiting(&to.record.id);
-        let mut when = conditions;
-        when.extend([self.same_door(was), When::created(waiting.clone(), to.made)]);
-        let mut then = self.assign(slot, &to.record, to.lease, was);
-        then.push(Op::delete(waiting));
-        then.extend(besides);
-        Txn { when, then, ..Txn::default() }
-    }
-
-    /// Frees a slot if `conditions` hold.
-    fn free(
-        &self,
-        slot: usize,
-        anyway: bool,
-        conditions: Vec<When>,
-        own: ClaimRef<'_>,
-        was: &View,
-    ) -> Txn {
-        let mut when = conditions;
-        when.extend((!anyway).then(|| When::empty(self.keys.queue())));
-        let mine = [self.keys.slot(slot), self.keys.inside(&own.record.id)];
-        let mut then: Vec<_> = mine.map(Op::delete).into();
-        if anyway && slot < was.size() {
-            // Write the door again, unchanged. All waiters watch the door, and read the hall when it is written.
-            let there = vec![When::present(self.keys.door())];
-            let touch = vec![Op::touch(self.keys.door())];
-            then.push(Op::nested(Txn { when: there, then: touch, ..Txn::default() }));
-        }
-        Txn { when, then, ..Txn::default() }
-    }
-
-    /// Assigns a slot to a claim, if the door is still the same.
-    fn assign(&self, slot: usize, record: &ClaimRecord, lease: LeaseId, was: &View) -> Vec<Op> {
-        let inside = records::write(&record.inside(slot, was.epoch()));
-        vec![
-            Op::put(self.keys.inside(&record.id), inside.clone(), lease),
-            Op::put(self.keys.slot(slot), inside, 0),
-        ]
-    }
-
-    fn same_door(&self, was: &View) -> When {
-        match was.door {
-            Some(door) => When::modified(self.keys.door(), door.modified),
-            None => When::absent(self.keys.door()),
-        }
-    }
-
-    /// Returns the conditions that the slot still belongs to `own`, or `None` if it did not belong to it in `was`.
-    /// The version alone is not enough, because a cluster that lost its history repeats revisions.
-    fn is_mine(&self, slot: usize, own: ClaimRef<'_>, was: &View) -> Option<Vec<When>> {
-        match was.own {
-            OwnClaim::Inside { version, .. } => Some(vec![
-                When::modified(self.keys.slot(slot), version),
-                When::modified(self.keys.inside(&own.record.id), version),
-            ]),
-            _ => None,
-        }
-    }
-
-    /// Returns the conditions that the slot is still stale, or `None` if the slot was not assigned in `was`.
-    fn is_stale(&self, slot: usize, was: &View) -> Option<Vec<When>> {
-        let owner = was.slots.get(&slot)?;
-        Some(vec![
-            When::modified(self.keys.slot(slot), owner.version),
-            When::absent(self.keys.inside(&owner.record.id)),
-        ])
-    }
-
-    fn put_door(&self, door: Door) -> Op {
-        Op::put(self.keys.door(), records::write(&door), 0)
     }
 
     /// Performs a transaction and reads the hall after it.

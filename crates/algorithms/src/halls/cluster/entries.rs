@@ -1,7 +1,8 @@
 //! The registry entries of the protocol behind `ClusterHall`: claims in a store such as etcd.
 
 use super::{
-    Cast, ClusterModel, MAX_PROCESSES, MAX_SLOTS,
+    Cast::*,
+    Casts, ClusterModel, MAX_PROCESSES, MAX_SLOTS,
     wrong::{self, wrong, wrong_with_any_claims},
 };
 use crate::registry::{Entry, OURS, entries};
@@ -10,22 +11,34 @@ const CLAIMS: Entry =
     Entry::new(OURS, "claims").using("transactions").max_processes(MAX_PROCESSES).max_k(MAX_SLOTS);
 
 entries! {
-    "etcd" => |n, k| ClusterModel::new(Cast::Plain, n, k), CLAIMS.fife().titled("claims on a store");
-    "etcd-mortal" => |n, k| ClusterModel::new(Cast::Mortal, n, k), CLAIMS.fife().titled("any process may be killed at any line").without_resilience();
-    "etcd-expiry" => |n, k| ClusterModel::new(Cast::Expiry, n, k), CLAIMS.titled("any lease may end at any line").without_resilience();
-    "etcd-unheard" => |n, k| ClusterModel::new(Cast::Unheard, n, k), CLAIMS.fife().titled("any connection may break at any line");
-    "etcd-timeout" => |n, k| ClusterModel::new(Cast::Timeout, n, k), CLAIMS.fife().titled("waiters give up; the last process is the clock");
-    "etcd-try" => |n, k| ClusterModel::new(Cast::Try, n, k), CLAIMS.titled("the last process does not wait").deadlock_free_only();
-    "etcd-resize" => |n, k| ClusterModel::new(Cast::Resize, n, k), CLAIMS.fife().titled("the last process removes a slot and adds it again").without_resilience();
-    "etcd-close" => |n, k| ClusterModel::new(Cast::Close, n, k), CLAIMS.fife().titled("the last process closes the hall");
-    "etcd:barging" => |n, k| wrong::<wrong::Barging>(Cast::Plain, n, k), CLAIMS.fife().wrong("line E1 takes a free slot although others wait");
-    "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Cast::Plain, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
-    "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Cast::Plain, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot although others wait");
-    "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Cast::Plain, n, k), CLAIMS.fife().wrong("line X3 frees a slot and wakes only the head of the queue");
-    "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Cast::Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as its holder's lease has ended");
-    "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Cast::Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the slot is still the holder's");
+    "etcd" => |n, k| ClusterModel::new(Casts::PLAIN, n, k), CLAIMS.fife().titled("claims on a store");
+    "etcd-mortal" => |n, k| ClusterModel::new(Mortal, n, k), CLAIMS.fife().titled("any process may be killed at any line").without_resilience();
+    "etcd-expiry" => |n, k| ClusterModel::new(Expiry, n, k), CLAIMS.titled("any lease may end at any line").without_resilience();
+    "etcd-unheard" => |n, k| ClusterModel::new(Unheard, n, k), CLAIMS.fife().titled("any connection may break at any line");
+    "etcd-timeout" => |n, k| ClusterModel::new(Timeout, n, k), CLAIMS.fife().titled("waiters give up; the last process is the clock");
+    "etcd-try" => |n, k| ClusterModel::new(Try, n, k), CLAIMS.titled("the last process does not wait").deadlock_free_only();
+    "etcd-resize" => |n, k| ClusterModel::new(Resize, n, k), CLAIMS.fife().titled("the last process removes a slot and adds it again").without_resilience();
+    "etcd-close" => |n, k| ClusterModel::new(Close, n, k), CLAIMS.fife().titled("the last process closes the hall");
+    "etcd-expiry-try" => |n, k| ClusterModel::new(Expiry | Try, n, k), CLAIMS.titled("any lease may end; the last process does not wait").deadlock_free_only();
+    "etcd-mortal-try" => |n, k| ClusterModel::new(Mortal | Try, n, k), CLAIMS.titled("any process may be killed; the last process does not wait").deadlock_free_only();
+    "etcd-expiry-timeout" => |n, k| ClusterModel::new(Expiry | Timeout, n, k), CLAIMS.titled("any lease may end; waiters give up").without_resilience();
+    "etcd-unheard-timeout" => |n, k| ClusterModel::new(Unheard | Timeout, n, k), CLAIMS.fife().titled("any connection may break; waiters give up");
+    "etcd-expiry-resize" => |n, k| ClusterModel::new(Expiry | Resize | HandOver, n, k), CLAIMS.titled("any lease may end; the last process resizes the hall and hands slots over").without_resilience();
+    "etcd-expiry-reap" => |n, k| ClusterModel::new(Expiry | Reap, n, k), CLAIMS.titled("any lease may end; the last process reaps").without_resilience();
+    "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders make their claims again").without_resilience();
+    "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and makes it again").deadlock_free_only();
+    "etcd-wipe" => |n, k| ClusterModel::new(Wipe, n, k), CLAIMS.titled("the store loses its history").deadlock_free_only();
+    "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot although others wait");
+    "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
+    "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot although others wait");
+    "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line X3 frees a slot and wakes only the head of the queue");
+    "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as its holder's lease has ended");
+    "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the slot is still the holder's");
     "etcd-mortal:idle" => wrong::idle, CLAIMS.fife().wrong("the head of the queue does not watch the claims of holders");
     "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("a waiter does not watch the claim before it");
-    "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Cast::Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
-    "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Cast::Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");
+    "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
+    "etcd-expiry-reap:eager" => wrong::eager, CLAIMS.wrong("a slot is reaped as soon as its claim is gone");
+    "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
+    "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned at once after the store has lost its history");
+    "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");
 }

@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    model::Cast,
+    model::{Cast, Casts},
     register::{Hall, Knowledge, Slot},
 };
 use crate::framework::{memory::Pid, queue};
@@ -14,25 +14,25 @@ pub(super) fn fewer(k: usize) -> usize {
 }
 
 /// Lists all halls in which no process has two claims (I5).
-pub(super) fn all_halls(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
-    halls(cast, members, k, true)
+pub(super) fn all_halls(casts: Casts, members: usize, k: usize) -> Vec<Hall> {
+    halls(casts, members, k, true)
 }
 
 /// Lists all halls, including those in which a process has more than one claim.
-pub(super) fn halls_with_any_claims(cast: Cast, members: usize, k: usize) -> Vec<Hall> {
-    halls(cast, members, k, false)
+pub(super) fn halls_with_any_claims(casts: Casts, members: usize, k: usize) -> Vec<Hall> {
+    halls(casts, members, k, false)
 }
 
-fn halls(cast: Cast, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
+fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
     let mut halls = vec![Hall::new(k)];
     for j in 0..k {
         extend(&mut halls, |hall| {
             let owners = (0..members).filter(|&p| !one_each || !owns(hall, p));
             let taken = owners.flat_map(|p| {
-                let stale = (cast == Cast::Expiry).then_some(Slot::Stale(p));
+                let stale = casts.has_stale_holders().then_some(Slot::Stale(p));
                 [Slot::Given(p), Slot::Held(p)].into_iter().chain(stale)
             });
-            let left = cast.loses_claims().then_some(Slot::Left);
+            let left = casts.loses_claims().then_some(Slot::Left);
             let slots = taken.chain(left).chain([Slot::Free]);
             slots.map(|slot| with(hall, |hall| hall.slots[j] = slot)).collect()
         });
@@ -52,21 +52,26 @@ fn halls(cast: Cast, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
             knowledge.map(|known| with(hall, |hall| hall.known[p] = known)).collect()
         });
     }
-    match cast {
-        Cast::Unheard => extend(&mut halls, |hall| {
+    if casts.has(Cast::Unheard) {
+        extend(&mut halls, |hall| {
             let unheard = (0..members).map(Some).chain([None]);
             unheard.map(|unheard| with(hall, |hall| hall.unheard = unheard)).collect()
-        }),
-        Cast::Timeout => extend(&mut halls, |hall| {
+        });
+    }
+    if casts.has(Cast::Timeout) {
+        extend(&mut halls, |hall| {
             [false, true].map(|clock| with(hall, |hall| hall.clock = clock)).into()
-        }),
-        Cast::Close => extend(&mut halls, |hall| {
+        });
+    }
+    if casts.has(Cast::Close) {
+        extend(&mut halls, |hall| {
             [false, true].map(|closed| with(hall, |hall| hall.closed = closed)).into()
-        }),
-        Cast::Resize if fewer(k) < k => extend(&mut halls, |hall| {
+        });
+    }
+    if casts.has(Cast::Resize) && fewer(k) < k {
+        extend(&mut halls, |hall| {
             [fewer(k), k].map(|size| with(hall, |hall| hall.size = size)).into()
-        }),
-        _ => {}
+        });
     }
     halls
 }
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_claim_gets_the_smallest_slot_only_if_nobody_waits() {
-        for hall in all_halls(Cast::Expiry, 3, 3) {
+        for hall in all_halls(Cast::Expiry.into(), 3, 3) {
             for (p, slot) in (0..3).flat_map(|p| (0..3).map(move |slot| (p, slot))) {
                 if hall.claim_state(p) != ClaimState::Absent {
                     continue;
@@ -121,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_given_only_to_the_head_of_the_queue() {
-        for hall in all_halls(Cast::Expiry, 3, 2) {
+        for hall in all_halls(Cast::Expiry.into(), 3, 2) {
             for (p, slot, to) in [(0, 0, 1), (0, 1, 1), (1, 0, 0), (2, 1, 2)] {
                 let argument = pack_line(p, Line::X2 { slot, to });
                 let after = Hall::unpack(transact(hall.pack(), argument));

@@ -37,6 +37,11 @@ pub enum Ask<T> {
     },
     /// Removes the claim of this process from the queue.
     Withdraw,
+    /// Frees a slot whose claim has been gone for long enough, if nobody waits.
+    Reclaim {
+        /// The slot.
+        slot: usize,
+    },
 }
 
 /// The state of a slot that is to be given to a claim.
@@ -88,6 +93,7 @@ pub enum Line<T> {
     E3 { slot: usize, was: Was, to: T },
     E4,
     T1 { slot: usize },
+    T2 { slot: usize },
     X1 { slot: usize },
     X2 { slot: usize, to: T },
     X3 { slot: usize, anyway: bool },
@@ -100,6 +106,7 @@ impl<T> Line<T> {
         match self {
             E1 { slot } => Ask::Claim { slot, wait: true },
             T1 { slot } => Ask::Claim { slot, wait: false },
+            T2 { slot } => Ask::Reclaim { slot },
             E2 => Ask::Watch,
             E3 { slot, was, to } => Ask::Give { slot, was, to },
             E4 => Ask::Withdraw,
@@ -114,7 +121,7 @@ impl<T> Line<T> {
         match self {
             E1 { .. } | E3 { .. } => wait(now, Goto(E2)),
             E2 => wait(now, Spin(E2)),
-            T1 { .. } => attempt(now),
+            T1 { .. } | T2 { .. } => attempt(now),
             E4 | X1 { .. } | X3 { .. } => leave(now),
             X2 { .. } => leave_anyway(now),
         }
@@ -128,6 +135,7 @@ impl<T> Line<T> {
             E3 { .. } => "E3",
             E4 => "E4",
             T1 { .. } => "T1",
+            T2 { .. } => "T2",
             X1 { .. } => "X1",
             X2 { .. } => "X2",
             X3 { .. } => "X3",
@@ -157,6 +165,7 @@ fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
         Picture { me: ClaimState::Holding(slot), .. } => Enter(X1 { slot }),
         // The process asked for a slot that was not the smallest free one.
         Picture { open: true, first: None, free: Some(slot), .. } => Goto(T1 { slot }),
+        Picture { open: true, first: None, stale: Some(slot), .. } => Goto(T2 { slot }),
         _ => Leave,
     }
 }

@@ -39,6 +39,7 @@
 //! E3   | to give a slot that is free or stale to the head of the queue
 //! E4   | (gives up) to leave the queue
 //! T1   | as E1, but without a position in the queue
+//! T2   | to free a slot that has been stale for long enough, if nobody waits; then T1 again
 //! X1   | which claim is the head of the queue
 //! X2   | to give its slot to the head of the queue
 //! X3   | to free its slot: if nobody waits, or unconditionally if X2 failed or `resize` has removed the slot
@@ -65,18 +66,22 @@
 //! The driver in the crate `hallpass-cluster` runs these lines on a real store. It makes a few
 //! transitions that the model does not have. These are **not checked**:
 //!
-//! - `try_acquire` frees a slot that has been stale for long enough and that no claim waits for. Then it
-//!   starts over.
 //! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, the driver
 //!   continues from the state that X2 or X3 returned, as if X1 had returned that state. It does so only
 //!   once.
 //! - A process that gets a slot after it has lost its claim starts over with a new claim.
-//! - `resize` and `reap` give free and stale slots to waiters.
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then
 //!   ends the lease of the claim, and gives the slot to the next claim at once.
-//! - The hall is removed and created again, or the store loses history: the driver notices and starts
-//!   over.
+//! - A request that hangs in the network while its sender gives up takes effect later, if at all. Each request is
+//!   bound to what it was sent for: the hall, the claim, its lease, the version of the slot.
+//! - The store goes back to an earlier state that is not empty.
+//!
+//! Of the events that the driver knows, the model has these: leases that end, processes that die, answers that get
+//! lost, waiters that give up, processes that do not wait, `resize` and `reap` and the slots that they hand over,
+//! holders that make their claims again, a hall that is closed, or removed by force and made again, and a store that
+//! loses its history. Some are combined ([`Casts`]). The model has no clock: it lets a process out in time, and the
+//! driver has to see to that.
 
 mod halls;
 mod lines;
@@ -88,5 +93,5 @@ pub mod entries;
 pub mod wrong;
 
 pub use lines::{Ask, ClaimState, Line, Picture, Was};
-pub use model::{Cast, ClusterModel};
+pub use model::{Cast, Casts, ClusterModel};
 pub use register::{MAX_PROCESSES, MAX_SLOTS};

@@ -1,9 +1,10 @@
 //! The protocol as the lab sees it: a few processes, and a store that is one word.
 //!
-//! Each model has at most one kind of fault or management ([`Cast`]). The [parent module](super) lists
-//! what the native driver does beyond the model.
+//! A model has a set of events besides passages ([`Casts`]). The [parent module](super) lists what the native
+//! driver does beyond the model.
 
 use alloc::string::String;
+use core::ops::BitOr;
 
 use super::{
     halls::{all_halls, fewer, owns},
@@ -24,31 +25,61 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Var, Word},
 };
 
-/// The events that a model has besides passages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// An event that a model has besides passages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cast {
-    /// No other events.
-    Plain,
     /// Any process may die, at any line.
     Mortal,
     /// Any lease may end at any time, although its owner lives and may hold a slot.
     Expiry,
     /// Any connection may break: the request has taken effect, but the sender gets no answer.
     Unheard,
-    /// Waiters may give up. The last process is a clock that may run out at any time.
-    Timeout,
-    /// The last process does not wait.
+    /// The last process that wants a slot does not wait.
     Try,
-    /// The last process removes a slot from the hall, and adds it again.
+    /// Waiters may give up. The manager is a clock that may run out at any time.
+    Timeout,
+    /// The manager removes a slot from the hall, and adds it again.
     Resize,
-    /// The last process closes the hall.
+    /// The manager gives a free slot to the head of the queue, as after it has made the hall larger.
+    HandOver,
+    /// The manager gives the slots of vanished holders to waiters, or frees them.
+    Reap,
+    /// The manager removes the hall by force and makes it again.
+    Remake,
+    /// The store loses its history.
+    Wipe,
+    /// Holders whose lease has ended make their claims again.
+    Attach,
+    /// The manager closes the hall.
     Close,
 }
+use Cast::*;
 
-impl Cast {
-    /// Returns whether the last process never wants a slot.
+/// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
+///
+/// It has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`), because the lab knows one
+/// kind of fault for each process. If it has others than these and `Try`, the last process is the *manager*, which
+/// never wants a slot. It makes these events happen one after the other, in the order of [`Cast`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Casts(u16);
+
+impl Casts {
+    /// No event.
+    pub const PLAIN: Casts = Casts(0);
+
+    /// Returns whether the model has this event.
+    pub fn has(self, cast: Cast) -> bool {
+        self.0 & (1 << cast as u16) != 0
+    }
+
+    /// Returns the events that the manager makes happen.
+    fn managed(self) -> impl Iterator<Item = Cast> {
+        let all = [Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
+        all.into_iter().filter(move |cast| self.has(*cast))
+    }
+
     fn has_manager(self) -> bool {
-        matches!(self, Cast::Timeout | Cast::Resize | Cast::Close)
+        self.managed().next().is_some()
     }
 
     /// Returns how many of `n` processes want slots.
@@ -56,9 +87,36 @@ impl Cast {
         n - usize::from(self.has_manager())
     }
 
+    /// Returns whether a claim may be gone although its owner is inside.
+    pub(super) fn has_stale_holders(self) -> bool {
+        [Expiry, Remake, Wipe].into_iter().any(|cast| self.has(cast))
+    }
+
     /// Returns whether claims may be lost.
     pub(super) fn loses_claims(self) -> bool {
-        matches!(self, Cast::Mortal | Cast::Expiry)
+        self.has(Mortal) || self.has_stale_holders()
+    }
+}
+
+impl From<Cast> for Casts {
+    fn from(cast: Cast) -> Self {
+        Casts(1 << cast as u16)
+    }
+}
+
+impl<C: Into<Casts>> BitOr<C> for Cast {
+    type Output = Casts;
+
+    fn bitor(self, other: C) -> Casts {
+        Casts(Casts::from(self).0 | other.into().0)
+    }
+}
+
+impl BitOr<Cast> for Casts {
+    type Output = Casts;
+
+    fn bitor(self, other: Cast) -> Casts {
+        other | self
     }
 }
 
@@ -66,10 +124,12 @@ impl Cast {
 pub struct ClusterModel {
     n: usize,
     k: usize,
-    cast: Cast,
+    casts: Casts,
     layout: Layout,
     hall: Var,
     mishap: Option<(Transact, bool, &'static str)>,
+    /// What the manager does in a wrong variant.
+    management: Option<(Cast, Transact)>,
 }
 
 /// The position of a process.
@@ -80,31 +140,40 @@ pub enum State {
     /// The process is about to look for a free slot. The result may be stale when the process makes its
     /// claim.
     Guess,
-    /// The process is about to turn the clock, or to change the door.
-    Manage,
+    /// The manager is about to make this event happen.
+    Manage(Cast),
 }
 use State::*;
 
 impl ClusterModel {
     /// Models `n` processes that compete for `k` slots.
-    pub fn new(cast: Cast, n: usize, k: usize) -> Self {
-        ClusterModel::with_halls(cast, n, k, &all_halls(cast, cast.members(n), k))
+    pub fn new(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        let casts = casts.into();
+        ClusterModel::with_halls(casts, n, k, &all_halls(casts, casts.members(n), k))
     }
 
     /// Models processes on a store that can hold these halls.
-    pub(super) fn with_halls(cast: Cast, n: usize, k: usize, halls: &[Hall]) -> Self {
+    pub(super) fn with_halls(casts: Casts, n: usize, k: usize, halls: &[Hall]) -> Self {
         let mut layout = Layout::default();
         let empty = Init::Is(Hall::new(k).pack());
         let halls = halls.iter().map(Hall::pack).collect();
         let hall =
             layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
-        let mishap: Option<(Transact, bool, &str)> = match cast {
-            Cast::Mortal => Some((register::dies, true, "killed")),
-            Cast::Expiry => Some((register::expires, false, "lease ends")),
-            Cast::Unheard => Some((register::breaks, false, "cut off")),
-            _ => None,
-        };
-        ClusterModel { n, k, cast, layout, hall, mishap }
+        let mishaps: [(Cast, Transact, bool, &str); 3] = [
+            (Mortal, register::dies, true, "killed"),
+            (Expiry, register::expires, false, "lease ends"),
+            (Unheard, register::breaks, false, "cut off"),
+        ];
+        let mut mishaps = mishaps.into_iter().filter(|(cast, ..)| casts.has(*cast));
+        let mishap = mishaps.next().map(|(_, change, kills, name)| (change, kills, name));
+        debug_assert!(mishaps.next().is_none(), "the lab knows one fault of a process");
+        ClusterModel { n, k, casts, layout, hall, mishap, management: None }
+    }
+
+    /// Replaces what the manager does to the store when it makes this event happen.
+    pub(super) fn with_management(mut self, cast: Cast, change: Transact) -> Self {
+        self.management = Some((cast, change));
+        self
     }
 
     /// Replaces the effect that the fault has on the store.
@@ -113,18 +182,24 @@ impl ClusterModel {
         self
     }
 
-    fn is_last(&self, p: Pid) -> bool {
-        p + 1 == self.n
-    }
-
-    /// Returns the change that the last process makes to the hall.
-    fn management(&self) -> Op {
-        match self.cast {
-            Cast::Resize => {
-                Op::AtomicUpdate(register::resize, (fewer(self.k) + 8 * self.k) as Word)
+    /// Returns the change that the manager makes to the hall for this event.
+    fn management(&self, cast: Cast) -> Op {
+        if let Some((changed, change)) = self.management
+            && changed == cast
+        {
+            return Op::AtomicUpdate(change, 0);
+        }
+        match cast {
+            Resize => Op::AtomicUpdate(register::resize, (fewer(self.k) + 8 * self.k) as Word),
+            HandOver => Op::AtomicUpdate(register::hand_over, 0),
+            Reap => Op::AtomicUpdate(register::reap, 0),
+            Remake => Op::AtomicUpdate(register::remake, 0),
+            Wipe => Op::AtomicUpdate(register::wipe, 0),
+            Attach => Op::AtomicUpdate(register::attach, 0),
+            Close => Op::AtomicUpdate(register::close, 0),
+            Timeout | Mortal | Expiry | Unheard | Try => {
+                Op::AtomicUpdate(register::turn_clock, 0)
             }
-            Cast::Close => Op::AtomicUpdate(register::close, 0),
-            _ => Op::AtomicUpdate(register::turn_clock, 0),
         }
     }
 
@@ -170,19 +245,23 @@ impl Algorithm for ClusterModel {
     }
 
     fn begin(&self, p: Pid) -> State {
-        if self.cast.has_manager() && self.is_last(p) { Manage } else { Guess }
+        match self.casts.managed().next() {
+            Some(first) if p + 1 == self.n => Manage(first),
+            _ => Guess,
+        }
     }
 
     fn step<M: Memory>(&self, m: &mut M, p: Pid, at: State) -> Next<State> {
         match at {
-            Manage => {
-                m.access(self.hall, self.management());
-                Leave
+            Manage(cast) => {
+                m.access(self.hall, self.management(cast));
+                let mut later = self.casts.managed().skip_while(|other| *other != cast).skip(1);
+                later.next().map_or(Leave, |next| Goto(Manage(next)))
             }
             Guess => {
                 let now = Hall::unpack(m.read(self.hall)).picture(p);
                 let slot = now.free.unwrap_or(0);
-                let waits = self.cast != Cast::Try || !self.is_last(p);
+                let waits = !self.casts.has(Try) || p + 1 != self.casts.members(self.n);
                 Goto(At(if waits { E1 { slot } } else { T1 { slot } }))
             }
             At(line) => self.line(m, p, line, (register::transact, Hall::answer)),
@@ -190,14 +269,14 @@ impl Algorithm for ClusterModel {
     }
 
     fn waits(&self, _: Pid, at: State) -> bool {
-        !matches!(at, Manage | Guess | At(E1 { .. }))
+        !matches!(at, Manage(_) | Guess | At(E1 { .. }))
     }
 
     fn label(&self, _: Pid, at: State) -> Label {
         let line = match at {
             At(line) => line.name(),
             Guess => "guess",
-            Manage => "manage",
+            Manage(_) => "manage",
         };
         Label { figure: "claims", line: line.into(), instance: String::new() }
     }
@@ -210,7 +289,8 @@ impl Algorithm for ClusterModel {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
-        let (change, kills, name) = self.mishap?;
+        // The manager makes its events happen whatever happens to it.
+        let (change, kills, name) = self.mishap.filter(|_| p < self.casts.members(self.n))?;
         Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
     }
 

@@ -160,6 +160,53 @@ pub(super) fn resize(word: Word, sizes: Word) -> Word {
     hall.pack()
 }
 
+/// Gives a free slot to the head of the queue, as `resize` does after it has made the hall larger.
+pub(super) fn hand_over(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    if let (Some(slot), Some(&head)) = (hall.smallest_free(), hall.queue.first())
+        && !hall.closed
+    {
+        hall.assign(slot, head);
+    }
+    hall.pack()
+}
+
+/// Gives a slot whose claim has been gone for long enough to the head of the queue, or frees it if nobody waits.
+pub(super) fn reap(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    hall.reap(|slot| *slot == Slot::Left);
+    hall.pack()
+}
+
+/// Removes the hall by force and makes it again. All claims are gone, but the records of slots stay, so that no slot
+/// is assigned as long as its old holder may be inside.
+pub(super) fn remake(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    hall.forget_claims();
+    hall.lose_all(Slot::Left);
+    hall.pack()
+}
+
+/// Wipes the store: it has lost its history, and with it all claims and slots. Processes notice that, and assign no
+/// slot as long as a holder may be inside that the store does not show.
+pub(super) fn wipe(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    hall.forget_claims();
+    hall.lose_all(Slot::Free);
+    hall.pack()
+}
+
+/// Every holder whose lease has ended makes its claim again: its slot is still assigned to it.
+pub(super) fn attach(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    for slot in &mut hall.slots {
+        if let Slot::Stale(owner) = *slot {
+            *slot = Slot::Held(owner);
+        }
+    }
+    hall.pack()
+}
+
 /// Closes the hall.
 pub(super) fn close(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
@@ -233,6 +280,7 @@ impl Hall {
             Ask::Give { slot, was, to } => self.give(p, slot, was, to),
             Ask::Free { slot, anyway } => self.free(p, slot, anyway),
             Ask::Withdraw => self.strike(p),
+            Ask::Reclaim { slot } => self.reclaim(slot),
         }
     }
 
@@ -284,6 +332,13 @@ impl Hall {
         }
     }
 
+    /// Frees a slot whose claim has been gone for long enough, if nobody waits.
+    fn reclaim(&mut self, slot: usize) {
+        if self.queue.is_empty() && self.slots[slot] == Slot::Left {
+            self.slots[slot] = Slot::Free;
+        }
+    }
+
     /// Takes the slots away from `p`, because its lease has ended, and wakes the head of the queue.
     fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
@@ -310,6 +365,34 @@ impl Hall {
             self.unheard = self.unheard.filter(|&other| other != p);
         }
         lost
+    }
+
+    /// Gives the smallest slot that is `reclaimable` to the head of the queue, or frees it if nobody waits.
+    pub fn reap(&mut self, reclaimable: impl Fn(&Slot) -> bool) {
+        let Some(slot) = self.slots[..self.size].iter().position(reclaimable) else { return };
+        match self.queue.first() {
+            Some(&head) => self.assign(slot, head),
+            None => self.slots[slot] = Slot::Free,
+        }
+    }
+
+    /// Removes all claims from the queue, and wakes all waiters.
+    pub fn forget_claims(&mut self) {
+        while let Some(&head) = self.queue.first() {
+            self.strike_silently(head);
+        }
+        self.wake_all();
+    }
+
+    /// Takes the slots from all processes. Those whose owner is not inside become `left`.
+    fn lose_all(&mut self, left: Slot) {
+        for slot in &mut self.slots {
+            *slot = match *slot {
+                Slot::Held(owner) | Slot::Stale(owner) => Slot::Stale(owner),
+                Slot::Given(_) | Slot::Left => left,
+                Slot::Free => Slot::Free,
+            };
+        }
     }
 
     /// Records that `p` has left its critical section.
@@ -356,7 +439,7 @@ impl Hall {
         }
     }
 
-    fn wake_all(&mut self) {
+    pub fn wake_all(&mut self) {
         (0..MAX_PROCESSES).for_each(|p| self.wake(p));
     }
 }

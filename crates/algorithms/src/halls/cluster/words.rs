@@ -102,7 +102,9 @@ pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
         T1 { slot } => (4, slot, 0, 0),
         X1 { slot } => (5, slot, 0, 0),
         X2 { slot, to } => (6, slot, 0, to),
+        // A digit has room for eight kinds of lines.
         X3 { slot, anyway } => (7, slot, anyway.into(), 0),
+        T2 { slot } => (7, slot, 2, 0),
     };
     let mut word = Digits(0);
     [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, DIGIT as Word));
@@ -120,6 +122,7 @@ pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
         4 => T1 { slot },
         5 => X1 { slot },
         6 => X2 { slot, to },
+        _ if detail == 2 => T2 { slot },
         _ => X3 { slot, anyway: detail != 0 },
     };
     (p, line)
@@ -173,7 +176,17 @@ mod tests {
         assert_eq!(Hall::unpack(hall.pack()), hall);
         let slot = MAX_SLOTS - 1;
         let last = E3 { slot, was: Was::Stale, to: MAX_PROCESSES - 1 };
-        for line in [E1 { slot }, E2, last, E4, X2 { slot, to: 1 }, X3 { slot, anyway: true }] {
+        for line in [
+            E1 { slot },
+            E2,
+            last,
+            E4,
+            T1 { slot },
+            T2 { slot },
+            X2 { slot, to: 1 },
+            X3 { slot, anyway: true },
+            X3 { slot, anyway: false },
+        ] {
             assert_eq!(unpack_line(pack_line(2, line)), (2, line));
         }
     }

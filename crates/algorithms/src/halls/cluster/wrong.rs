@@ -11,7 +11,7 @@ use super::{
         Line::{self, *},
         Was,
     },
-    model::{Cast, ClusterModel, State},
+    model::{Cast, Casts, ClusterModel, State},
     register::{Answer, Hall, Slot, Transact, transact_by},
 };
 use crate::{
@@ -28,14 +28,15 @@ use State::At;
 pub type Wrong<C> = Changed<ClusterModel, C>;
 
 /// Changes lines of the model whose halls are those that the protocol allows.
-pub fn wrong<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
-    Changed::new(ClusterModel::new(cast, n, k))
+pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
+    Changed::new(ClusterModel::new(casts, n, k))
 }
 
 /// Changes lines of the model in which a process may have more than one claim.
-pub fn wrong_with_any_claims<C>(cast: Cast, n: usize, k: usize) -> Wrong<C> {
-    let halls = halls_with_any_claims(cast, cast.members(n), k);
-    Changed::new(ClusterModel::with_halls(cast, n, k, &halls))
+pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
+    let casts = casts.into();
+    let halls = halls_with_any_claims(casts, casts.members(n), k);
+    Changed::new(ClusterModel::with_halls(casts, n, k, &halls))
 }
 
 /// Models processes that, at the head of the queue, do not watch the claims of holders. The end of such
@@ -60,6 +61,36 @@ pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
         }
         hall.pack()
     }))
+}
+
+/// Removing a hall by force removes the records of its slots too, so a new hall assigns slots that are still held.
+pub fn thorough(n: usize, k: usize) -> ClusterModel {
+    ClusterModel::new(Cast::Remake, n, k).with_management(Cast::Remake, |word, _| {
+        let mut hall = Hall::unpack(word);
+        hall.forget_claims();
+        hall.slots.fill(Slot::Free);
+        hall.pack()
+    })
+}
+
+/// After the store has lost its history, slots are assigned at once, although a holder may be inside.
+pub fn hasty(n: usize, k: usize) -> ClusterModel {
+    ClusterModel::new(Cast::Wipe, n, k).with_management(Cast::Wipe, |word, _| {
+        let mut hall = Hall::unpack(word);
+        hall.forget_claims();
+        hall.slots.fill(Slot::Free);
+        hall.pack()
+    })
+}
+
+/// `reap` releases a slot as soon as its claim is gone, for example because the record of another machine says that
+/// it has been gone for long.
+pub fn eager(n: usize, k: usize) -> ClusterModel {
+    ClusterModel::new(Cast::Expiry | Cast::Reap, n, k).with_management(Cast::Reap, |word, _| {
+        let mut hall = Hall::unpack(word);
+        hall.reap(|slot| matches!(slot, Slot::Left | Slot::Stale(_)));
+        hall.pack()
+    })
 }
 
 /// Pairs another transaction with the protocol's conclusion from the answer.

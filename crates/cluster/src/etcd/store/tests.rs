@@ -6,7 +6,7 @@ use hallpass_algorithms::halls::cluster::Ask;
 use hallpass_testbed::{EtcdCluster, TIMEOUT};
 
 use super::*;
-use crate::{ClusterOptions, etcd::EtcdEngine};
+use crate::{ClusterOptions, etcd::EtcdEngine, records::ClaimRecord};
 
 /// Runs a test on a new hall with one slot.
 fn with_hall<F: Future<Output = ()>>(test: impl FnOnce(EtcdStore) -> F) {
