@@ -2,8 +2,10 @@
 #![deny(unsafe_code)]
 
 mod cancel;
+mod close;
 mod completions;
 mod demo;
+mod evict;
 mod follow;
 mod halls;
 mod jobserver;
@@ -12,6 +14,7 @@ mod list;
 mod location;
 mod log;
 mod man;
+mod metrics;
 mod output;
 mod programs;
 mod reap;
@@ -61,6 +64,14 @@ enum Command {
     Reap(reap::Args),
     /// Change the number of slots
     Resize(resize::Args),
+    /// Let nobody into a hall any more
+    Close(close::CloseArgs),
+    /// Let nobody into a hall any more, and wait until all holders have left
+    Drain(close::DrainArgs),
+    /// On etcd: take a slot away from a holder whose machine is known to be dead
+    Evict(evict::Args),
+    /// Print the state of halls for Prometheus
+    Metrics(metrics::Args),
     /// Remove halls
     Rm(rm::Args),
     /// Make waiters leave the queue
@@ -109,6 +120,10 @@ fn main() -> ExitCode {
         Command::Top(args) => halls::finish(top::run(args)),
         Command::Reap(args) => halls::finish(reap::run(args)),
         Command::Resize(args) => halls::finish(resize::run(args)),
+        Command::Close(args) => halls::finish(close::close(args)),
+        Command::Drain(args) => halls::finish(close::drain(args)),
+        Command::Evict(args) => halls::finish(evict::run(args)),
+        Command::Metrics(args) => halls::finish(metrics::run(args)),
         Command::Rm(args) => halls::finish(rm::run(args)),
         Command::Cancel(args) => halls::finish(cancel::run(args)),
         Command::Wait(args) => halls::finish(wait::run(args)),

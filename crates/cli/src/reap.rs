@@ -3,18 +3,22 @@
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
+use serde_json::json;
 
 use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
     output::outln,
-    snapshot::printable,
+    snapshot::{self, printable},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     /// The halls [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -24,11 +28,19 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     args.location.check_dir()?;
     let halls = args.location.open()?;
     let mut errors = ErrorReport::default();
+    let mut objects = Vec::new();
     for name in halls::chosen(&halls, args.names)? {
         match halls.reap(&name) {
+            Ok(dead) if args.json => objects.push(json!({ "name": name, "dead": dead })),
             Ok(dead) => outln!("{}: {dead} dead", printable(&name)),
-            Err(error) => errors.about(&error),
+            Err(error) => {
+                errors.about(&error);
+                objects.push(snapshot::unreadable(&name, &error));
+            }
         }
+    }
+    if args.json {
+        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
     }
     Ok(errors.exit_code())
 }

@@ -108,7 +108,7 @@ impl View {
 
     /// Returns how long a holder has had its slot, or a waiter has waited. Returns zero if the start is in the
     /// future. This happens if the clock was set back, or on another machine.
-    fn age(&self, one: &Participant) -> Duration {
+    pub fn age(&self, one: &Participant) -> Duration {
         self.seen.duration_since(one.since).unwrap_or_default()
     }
 

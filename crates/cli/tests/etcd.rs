@@ -169,6 +169,46 @@ fn halls_are_resized_reaped_and_removed() {
 }
 
 #[test]
+fn an_evicted_holder_is_stopped_and_its_slot_goes_to_the_next() {
+    let (_, halls) = halls!("evict");
+    // Without eviction, the slot of a vanished holder would be free much later than the test may take.
+    let mut holder = halls.hold(&["--ttl", "300", "-k", "1"], "x");
+    let mut waiter = halls.start(&["x", "echo", "in"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let vacant = halls.output("evict", &["x", "1"]);
+    assert_eq!(vacant.status.code(), Some(1));
+    assert!(said(&vacant).contains("slot 1 of hall `x` is not held"), "{}", said(&vacant));
+    // Neither hallpass nor its keeper can release the slot: their machine is dead.
+    for pid in [holder.keeper(), holder.pid()] {
+        common::send(pid, Signal::STOP);
+    }
+    halls.prints("evict", &["x", "0"]);
+    assert_eq!(waiter.line(), "in");
+    assert_eq!(waiter.leave().0, Some(0));
+    common::send(holder.keeper(), Signal::KILL);
+    holder.kill_hallpass();
+}
+
+#[test]
+fn halls_on_etcd_are_drained_and_measured() {
+    let (_, halls) = halls!("drain");
+    let holder = halls.hold(&["-k", "2"], "x");
+    let metrics = halls.prints("metrics", &[]);
+    for line in ["hallpass_slots{hall=\"x\"} 2", "hallpass_held{hall=\"x\"} 1"] {
+        assert!(metrics.lines().any(|other| other == line), "{metrics}");
+    }
+    let reaped: Value =
+        serde_json::from_str(&halls.prints("reap", &["--json"])).expect("it is JSON");
+    assert_eq!(reaped["halls"][0], serde_json::json!({ "name": "x", "dead": 0 }));
+    assert_eq!(halls.output("drain", &["-w", "0.3", "x"]).status.code(), Some(124));
+    let refused = halls.output("run", &["x", "true"]);
+    assert_eq!(refused.status.code(), Some(125));
+    assert!(said(&refused).contains("closed"), "{}", said(&refused));
+    assert_eq!(holder.leave().0, Some(0));
+    halls.prints("drain", &["x"]);
+}
+
+#[test]
 fn the_environment_may_name_the_cluster() {
     let (cluster, halls) = halls!("environment");
     let url = format!("{}/environment", cluster.url());

@@ -241,3 +241,27 @@ fn a_misspelt_directory_is_an_error() {
     let expected = format!("hallpass: there are no halls in {}\n", halls.path().display());
     assert_eq!(text(&output.stderr), expected);
 }
+
+#[test]
+fn a_drained_hall_is_closed_and_empty() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "1"], "x");
+    let waiter = halls.start(&["x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let metrics = halls.prints("metrics", &["x"]);
+    for line in ["hallpass_waiting{hall=\"x\"} 1", "hallpass_closed{hall=\"x\"} 0"] {
+        assert!(metrics.lines().any(|other| other == line), "{metrics}");
+    }
+    let late = halls.output("drain", &["-w", "0.3", "x"]);
+    assert_eq!(late.status.code(), Some(124));
+    assert!(text(&late.stderr).contains("x: slots are still held: 1"), "{}", text(&late.stderr));
+    assert_eq!(waiter.leave().0, Some(125), "a closed hall has no waiters");
+    assert_eq!(holder.leave().0, Some(0));
+    halls.prints("drain", &["x"]);
+    halls.prints("close", &["x"]);
+    let metrics = halls.prints("metrics", &[]);
+    assert!(metrics.contains("hallpass_closed{hall=\"x\"} 1"), "{metrics}");
+    let evicted = halls.output("evict", &["x", "0"]);
+    assert_eq!(evicted.status.code(), Some(1));
+    assert!(text(&evicted.stderr).contains("evict is for halls on etcd"));
+}

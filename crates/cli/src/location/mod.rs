@@ -70,6 +70,27 @@ impl Halls {
         Ok(())
     }
 
+    /// Closes a hall: newcomers and waiters get no slot, and holders keep theirs until they leave.
+    pub fn close(&self, name: &str) -> Result<(), Error> {
+        match self {
+            Halls::OnMachine(dir) => dir.open_existing(name)?.close(),
+            Halls::OnCluster(cluster) => cluster.open_existing(name)?.close()?,
+        }
+        Ok(())
+    }
+
+    /// Takes a slot away from its holder.
+    pub fn evict(&self, name: &str, slot: usize) -> Result<(), Error> {
+        match self {
+            Halls::OnMachine(_) => Err(Error::Options(
+                "evict is for halls on etcd: add --on URL. On this machine, `hallpass status` shows the \
+                 process that holds the slot: kill it"
+                    .into(),
+            )),
+            Halls::OnCluster(cluster) => Ok(cluster.open_existing(name)?.evict(slot)?),
+        }
+    }
+
     /// Removes a hall.
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
         match self {

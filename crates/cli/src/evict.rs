@@ -1,0 +1,27 @@
+//! `hallpass evict`: takes a slot away from a holder whose machine is known to be dead.
+
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+
+use crate::location::{Error, LocationArgs};
+
+/// Use this only if the holder has certainly stopped, for example because its machine is switched off. If it still
+/// runs, hallpass stops it a moment later, and until then two commands may have the slot. Without this command, the
+/// slot becomes free after at most about twice the ttl.
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    location: LocationArgs,
+    /// The hall
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The slot, as `hallpass status` shows it
+    #[arg(value_name = "SLOT")]
+    slot: usize,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, Error> {
+    args.location.open()?.evict(&args.name, args.slot)?;
+    Ok(ExitCode::SUCCESS)
+}
