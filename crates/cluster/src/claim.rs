@@ -287,7 +287,7 @@ impl Claim {
         while self.health().lost.is_none() {
             let pause = match failed {
                 // Try again long before it is too late, but not at once, and not all holders together.
-                true => (self.ttl / 50).mul_f64(0.5 + fastrand::f64()),
+                true => (self.renewal_interval() / 5).mul_f64(0.5 + fastrand::f64()),
                 false => (last + self.renewal_interval()).saturating_sub(self.clock.now()),
             };
             tokio::select! {

@@ -61,7 +61,7 @@ impl Client {
             login: options.etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
             history: History::default(),
             patience: Patience::new(options.attempt_times()),
-            login_timeout: options.command_timeout.min(options.ttl / 2),
+            login_timeout: (options.ttl / 2).min(2 * options.command_timeout),
         };
         Ok(Client { shared: Arc::new(shared) })
     }
