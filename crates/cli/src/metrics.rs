@@ -27,9 +27,11 @@ type Gauge = (&'static str, &'static str, fn(&View) -> f64);
 const GAUGES: [Gauge; 7] = [
     ("hallpass_slots", "Number of slots", |hall| hall.status.slots as f64),
     ("hallpass_held", "Number of holders that are alive", |hall| hall.held() as f64),
-    ("hallpass_vanished", "Number of holders that have vanished and whose slot is not free yet", |hall| {
-        (hall.status.holders.len() - hall.held()) as f64
-    }),
+    (
+        "hallpass_vanished",
+        "Number of holders that have vanished and whose slot is not free yet",
+        |hall| (hall.status.holders.len() - hall.held()) as f64,
+    ),
     ("hallpass_waiting", "Number of waiters", |hall| hall.status.waiters.len() as f64),
     ("hallpass_closed", "1 if the hall is closed", |hall| f64::from(u8::from(hall.status.closed))),
     ("hallpass_longest_hold_seconds", "How long the oldest holder has had its slot", |hall| {

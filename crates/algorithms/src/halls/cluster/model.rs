@@ -197,9 +197,7 @@ impl ClusterModel {
             Wipe => Op::AtomicUpdate(register::wipe, 0),
             Attach => Op::AtomicUpdate(register::attach, 0),
             Close => Op::AtomicUpdate(register::close, 0),
-            Timeout | Mortal | Expiry | Unheard | Try => {
-                Op::AtomicUpdate(register::turn_clock, 0)
-            }
+            Timeout | Mortal | Expiry | Unheard | Try => Op::AtomicUpdate(register::turn_clock, 0),
         }
     }
 
