@@ -239,8 +239,8 @@ pub unsafe extern "C" fn hallpass_close(hall: *const Hall) -> HallpassResult {
     })
 }
 
-/// Frees the slots of dead processes. Waiters do this by themselves. The function writes the number of holders and
-/// waiters that were dead to `dead`, unless this is `NULL`.
+/// Frees the slots of dead processes. Waiters do this by themselves. The function writes to `dead` how many records of
+/// dead processes it removed, unless `dead` is `NULL`.
 ///
 /// # Safety
 /// `hall` is a handle; `dead` is `NULL` or valid for a write.

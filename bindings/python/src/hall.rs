@@ -142,7 +142,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Frees the slots of dead processes, and returns how many holders and waiters were dead.
+    /// Frees the slots of dead processes, and returns how many records of dead processes it removed.
     ///
     /// Waiters do this by themselves. While nobody waits, call it before ``available`` or ``status()`` to get exact
     /// figures.

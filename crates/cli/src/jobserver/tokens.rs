@@ -260,8 +260,8 @@ impl Server {
         }
     }
 
-    /// Takes back tokens that no client uses. If others wait for a slot, takes back all of them, otherwise all but
-    /// one.
+    /// Takes back all but one of the tokens that no client has taken. If the last of them is unused for [`UNUSED`]
+    /// while others wait for a slot, takes it back too.
     fn give_up_unused(&mut self) -> Result<(), Failure> {
         let mut surplus = self.tokens.offered()?.saturating_sub(1);
         let is_unused = self.request.is_none() && self.offered_at.elapsed() >= UNUSED;
