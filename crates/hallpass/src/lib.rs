@@ -37,8 +37,8 @@
 //!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
 //!   waiters; not with a small request behind a large one; and not as a holder that has just left and comes
 //!   back. A slot that becomes free goes directly to the first waiter, which does not have to win a race when it
-//!   wakes up. [`Builder::bypass`] trades some of this for throughput: at most that many newcomers overtake a
-//!   waiter, and nobody starves. [`Builder::barging`] gives up the guarantee.
+//!   wakes up. [`Builder::bypass`] trades some order for throughput: a limited number of newcomers may overtake a
+//!   waiter, but nobody starves. [`Builder::barging`] gives up the guarantee.
 //! - **No lost wake-ups.** A waiter is woken when its turn comes, even if other callers give up, drop their
 //!   futures, time out or resize the hall.
 //! - **Memory ordering.** Dropping a pass *happens before* the acquire that gets its slot. The next holder
@@ -59,8 +59,8 @@
 //!   contrast, can be killed at any time. `SharedHall` (feature `processes`) tolerates this.
 //! - A blocking call parks the thread. Do not block in the poll function of a future, because this stops the
 //!   executor. If the executor parks its thread, the blocking call may even consume a wake-up of the executor.
-//! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself forever. Ask
-//!   for both at once: [`Hall::acquire_many`].
+//! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself forever.
+//!   Ask for both at once: [`Hall::acquire_many`].
 //! - At most [`MAX_SLOTS`] slots, and at most 2^27 - 1 waiters.
 //!
 //! # Tasks and cancellation
@@ -88,10 +88,10 @@
 //!
 //! # Several slots at once
 //!
-//! [`Hall::acquire_many`] takes `m` slots together. The request waits in the same queue as requests for one slot. While
-//! it is first, slots that become free stay free for it, so many small requests cannot starve it. The price is
-//! *head-of-line blocking*: the waiters behind it wait although slots are free. A request for more slots than the hall
-//! has is an error.
+//! [`Hall::acquire_many`] takes `m` slots together. The request waits in the same queue as requests for one slot.
+//! While it is first, slots that become free stay free for it, so many small requests cannot starve it. The price
+//! is *head-of-line blocking*: the waiters behind it wait although slots are free. A request for more slots than
+//! the hall has is an error.
 //!
 //! # Resizing, closing, forgetting
 //!
@@ -107,14 +107,15 @@
 //! # Cost
 //!
 //! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
-//! read-modify-write. Above 32 slots, both take two read-modify-writes, because the slot numbers are in separate words.
-//! Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that of a task
-//! is in its future. There are three exceptions. Above 32 slots, the first pass allocates the slot numbers, and a
-//! request for several slots allocates a list. A call that admits several tasks at once allocates a list of their
-//! wakers. A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
+//! read-modify-write. Above 32 slots, both take two read-modify-writes, because the slot numbers are in separate
+//! words. Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that
+//! of a task is in its future. There are three exceptions. Above 32 slots, the first pass allocates the slot
+//! numbers, and a request for several slots allocates a list. A call that admits several tasks at once allocates a
+//! list of their wakers. A hall takes 128 bytes: one cache line for callers that find a slot free, and one for
+//! callers that wait.
 //!
-//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case there
-//! are more threads than cores. Then it parks.
+//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case
+//! there are more threads than cores. Then it parks.
 //!
 //! # For users of tokio's semaphore
 //!

@@ -12,8 +12,8 @@ use crate::sys;
 
 /// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) from another thread.
 ///
-/// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, every later wait with this
-/// value ends at once.
+/// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, this wait and every later wait
+/// with the same value end at once.
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,

@@ -305,7 +305,8 @@ impl Environment for NativeEnvironment<'_> {
         self.wake.blind = false;
     }
 
-    /// Watches a process, unless it belongs to this process of the operating system, which cannot outlive it.
+    /// Watches a process. It does not watch other registrations of the same process of the operating system, because
+    /// all of them die together.
     fn watch(&mut self, (): (), process: usize) {
         let alive = self.wake.last_alive.take().filter(|alive| alive.record == process);
         self.wake.watched.extend(alive);

@@ -44,14 +44,14 @@ impl Builder {
     ///
     /// Use this if many threads share few cores and hold passes for a short time. A fair hall hands a free slot to a
     /// waiting thread, and the slot stays unused until that thread is awake. With a limit such as 64, a thread that
-    /// is running already may use the slot in the meantime. The wait stays bounded: nobody starves, and a waiter that
-    /// was overtaken `limit` times is the next to get in after the waiters before it.
+    /// is running already may use the slot in the meantime. The wait stays bounded, and nobody starves: once a waiter
+    /// was overtaken `limit` times, only the waiters before it get slots before it does.
     ///
-    /// - Any caller counts as a newcomer until it joins the queue: a thread or a task, with `acquire` or `try_acquire`,
-    ///   for one slot or for several at once.
-    /// - A task that waits for one slot gets it as soon as it is free, as in a fair hall. Newcomers overtake threads that
-    ///   sleep, and callers that wait for several slots.
-    /// - Waiters get in in the order of their arrival.
+    /// - Every caller counts as a newcomer until it joins the queue. It may be a thread or a task, may call
+    ///   `acquire` or `try_acquire`, and may ask for one slot or for several at once.
+    /// - A task that waits for one slot gets it as soon as it is free, as in a fair hall. Newcomers overtake
+    ///   threads that sleep, and callers that wait for several slots.
+    /// - Waiters get slots in the order of their arrival.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

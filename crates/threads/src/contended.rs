@@ -16,14 +16,14 @@ use crate::{
     wake::WakeHandle,
 };
 
-/// What a newcomer does when no more newcomers may overtake.
+/// The action of a newcomer when no more newcomers may overtake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// It lets other threads run, and tries again.
+    /// The newcomer lets other threads run, and tries again.
     Yield,
-    /// It queues at once, because a task must not keep its thread.
+    /// The newcomer queues at once. A task does this, because it must not block its thread.
     Queue,
-    /// It gives up.
+    /// The newcomer gives up.
     Never,
 }
 
@@ -66,12 +66,12 @@ impl Hall {
         if !M::BYPASSES {
             return None;
         }
-        // The server may be a thread that is still asleep. A caller that does not wait must not wait for it: it
-        // does not queue, and tries until it is in or refused.
+        // The server may be a thread that is still asleep. A caller that does not wait must not wait for the
+        // server. So it does not queue, and tries until it gets its slots or is refused.
         let tries = if pause == Pause::Never { u32::MAX } else { OVERTAKE_TRIES };
         overtake::<P, _>(&mut &*self, need, tries, || {
             if pause == Pause::Yield {
-                thread::yield_now(); // a waiter gets in first, if its thread runs now
+                thread::yield_now(); // if the thread of a waiter runs now, this waiter gets a slot first
             }
             pause == Pause::Yield
         })
@@ -161,7 +161,7 @@ impl Hall {
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn run_as<P: Pool, M: Policy>(&self, node: &Node, at: Stage, stop: Stop) -> End {
-        // A task never waits here, except for another server.
+        // Here a task never waits, except for another server.
         let mut environment = NativeEnvironment::new(self, Deadline::Now);
         // SAFETY: the caller's promise.
         unsafe { environment.run::<P, M>(node.into(), at, stop) }

@@ -22,8 +22,8 @@ use crate::{
 /// How many grants a server makes before it makes the head of the queue the server.
 const MAX_GRANTS: u32 = 64;
 
-/// How often a newcomer tries again to overtake, after it was refused or another caller was faster, before it
-/// queues. Each waiter in the queue costs a switch to its thread, so it pays to stay out of it.
+/// How often a newcomer tries to overtake before it queues. It tries again after it was refused, or after another
+/// caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to queue.
 pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// Identifies a waiter.
@@ -34,8 +34,8 @@ pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
     /// The caller's node, between lines L4 and L5.
     joining: Option<Waiter>,
-    /// Wakes the waiter that was last removed from the queue. Every line that puts it here is followed by one that
-    /// takes it out, so there is nothing to drop.
+    /// Wakes the waiter that was last removed from the queue. After every line that puts a handle here, another
+    /// line takes it out, so there is nothing to drop.
     handle: ManuallyDrop<Option<WakeHandle>>,
     /// Wakes the tasks that got a grant. This happens after this caller has stopped serving. Every run wakes all of
     /// them, so there is nothing to drop.
@@ -91,8 +91,8 @@ impl<'a> NativeEnvironment<'a> {
         at: Stage,
         stop: Stop,
     ) -> End {
-        // Most runs begin at a stage that is known here, and then end or check for a grant. This way, the compiler
-        // leaves out all others.
+        // Most runs begin at a stage that is known here, and then end or check for a grant. Here the compiler can
+        // leave out the code for all other stages.
         let mut result = advance::<P, M, _>(self, me, at);
         if let Advance::Goto(Stage::Check) = result {
             result = advance::<P, M, _>(self, me, Stage::Check);
@@ -107,7 +107,7 @@ impl<'a> NativeEnvironment<'a> {
         end
     }
 
-    /// Goes on with a run.
+    /// Continues a run.
     #[inline(never)]
     fn go_on<P: Pool, M: Policy>(&mut self, me: Waiter, mut result: Advance, stop: Stop) -> End {
         loop {

@@ -219,7 +219,7 @@ impl<H: AsHall> Entering<H> {
         by_mode!(hall.mode, hall.overtake(self.node.need, Pause::Queue)).map(Ok)
     }
 
-    /// Joins the queue again: the future was woken to try again, and failed. It has left the queue. The future is pinned.
+    /// Joins the queue again. The future was woken to try again, failed, and has left the queue. It is pinned.
     #[cold]
     fn join_again(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
         loop {

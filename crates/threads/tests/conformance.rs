@@ -148,8 +148,8 @@ mod wide {
     conformance!(Wide: many, tasks, forget);
 }
 
-/// Halls in which newcomers may overtake: all behaviours except those of strict order, which are in
-/// `behaviour/bypass.rs` in another form.
+/// Runs all behaviours except those of strict order on halls in which newcomers may overtake.
+/// `behaviour/bypass.rs` tests the order of such halls.
 macro_rules! with_bypass {
     ($($topic:ident: $($behaviour:ident),+;)+) => {
         mod bypass {

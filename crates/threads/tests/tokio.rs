@@ -1,4 +1,4 @@
-//! The cooperative budget of tokio (feature `tokio`).
+//! Tests of the cooperative budget of tokio (feature `tokio`).
 #![cfg(feature = "tokio")]
 
 use std::{cell::Cell, future::Future, pin::pin, rc::Rc, task::Poll};
@@ -32,7 +32,7 @@ fn a_loop_of_free_slots_lets_other_tasks_run() {
     });
 }
 
-/// A future that waits costs no budget, and a poll without budget takes no slot.
+/// A future that waits uses no budget. A poll without budget takes no slot.
 #[test]
 fn a_poll_without_budget_leaves_the_hall_as_it_was() {
     run(async {

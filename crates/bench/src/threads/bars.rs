@@ -1,4 +1,4 @@
-//! The bars that `Hall` is measured against, in one table.
+//! The performance goals of `Hall` (*bars*), in one table.
 
 use hallpass_threads::Hall;
 
@@ -30,7 +30,7 @@ struct Figures {
     fairness: Option<f64>,
 }
 
-/// A bar: the figures are to be at most, or at least, this.
+/// A bar: an upper or lower limit for the figures.
 #[derive(Clone, Copy, Debug)]
 enum Bar {
     ToTokio(f64),
@@ -87,7 +87,7 @@ fn figures(outcome: &Outcome, row: &Row) -> Figures {
     }
 }
 
-/// Returns all bars, one line each, with the figures that they are about.
+/// Returns all bars, one line each, with the figures to which they apply.
 pub fn table(report: &Report) -> String {
     let heading =
         ["work", "contestant", "bar", "met", "x tokio", "x async-lock", "x floor", "min/mean"];

@@ -1,4 +1,4 @@
-//! Halls with a limit on overtaking.
+//! Tests of halls with a limit on overtaking.
 
 use std::{
     sync::{
@@ -17,7 +17,7 @@ fn halls(k: usize, limit: u32) -> [Arc<Hall>; 2] {
     [32, 100].map(|max| Arc::new(Hall::builder(k).bypass(limit).max_slots(max).build().unwrap()))
 }
 
-/// Returns how many newcomers get in while somebody waits.
+/// Returns how many newcomers get a slot while another caller waits.
 fn overtakes(hall: &Hall) -> u32 {
     let mut count = 0;
     while hall.try_acquire().is_ok() {
@@ -29,7 +29,7 @@ fn overtakes(hall: &Hall) -> u32 {
 }
 
 #[test]
-fn as_many_newcomers_overtake_a_thread_as_the_limit_says() {
+fn the_limit_is_the_number_of_newcomers_that_overtake_a_thread() {
     for limit in [0, 1, 2, 64] {
         for hall in halls(2, limit) {
             let held = hall.acquire().unwrap();
@@ -106,9 +106,9 @@ fn waiters_that_give_up_leave_no_debt() {
     }
 }
 
-/// A thread that always comes back at once cannot keep another out.
+/// A thread that leaves and comes back at once, again and again, cannot starve another thread.
 #[test]
-fn a_thread_that_comes_back_at_once_keeps_nobody_out() {
+fn a_thread_that_comes_back_at_once_starves_nobody() {
     for hall in halls(1, 64) {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -125,7 +125,7 @@ fn a_thread_that_comes_back_at_once_keeps_nobody_out() {
 }
 
 #[test]
-fn no_limit_is_barging() {
+fn a_hall_without_a_limit_is_a_barging_hall() {
     for hall in halls(2, u32::MAX) {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_many_async(2)).waits();

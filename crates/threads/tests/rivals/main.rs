@@ -1,9 +1,10 @@
-//! The behaviours that the tests of other semaphores check, for the API of `Hall`: one module each for tokio's
-//! `Semaphore`, async-lock's `Semaphore` and Go's `semaphore.Weighted`. The tests are written anew. Where a hall behaves
-//! differently on purpose, the test states what the hall does, and its comment names the difference.
+//! Checks that a `Hall` has the behaviours that the tests of other semaphores check. There is one module each for
+//! tokio's `Semaphore`, async-lock's `Semaphore` and Go's `semaphore.Weighted`. The tests are new code. If a hall
+//! behaves differently on purpose, the test checks the behaviour of the hall, and its comment names the
+//! difference.
 //!
-//! Every test runs on fair halls of both kinds (slots in the word, and beside it) and, if it does not depend on strict
-//! order, on halls in which newcomers may overtake.
+//! Every test runs on fair halls of both kinds (narrow and wide). If it does not depend on strict order, it also
+//! runs on halls in which newcomers may overtake.
 
 mod of_async_lock;
 mod of_go;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use hallpass_threads::Hall;
 
-/// Makes halls with `k` slots: fair ones, and ones in which newcomers may overtake.
+/// Makes halls with `k` slots: fair halls, and halls in which newcomers may overtake.
 fn all_halls(k: usize) -> Vec<Arc<Hall>> {
     let mut halls = support::halls(k);
     for (bypass, max) in [(1, 32), (64, 100), (u32::MAX, 32), (u32::MAX, 100)] {

@@ -1,4 +1,4 @@
-//! async-lock: its tests of `Semaphore`.
+//! The behaviours that the tests of async-lock's `Semaphore` check.
 
 use std::{
     sync::{
@@ -60,7 +60,8 @@ fn one_slot_is_a_mutex() {
                 scope.spawn(|| {
                     for _ in 0..100 {
                         let pass = pollster::block_on(hall.acquire_async()).unwrap();
-                        let mut counter = counter.try_lock().expect("nobody else is inside");
+                        let mut counter =
+                            counter.try_lock().expect("no other thread holds the slot");
                         *counter += 1;
                         drop(counter);
                         drop(pass);
@@ -73,9 +74,9 @@ fn one_slot_is_a_mutex() {
     }
 }
 
-/// Two holders of two slots meet inside.
+/// Two threads hold the two slots at the same time.
 #[test]
-fn two_holders_are_inside_at_once() {
+fn two_threads_hold_slots_at_once() {
     for hall in all_halls(2) {
         let (tell, told) = mpsc::channel();
         let (answer, answered) = mpsc::channel();
@@ -104,7 +105,7 @@ fn an_owned_pass_has_no_lifetime() {
     assert_eq!(make().slot(), 0);
 }
 
-/// A future that is dropped after it was woken passes the wake-up on.
+/// If a future is dropped after it was woken, the next waiter is woken.
 #[test]
 fn a_wake_up_is_not_lost_with_its_future() {
     for hall in all_halls(1) {

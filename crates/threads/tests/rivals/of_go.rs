@@ -1,4 +1,4 @@
-//! Go: the tests of `golang.org/x/sync/semaphore`.
+//! The behaviours that the tests of Go's `golang.org/x/sync/semaphore` check.
 
 use std::{
     sync::Arc,
@@ -13,7 +13,7 @@ use crate::{
     support::{Task, assert_all_slots_free, halls, queue},
 };
 
-/// Threads hammer the hall with requests of different sizes.
+/// Threads make many requests of different sizes.
 #[test]
 fn requests_of_all_sizes_end() {
     for hall in all_halls(10) {
@@ -57,8 +57,8 @@ fn trying_succeeds_only_if_enough_is_free() {
     }
 }
 
-/// Go lets a request that is too big wait until its context is cancelled. A hall refuses it at once. In both, others are
-/// not blocked by it.
+/// In Go, a request that is too big waits until its context is cancelled. A hall refuses it at once. In both, it
+/// does not block other requests.
 #[test]
 fn a_request_that_is_too_big_blocks_nobody() {
     for hall in all_halls(2) {
@@ -70,7 +70,7 @@ fn a_request_that_is_too_big_blocks_nobody() {
     }
 }
 
-/// Small requests keep coming, and a large one gets in.
+/// Small requests keep coming, and a large request gets its slots.
 #[test]
 fn a_large_request_does_not_starve() {
     for bypass in [0, 1, 64] {
@@ -99,9 +99,9 @@ fn a_large_request_does_not_starve() {
     }
 }
 
-/// A large request at the head of the queue is cancelled, and the small ones behind it get in at once.
+/// A large request at the head of the queue is cancelled, and the small requests behind it get slots at once.
 #[test]
-fn a_cancelled_request_lets_in_those_behind_it() {
+fn the_waiters_behind_a_cancelled_request_get_slots() {
     for hall in halls(10) {
         let held = hall.acquire().unwrap();
         let large = Task::new(hall.acquire_many_async(10)).waits();
@@ -114,9 +114,9 @@ fn a_cancelled_request_lets_in_those_behind_it() {
     }
 }
 
-/// The same with a thread whose time is over.
+/// A large request of a thread times out, and the small requests behind it get slots at once.
 #[test]
-fn a_request_whose_time_is_over_lets_in_those_behind_it() {
+fn the_waiters_behind_a_request_that_times_out_get_slots() {
     for hall in halls(10) {
         let held = hall.acquire().unwrap();
         let limit = Duration::from_millis(300);
@@ -129,8 +129,8 @@ fn a_request_whose_time_is_over_lets_in_those_behind_it() {
     }
 }
 
-/// A request that was cancelled before it is made still succeeds in Go if a slot is free. So does a deadline that has
-/// passed.
+/// In Go, a request whose context is already cancelled still succeeds if a slot is free. In a hall, a request whose
+/// deadline has passed does too.
 #[test]
 fn a_free_slot_is_taken_even_if_time_is_over() {
     for hall in all_halls(1) {

@@ -1,4 +1,5 @@
-//! tokio: `sync_semaphore`, `sync_semaphore_owned` and the tests of its batch semaphore.
+//! The behaviours that the tests of tokio's semaphores check (`sync_semaphore`, `sync_semaphore_owned`, and its batch
+//! semaphore).
 
 use std::{sync::Arc, thread};
 
@@ -9,9 +10,9 @@ use crate::{
     support::{Task, assert_all_slots_free, halls, queue},
 };
 
-/// A hall cannot be made without slots. It can be paused, which is the same for its callers.
+/// A hall cannot be made without slots. But it can be paused, which has the same effect for its callers.
 #[test]
-fn without_permits_nobody_gets_in_until_some_are_added() {
+fn without_permits_callers_wait_until_permits_are_added() {
     for hall in all_halls(1) {
         hall.resize(0).unwrap();
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
@@ -24,7 +25,7 @@ fn without_permits_nobody_gets_in_until_some_are_added() {
 }
 
 #[test]
-fn a_permit_can_be_tried_for_and_comes_back() {
+fn try_acquire_takes_a_permit_that_can_be_taken_again_after_its_release() {
     for hall in all_halls(1) {
         let pass = hall.try_acquire().unwrap();
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
@@ -49,9 +50,9 @@ fn several_permits_are_taken_together_or_not_at_all() {
     }
 }
 
-/// tokio's `acquire_many(0)` waits behind others. A hall's never waits.
+/// tokio's `acquire_many(0)` waits behind other waiters. In a hall, it never waits.
 #[test]
-fn zero_permits_are_always_there() {
+fn a_request_for_zero_permits_always_succeeds() {
     for hall in all_halls(1) {
         assert!(hall.try_acquire_many(0).unwrap().is_empty());
         let held = hall.acquire().unwrap();
@@ -90,7 +91,7 @@ fn waiting_tasks_get_permits_one_after_another() {
     }
 }
 
-/// tokio hands permits to a large request bit by bit. A hall leaves the slots free until there are enough.
+/// tokio gives permits to a large request one by one. A hall leaves the slots free until there are enough.
 #[test]
 fn a_large_request_waits_for_all_of_its_permits() {
     for hall in halls(8) {
@@ -133,7 +134,8 @@ fn a_forgotten_permit_is_gone() {
     }
 }
 
-/// tokio's `forget_permits` takes free permits only. `remove_slots` also takes those that are held, when they are free.
+/// tokio's `forget_permits` takes only free permits. `remove_slots` also takes permits that are held, as soon as
+/// they are free.
 #[test]
 fn permits_can_be_taken_away() {
     for hall in all_halls(10) {
@@ -219,7 +221,7 @@ fn a_closed_semaphore_gives_no_permits() {
 }
 
 #[test]
-fn a_dropped_future_returns_what_it_was_given() {
+fn a_dropped_future_releases_its_permits() {
     for hall in all_halls(10) {
         let held = hall.acquire_many(8).unwrap();
         let task = Task::new(hall.acquire_many_async(8)).waits();
@@ -250,7 +252,7 @@ fn an_owned_permit_outlives_other_references() {
 }
 
 #[test]
-fn many_tasks_on_many_threads_get_in_and_out() {
+fn many_tasks_on_many_threads_acquire_and_release() {
     for hall in all_halls(5) {
         let threads: Vec<_> = (0..8)
             .map(|_| {
