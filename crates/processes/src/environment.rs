@@ -2,26 +2,26 @@
 //! are words of the hall's file. Named pipes (lifelines) carry wake-ups and show which processes are alive.
 
 use std::{
-    hint, mem,
+    mem,
     os::fd::OwnedFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::SeqCst},
     },
-    thread,
     time::Duration,
 };
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    halls::processes::{Card, Environment, Life, Line, Phase, step},
+    halls::processes::{Environment, Life, Line, step},
 };
 use hallpass_common::Limit;
 
 use crate::{
     lifelines::Owner,
+    linger::{self, Crowded},
     shared_state::SharedState,
-    sys::{self, lifeline},
+    sys::{self, lifeline, nap},
 };
 
 /// A line of a passage, with the types of this environment.
@@ -41,7 +41,7 @@ impl Patience<'_> {
     /// The patience of a passage that waits without a limit.
     pub(crate) const ENDLESS: Self = Patience { limit: Limit::Never, given_up: None };
 
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.limit.is_over() || self.given_up.is_some_and(|given_up| given_up.load(SeqCst))
     }
 }
@@ -61,9 +61,6 @@ pub(crate) enum End {
     /// The run was ended because it would never end: another program has changed the words.
     Lost,
 }
-
-/// How many times a waiter reads its card before it sleeps.
-const LOOKS: u32 = 200;
 
 /// The longest sleep of a waiter that cannot watch a process, for example because it has no free descriptor. It looks
 /// again after that.
@@ -93,6 +90,7 @@ pub(crate) struct WakeSources {
     blind: bool,
     /// Whether the waiter should look again although no process has woken it.
     look_again: bool,
+    crowded: Crowded,
 }
 
 struct Watched {
@@ -106,7 +104,8 @@ struct Watched {
 impl WakeSources {
     pub(crate) fn new(id: i64, own: Arc<OwnedFd>) -> Self {
         let (last_alive, watched, gone) = (None, Vec::new(), None);
-        WakeSources { id, own, last_alive, watched, gone, blind: false, look_again: false }
+        let crowded = Crowded::default();
+        WakeSources { id, own, last_alive, watched, gone, blind: false, look_again: false, crowded }
     }
 
     /// Stops watching other processes.
@@ -131,6 +130,10 @@ impl NativeEnvironment<'_> {
         let mut lines = 0;
         loop {
             at = match step(self, me, at) {
+                Next::Goto(line @ Line::W1) => {
+                    self.linger();
+                    line
+                }
                 Next::Goto(line) => line,
                 Next::Spin(line) => {
                     self.sleep();
@@ -161,20 +164,18 @@ impl NativeEnvironment<'_> {
         None
     }
 
+    /// Waits for a short time before line W1, in case a slot is given soon.
+    fn linger(&mut self) {
+        if !matches!(self.patience.limit, Limit::Now) {
+            linger::linger(self.hall, self.me, &mut self.wake.crowded, &self.patience);
+        }
+    }
+
     /// Sleeps until another process wakes this one, the kernel reports a watched process, or the time is over.
     fn sleep(&mut self) {
         if matches!(self.patience.limit, Limit::Now) {
             return;
         }
-        let card = self.hall.file.card(self.me);
-        for _ in 0..LOOKS {
-            if Card::unpack(card.load(SeqCst)).phase != Phase::Waiting {
-                break;
-            }
-            hint::spin_loop();
-        }
-        thread::yield_now();
-
         let WakeSources { own, watched, blind, .. } = &*self.wake;
         let blind = *blind;
         let max = if blind { MAX_SLEEP_BLIND } else { MAX_SLEEP };
@@ -231,11 +232,19 @@ impl Environment for NativeEnvironment<'_> {
         op.apply(self.hall.file.link(process)).wrapping_sub(1)
     }
 
+    fn followed(&mut self, process: usize, op: Op) -> Word {
+        op.apply(self.hall.file.followed(process))
+    }
+
     fn ring(&mut self, process: usize) {
         let id = self.hall.file.owner(process).load(SeqCst);
         if id != lifeline::NOBODY {
             self.hall.lifelines.ring(self.hall.dir(), id);
         }
+    }
+
+    fn nudge(&mut self, process: usize) {
+        nap::end(self.hall.file.nap(process));
     }
 
     fn rung(&mut self, _: usize) -> bool {

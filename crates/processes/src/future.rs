@@ -71,7 +71,7 @@ impl Future for Acquire {
         let Some(helper) = &self.helper else {
             // A free slot needs no thread.
             match self.hall.try_acquire_owned() {
-                Err(Error::NoPermits) => {}
+                Err(Error::NoPermits | Error::Full { .. }) => {}
                 done => return Poll::Ready(done),
             }
             return match self.start_helper(context.waker().clone()) {

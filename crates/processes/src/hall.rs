@@ -117,7 +117,8 @@ impl SharedHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
-    /// - [`Error::Full`] if the hall has no room for another registration.
+    /// - [`Error::Full`] if the hall has no room for another registration and the caller does not wait. A caller that
+    ///   waits joins the queue when there is room.
     /// - [`Error::System`] if the first passage of this process cannot create its pipe, for example
     ///   because the disk is full or too many files are open.
     /// - [`Error::Damaged`] if another program has overwritten the hall's file.
@@ -215,10 +216,10 @@ impl SharedHall {
         cancel: &Cancel,
         deadline: Option<Instant>,
     ) -> Result<SharedPass<'_>, Error> {
-        let registration = self.handle.registration()?;
-        cancel.watch(registration.own_lifeline());
         let limit = deadline.map_or(Limit::Never, Limit::Until);
         let patience = Patience { limit, given_up: Some(cancel.flag()) };
+        let registration = self.handle.awaited_registration(patience)?;
+        cancel.watch(registration.own_lifeline());
         let entered = self.handle.wait(registration, patience);
         cancel.unwatch();
         self.borrowed(entered)
@@ -274,9 +275,9 @@ impl SharedHall {
 
     /// Waits in the queue until a slot is free and takes it, or until another thread cancels the wait.
     pub(crate) fn acquire_owned_unless(&self, cancel: &Cancel) -> Result<OwnedSharedPass, Error> {
-        let registration = self.handle.registration()?;
-        cancel.watch(registration.own_lifeline());
         let patience = Patience { limit: Limit::Never, given_up: Some(cancel.flag()) };
+        let registration = self.handle.awaited_registration(patience)?;
+        cancel.watch(registration.own_lifeline());
         let entered = self.handle.wait(registration, patience);
         cancel.unwatch();
         self.owned(entered)
@@ -315,7 +316,7 @@ impl SharedHall {
         check_slots(k)?;
         self.handle.state.prepare_slots(k)?;
         // Register first. Once the size is changed, this process must be able to serve waiters.
-        let mut registration = self.handle.registration()?;
+        let mut registration = self.handle.reserved_registration()?;
         let size = self.handle.state.file.size();
         let old = size.load(SeqCst);
         let closed = old == 0 || size.compare_exchange(old, k as i64, SeqCst, SeqCst) == Err(0);
@@ -388,7 +389,7 @@ impl SharedHall {
     /// ```
     pub fn reap(&self) -> Result<usize, Error> {
         let state = &self.handle.state;
-        let mut registration = self.handle.registration()?;
+        let mut registration = self.handle.reserved_registration()?;
         let mut environment = registration.environment(state, Patience::NONE);
         let mut dead = 0;
         for process in 0..environment.processes() {

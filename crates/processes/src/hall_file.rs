@@ -9,7 +9,7 @@ use std::{
     io,
     os::fd::AsFd,
     path::Path,
-    sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst},
+    sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering::SeqCst},
 };
 
 use hallpass_algorithms::halls::processes as machine;
@@ -20,17 +20,22 @@ use crate::{
     sys::{self, Mapping},
 };
 
-/// The maximum number of registrations in a hall.
+/// The maximum number of registrations for passages in a hall.
 ///
 /// Each passage needs a registration from its arrival until its pass is dropped. A process keeps idle registrations
 /// for its next passages until it drops its last handle of the hall.
-pub const MAX_REGISTRATIONS: usize = machine::PROCESSES_IN_TAG;
+pub const MAX_REGISTRATIONS: usize = RECORDS - RESERVED;
+
+/// The number of records that a file has room for.
+pub(crate) const RECORDS: usize = machine::PROCESSES_IN_TAG;
+/// The last records are not for passages: a hall that is full can still be resized, reaped and removed.
+const RESERVED: usize = 16;
 
 // The machine and the file have room for every hall that the common rules allow.
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
 /// The version of the layout. Every change of the layout changes it.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
 
 /// The size of a cache line. Words that different processes write are on different lines.
@@ -55,12 +60,14 @@ const RECORD: usize = 4 * LINE;
 const CARD: usize = 0;
 const OWNER: usize = 8;
 const LINK: usize = 16;
+const FOLLOWED: usize = 24;
+const NAP: usize = 32;
 const PROCESS: usize = LINE;
 const SINCE: usize = LINE + 8;
 const COMMAND: usize = LINE + 16;
 const COMMAND_LEN: usize = RECORD - COMMAND;
 
-const SLOTS_AT: usize = RECORDS_AT + MAX_REGISTRATIONS * RECORD;
+const SLOTS_AT: usize = RECORDS_AT + RECORDS * RECORD;
 /// The length of a file. At first, most of it is a hole. Pages are allocated when records or slots are added.
 pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
 
@@ -70,7 +77,7 @@ const MORE_RECORDS: usize = 64;
 const MORE_SLOTS: usize = 64;
 
 /// The numbers of records and slots for which a file of this version has room.
-const ROOM: i64 = (MAX_REGISTRATIONS as i64) << 32 | MAX_SLOTS as i64;
+const ROOM: i64 = (RECORDS as i64) << 32 | MAX_SLOTS as i64;
 
 /// The name of the file in a hall's directory.
 pub(crate) const HALL: &str = "hall";
@@ -114,13 +121,13 @@ impl HallFile {
     pub(crate) fn create(file: &File, path: &Path, k: usize) -> Result<(), Error> {
         let failed = |error: io::Error| Error::system("allocate", path)(error);
         // Make room for all holders, the same number of waiters, and some idle registrations.
-        let (mut records, mut slots) = ((2 * k + MORE_RECORDS).min(MAX_REGISTRATIONS), k);
+        let (mut records, mut slots) = ((2 * k + MORE_RECORDS).min(RECORDS), k);
         slots = slots.next_multiple_of(MORE_SLOTS).min(MAX_SLOTS);
         file.set_len(LEN as u64).map_err(failed)?;
         let is_sparse = sys::allocate_range(file, 0..record_at(records)).map_err(failed)?
             && sys::allocate_range(file, SLOTS_AT..slot_at(slots)).map_err(failed)?;
         if !is_sparse {
-            (records, slots) = (MAX_REGISTRATIONS, MAX_SLOTS);
+            (records, slots) = (RECORDS, MAX_SLOTS);
             sys::allocate(file, LEN).map_err(failed)?;
         }
         let map = Mapping::new(file.as_fd(), LEN).map_err(Error::system("map", path))?;
@@ -159,7 +166,7 @@ impl HallFile {
 
     /// The number of records whose pages are allocated.
     fn records_ready(&self) -> usize {
-        ready(self.0.word(RECORDS_READY_AT), MAX_REGISTRATIONS)
+        ready(self.0.word(RECORDS_READY_AT), RECORDS)
     }
 
     /// The number of slots whose pages are allocated. No process has ever had another slot.
@@ -176,7 +183,7 @@ impl HallFile {
         if count <= self.records_ready() {
             return Ok(());
         }
-        let count = count.next_multiple_of(MORE_RECORDS).min(MAX_REGISTRATIONS);
+        let count = count.next_multiple_of(MORE_RECORDS).min(RECORDS);
         // If the file system cannot allocate a part of a file, `create` has allocated the whole file.
         let _ = sys::allocate_range(&open()?, RECORDS_AT..record_at(count))?;
         self.0.word(RECORDS_READY_AT).fetch_max(count as i64, SeqCst);
@@ -236,7 +243,7 @@ impl HallFile {
 
     #[inline]
     fn in_record(&self, record: usize, offset: usize) -> &AtomicI64 {
-        assert!(record < MAX_REGISTRATIONS);
+        assert!(record < RECORDS);
         self.0.word(record_at(record) + offset)
     }
 
@@ -257,6 +264,18 @@ impl HallFile {
         self.in_record(record, LINK)
     }
 
+    /// 1 if another record may follow this one.
+    pub(crate) fn followed(&self, record: usize) -> &AtomicI64 {
+        self.in_record(record, FOLLOWED)
+    }
+
+    /// 1 while the owner of the record naps: it waits for a short time before it goes to sleep.
+    #[inline]
+    pub(crate) fn nap(&self, record: usize) -> &AtomicU32 {
+        assert!(record < RECORDS);
+        self.0.half_word(record_at(record) + NAP)
+    }
+
     /// Process and user, as `uid << 32 | pid`.
     pub(crate) fn process(&self, record: usize) -> &AtomicI64 {
         self.in_record(record, PROCESS)
@@ -269,7 +288,7 @@ impl HallFile {
     }
 
     fn command_bytes(&self, record: usize) -> &[AtomicU8] {
-        assert!(record < MAX_REGISTRATIONS);
+        assert!(record < RECORDS);
         self.0.bytes(record_at(record) + COMMAND, COMMAND_LEN)
     }
 

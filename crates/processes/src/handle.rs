@@ -9,7 +9,8 @@ use std::{
     os::fd::OwnedFd,
     path::PathBuf,
     sync::atomic::Ordering::{Relaxed, SeqCst},
-    time::SystemTime,
+    thread,
+    time::{Duration, SystemTime},
 };
 
 use hallpass_algorithms::{
@@ -22,12 +23,15 @@ use crate::{
     Error,
     environment::{End, NativeEnvironment, NativeLine, Patience},
     fork_mutex::ForkMutex,
-    hall_file::HALL,
+    hall_file::{HALL, RECORDS},
     pool::Pool,
     registration::Registration,
     shared_state::SharedState,
     sys,
 };
+
+/// How often a process looks for room in a full hall.
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(50);
 
 /// A hall that this process has open. Clones of a [`SharedHall`](crate::SharedHall) share it.
 pub(crate) struct Handle {
@@ -61,7 +65,7 @@ impl Handle {
     /// Enters the hall: takes a free slot if the hall is quiet, otherwise waits in the queue.
     #[inline(always)]
     pub(crate) fn enter(&self, limit: Limit) -> Result<Entered, Error> {
-        let mut registration = self.registration()?;
+        let mut registration = self.awaited_registration(limit.into())?;
         let number = registration.number;
         match try_enter(&mut registration.environment(&self.state, Patience::NONE), number) {
             Some(slot) => {
@@ -139,6 +143,51 @@ impl Handle {
         }
     }
 
+    /// Returns an idle registration, or a new one as soon as the hall has room for it.
+    #[inline(always)]
+    pub(crate) fn awaited_registration(
+        &self,
+        patience: Patience<'_>,
+    ) -> Result<Box<Registration>, Error> {
+        match self.registration() {
+            Err(Error::Full { .. }) if !matches!(patience.limit, Limit::Now) => {
+                self.await_registration(patience)
+            }
+            registration => registration,
+        }
+    }
+
+    /// Returns a new registration as soon as the hall has room for it. Processes that wait for this have no order among
+    /// themselves.
+    #[cold]
+    fn await_registration(&self, patience: Patience<'_>) -> Result<Box<Registration>, Error> {
+        let mut rounds = 0;
+        while !patience.is_over() {
+            let left = patience.limit.remaining();
+            thread::sleep(left.map_or(LOOK_FOR_ROOM, |left| left.min(LOOK_FOR_ROOM)));
+            rounds += 1;
+            if self.state.size() == 0 {
+                return Err(Error::Closed);
+            }
+            // Searching for dead owners takes time, so most rounds only look for a free record.
+            if rounds % 16 == 0 || self.state.has_free_record() {
+                match self.registration() {
+                    Err(Error::Full { .. }) => {}
+                    registration => return registration,
+                }
+            }
+        }
+        Err(Error::NoPermits)
+    }
+
+    /// Returns a registration for something other than a passage, for which a full hall has room too.
+    pub(crate) fn reserved_registration(&self) -> Result<Box<Registration>, Error> {
+        match self.registration() {
+            Err(Error::Full { .. }) => Ok(Box::new(Registration::within(&self.state, RECORDS)?)),
+            registration => registration,
+        }
+    }
+
     #[cold]
     fn new_registration(&self) -> Result<Box<Registration>, Error> {
         let registration = Registration::new(&self.state)?;
@@ -148,10 +197,11 @@ impl Handle {
         Ok(Box::new(registration))
     }
 
-    /// Keeps a registration for the next passage, unless another process may have its lifeline open.
+    /// Keeps a registration for the next passage, unless another process may have its lifeline open, or its
+    /// record is not for passages.
     #[inline(always)]
     pub(crate) fn give_back(&self, registration: Box<Registration>) {
-        if registration.is_lent() {
+        if registration.is_lent() || registration.is_reserved() {
             registration.unregister(&self.state);
         } else {
             self.idle.give(registration);

@@ -49,7 +49,8 @@
 //!   they leave; the remaining slots are assigned as before. A process that is killed in the middle of
 //!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
 //!   notice the change when the next process enters or leaves, or after at most ten seconds.
-//! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at once, and at most [`MAX_SLOTS`] slots.
+//! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at once, and at most [`MAX_SLOTS`] slots. Further
+//!   callers wait until there is room in the queue, in no particular order.
 //!
 //! # Threads, fork and exec
 //!
@@ -69,9 +70,14 @@
 //! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system call.
 //! The first thread that uses a handle takes no lock for its first pass; every other thread also locks a mutex of
 //! the handle. The first passage of a process creates a pipe, and so does each passage that runs at the same time
-//! as another one. A waiter sleeps in `poll` with one or two descriptors. The first waiter in the queue polls one
-//! descriptor for each process that holds a slot or may get one. Every waiter checks the hall again after ten
-//! seconds, because the process that should have woken it may have had no free descriptor.
+//! as another one.
+//!
+//! A waiter stays runnable for up to two milliseconds, and yields to other processes meanwhile. Then it naps on a
+//! futex for up to two milliseconds, and then it sleeps in `poll` with one or two descriptors. The first waiter in the
+//! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
+//! a death is noticed at once in a queue that has stood for a few milliseconds. A process that gives a slot to a waiter
+//! makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
+//! after ten seconds, because the process that should have woken it may have had no free descriptor.
 //!
 //! # Values
 //!
@@ -95,6 +101,7 @@
 //! | `hall_dir` | directories with halls: opening, creating, removing |
 //! | `handle` | entering and leaving the hall |
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
+//! | `linger` | waiting for a short time before going to sleep |
 //! | `environment` | the step machine's environment on real memory, and its driver |
 //! | `fork_mutex` | a mutex that cannot block a forked child forever |
 //! | `shared_state`, `hall_file`, `value_file`, `lifelines` | the mapped files and pipes that processes share |
@@ -116,6 +123,7 @@ mod hall_dir;
 mod hall_file;
 mod handle;
 mod lifelines;
+mod linger;
 mod pass;
 #[allow(unsafe_code, reason = "one registration is taken out without a lock")]
 mod pool;

@@ -38,19 +38,27 @@ pub(crate) struct Registration {
     lent: AtomicBool,
 }
 
-/// If no record is free, a new record is taken into use. Each time the number of records is a multiple of this, all
-/// records are first searched for dead owners.
-const SEARCH_EVERY: usize = 16;
+/// Returns `true` if all records are searched for dead owners before one more than `used` is taken into use. A
+/// search opens the lifeline of each owner, so there are at most eight of them while the number of records doubles, or one
+/// for each 16 records.
+fn is_time_to_search(used: usize) -> bool {
+    used > 0 && used.is_multiple_of((used / 8).next_power_of_two().max(16))
+}
 
 impl Registration {
-    /// Registers this process in the hall.
+    /// Registers this process for passages.
     pub(crate) fn new(hall: &SharedState) -> Result<Self, Error> {
+        Registration::within(hall, MAX_REGISTRATIONS)
+    }
+
+    /// Registers this process in one of the first `records` records.
+    pub(crate) fn within(hall: &SharedState, records: usize) -> Result<Self, Error> {
         let (id, own) = create_lifeline(hall)?;
         let own = Arc::new(own);
         hall.lifelines.add_own(id, own.clone());
         let mut wake = WakeSources::new(id, own);
         let full = || Error::Full { name: hall.name.clone(), max: MAX_REGISTRATIONS };
-        let found = find_record(hall, &mut wake).and_then(|found| found.ok_or_else(full));
+        let found = find_record(hall, &mut wake, records).and_then(|found| found.ok_or_else(full));
         let (record, number) = found.inspect_err(|_| {
             hall.lifelines.remove_own(id);
             lifeline::remove(hall.dir(), id);
@@ -71,6 +79,12 @@ impl Registration {
     pub(crate) fn lifeline(&self) -> BorrowedFd<'_> {
         self.lent.store(true, SeqCst);
         self.wake.own.as_fd()
+    }
+
+    /// Returns `true` if the record is not for passages.
+    #[inline]
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.record >= MAX_REGISTRATIONS
     }
 
     /// Returns `true` if another process may have the lifeline open. Then the registration must not be used for
@@ -121,8 +135,13 @@ impl Registration {
     }
 }
 
-/// Takes a free record, or the record of a dead process. Returns its index and the number on its card.
-fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usize, Word)>, Error> {
+/// Takes a free record, or the record of a dead process, among the first `records`. Returns its index and the number on its
+/// card.
+fn find_record(
+    hall: &SharedState,
+    wake: &mut WakeSources,
+    records: usize,
+) -> Result<Option<(usize, Word)>, Error> {
     let mut take = |record: usize| {
         let mut environment =
             NativeEnvironment { hall, me: record, wake, patience: Patience::ENDLESS };
@@ -135,14 +154,14 @@ fn find_record(hall: &SharedState, wake: &mut WakeSources) -> Result<Option<(usi
     };
     let is_free = |record: &usize| hall.file.owner(*record).load(SeqCst) == lifeline::NOBODY;
     // Each round adds one record.
-    for _ in 0..=MAX_REGISTRATIONS {
+    for _ in 0..=records {
         let raw = hall.file.records_used().load(SeqCst);
-        let used = raw.clamp(0, MAX_REGISTRATIONS as i64) as usize;
+        let used = raw.clamp(0, records as i64) as usize;
         let mut found = (0..used).filter(is_free).find_map(&mut take);
-        if found.is_none() && used > 0 && used.is_multiple_of(SEARCH_EVERY) {
+        if found.is_none() && (used == records || is_time_to_search(used)) {
             found = (0..used).find_map(&mut take);
         }
-        if found.is_some() || used == MAX_REGISTRATIONS {
+        if found.is_some() || used == records {
             return Ok(found);
         }
         hall.prepare_records(used + 1)?;
@@ -176,4 +195,73 @@ fn create_lifeline(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
 /// passes all identities in use.
 fn skip(id: i64) -> i64 {
     (id.wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64) >> 40) & 0xFF_FFFF
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{HallDir, SharedHall};
+
+    /// Returns a hall in which every record for passages has a living owner.
+    fn full_hall() -> (TempDir, SharedHall) {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
+        let state = &hall.handle.state;
+        let living = Registration::new(state).unwrap();
+        state.prepare_records(MAX_REGISTRATIONS).unwrap();
+        state.file.records_used().store(MAX_REGISTRATIONS as i64, SeqCst);
+        for record in 0..MAX_REGISTRATIONS {
+            state.file.owner(record).store(living.wake.id, SeqCst);
+        }
+        (folder, hall)
+    }
+
+    #[test]
+    fn a_caller_of_a_full_hall_waits_until_there_is_room() {
+        let (_folder, hall) = full_hall();
+        assert!(matches!(hall.try_acquire(), Err(Error::Full { .. })));
+        let refused = hall.try_acquire_for(Duration::from_millis(1));
+        assert!(matches!(refused, Err(Error::NoPermits)));
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            let hall = &hall;
+            scope.spawn(move || sender.send(hall.acquire().unwrap().slot()).unwrap());
+            assert!(receiver.recv_timeout(Duration::from_millis(100)).is_err());
+            hall.handle.state.file.owner(7).store(lifeline::NOBODY, SeqCst);
+            assert_eq!(receiver.recv(), Ok(0));
+        });
+    }
+
+    #[test]
+    fn a_caller_that_waits_for_room_notices_that_the_hall_is_closed() {
+        let (_folder, hall) = full_hall();
+        thread::scope(|scope| {
+            let caller = scope.spawn(|| hall.acquire().map(drop));
+            thread::sleep(Duration::from_millis(10));
+            hall.close();
+            assert!(matches!(caller.join().unwrap(), Err(Error::Closed)));
+        });
+    }
+
+    #[test]
+    fn a_full_hall_can_be_resized_reaped_and_removed() {
+        let (folder, hall) = full_hall();
+        hall.resize(2).unwrap();
+        assert_eq!((hall.slots(), hall.reap().unwrap()), (2, 0));
+        assert!(matches!(hall.try_acquire(), Err(Error::Full { .. })));
+        HallDir::at(folder.path()).remove("hall", false).unwrap();
+        assert!(hall.is_closed());
+    }
+
+    /// Each search opens the lifelines of all owners.
+    #[test]
+    fn searches_for_dead_owners_get_rarer() {
+        let searches =
+            |range: std::ops::Range<usize>| range.filter(|&used| is_time_to_search(used)).count();
+        assert_eq!((searches(0..128), searches(128..MAX_REGISTRATIONS)), (7, 28));
+    }
 }

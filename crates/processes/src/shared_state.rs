@@ -15,7 +15,7 @@ use hallpass_common::MAX_SLOTS;
 
 use crate::{
     Error,
-    hall_file::{HALL, HallFile, MAX_REGISTRATIONS},
+    hall_file::{HALL, HallFile, MAX_REGISTRATIONS, RECORDS},
     lifelines::Lifelines,
     sys::{
         self,
@@ -57,7 +57,14 @@ impl SharedState {
     /// Returns the number of records that have ever been used.
     pub(crate) fn records_used(&self) -> usize {
         usize::try_from(self.file.records_used().load(SeqCst))
-            .map_or(0, |records| records.min(MAX_REGISTRATIONS))
+            .map_or(0, |records| records.min(RECORDS))
+    }
+
+    /// Returns `true` if a record for passages has no owner.
+    pub(crate) fn has_free_record(&self) -> bool {
+        let used = self.records_used().min(MAX_REGISTRATIONS);
+        let is_free = |record| self.file.owner(record).load(SeqCst) == lifeline::NOBODY;
+        used < MAX_REGISTRATIONS || (0..used).any(is_free)
     }
 
     /// Makes room for the first `count` records.
@@ -103,9 +110,9 @@ impl SharedState {
         }
     }
 
-    /// Wakes all waiters.
+    /// Wakes all sleeping waiters. The others look at the hall again before they sleep.
     pub(crate) fn ring_all(&self) {
-        for record in (0..self.records_used()).filter(|&i| self.card(i).phase == Phase::Waiting) {
+        for record in (0..self.records_used()).filter(|&i| self.card(i).phase == Phase::Asleep) {
             let id = self.file.owner(record).load(SeqCst);
             if id != lifeline::NOBODY {
                 self.lifelines.ring(self.dir(), id);

@@ -5,7 +5,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use hallpass_algorithms::halls::processes::Phase;
 use hallpass_common::{Participant, Status};
 
 use crate::{
@@ -17,7 +16,7 @@ use crate::{
 pub(crate) fn of(hall: &SharedState) -> Status {
     // Slots beyond the hall's size may still be held.
     let held = (0..hall.file.slots_ready()).filter_map(|slot| Some((hall.holder(slot)?, slot)));
-    let waits = |record: &usize| hall.card(*record).phase == Phase::Waiting;
+    let waits = |record: &usize| hall.card(*record).waits();
     let mut queue: Vec<(i64, usize)> = (0..hall.records_used())
         .filter(waits)
         .map(|record| (hall.card(record).number, record))

@@ -41,7 +41,8 @@ impl HallDir {
         if let Some(hall) = &hall {
             hall.close();
         }
-        if let Some(seized) = seized {
+        if let Some(mut seized) = seized {
+            seized.take_added();
             seized.keep_slots();
         }
         // The hall is removed. A later sweep, perhaps by another process, deletes files that cannot be deleted now.
@@ -106,7 +107,7 @@ impl<'a> SeizedHall<'a> {
         if status.holders.len() + status.waiters.len() > 0 {
             return Err(in_use());
         }
-        let registration = Some(hall.handle.registration()?);
+        let registration = Some(hall.handle.reserved_registration()?);
         let mut seized = SeizedHall { hall, registration, seized: 0 };
         // Take the slots beyond the size too. The hall may have been larger when a newcomer read its size.
         while seized.seized < hall.handle.state.file.slots_ready() {
@@ -140,6 +141,15 @@ impl<'a> SeizedHall<'a> {
         let is_taken = !is_held && slot.compare_exchange(word, self.tag(), SeqCst, SeqCst).is_ok();
         self.seized += usize::from(is_taken);
         is_taken
+    }
+
+    /// Takes the free slots that a resize has added since this process took all slots. The hall is closed by now, but a
+    /// newcomer may have read its size before.
+    fn take_added(&mut self) {
+        let file = &self.hall.handle.state.file;
+        for slot in self.seized..file.slots_ready() {
+            let _ = file.slot(slot).compare_exchange(FREE, self.tag(), SeqCst, SeqCst);
+        }
     }
 
     /// Ends without freeing the slots, because the hall is closed.
@@ -203,6 +213,33 @@ mod tests {
                 _ => panic!("the newcomer holds slot 0 of the removed hall"),
             }
         }
+        registration.unregister(state);
+    }
+
+    /// The hall gets more slots after the removal has taken all slots and before it closes the hall.
+    #[test]
+    fn a_hall_that_grows_while_it_is_removed_admits_no_newcomer() {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 2).unwrap();
+        let state = &hall.handle.state;
+        let mut registration = Registration::new(state).unwrap();
+        let (me, x) = (registration.record, registration.number);
+        let mut seized = SeizedHall::new(&hall).unwrap();
+        let before = state.file.slots_ready();
+        hall.resize(before + 1).unwrap();
+        let mut newcomer = registration.environment(state, Patience::NONE);
+        let Next::Goto(mut at) = step(&mut newcomer, me, Line::E3 { x }) else {
+            panic!("it entered")
+        };
+        hall.close();
+        seized.take_added();
+        while !matches!(at, Line::E6 { .. }) {
+            match step(&mut newcomer, me, at) {
+                Next::Goto(line) => at = line,
+                _ => panic!("the newcomer holds slot {before} of the closed hall"),
+            }
+        }
+        seized.keep_slots();
         registration.unregister(state);
     }
 

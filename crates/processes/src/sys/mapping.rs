@@ -4,7 +4,7 @@ use std::{
     io,
     os::fd::BorrowedFd,
     ptr::{self, NonNull},
-    sync::atomic::{AtomicI64, AtomicU8},
+    sync::atomic::{AtomicI64, AtomicU8, AtomicU32},
 };
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -41,6 +41,17 @@ impl Mapping {
         // SAFETY: the eight bytes at this offset are mapped and aligned: pages are aligned, `len` is a multiple of
         // eight, and the assertion holds. They stay mapped while `self` is borrowed. Any bytes are a valid
         // integer, and this process accesses them by atomics only.
+        unsafe { self.start.add(offset).cast().as_ref() }
+    }
+
+    /// Returns the 32-bit word at this offset. No other method may be used for these bytes.
+    ///
+    /// # Panics
+    /// Panics if the offset is beyond the mapping, or not a multiple of eight.
+    #[inline]
+    pub(crate) fn half_word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(8) && offset < self.len);
+        // SAFETY: as in `word`.
         unsafe { self.start.add(offset).cast().as_ref() }
     }
 

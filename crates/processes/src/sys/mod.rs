@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`mapping`] | `mmap` of a file that processes share |
 //! | [`generation`](mod@generation) | a page that is wiped on fork, to notice a fork |
+//! | [`nap`] | a short sleep that another process can end |
 //! | [`pipe`] | a write that does not raise `SIGPIPE` |
 //! | [`lifeline`] | named pipes, by which the kernel reports whether a process is alive |
 //! | [`files`] | files and directories that other processes see complete or not at all |
@@ -16,6 +17,7 @@ mod files;
 mod generation;
 pub(crate) mod lifeline;
 mod mapping;
+pub(crate) mod nap;
 mod pipe;
 
 pub(crate) use clock::coarse_now;

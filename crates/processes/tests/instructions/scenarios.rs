@@ -55,8 +55,9 @@ fn open(dir: &Path, slots: usize) -> SharedHall {
     HallDir::at(dir).open(NAME, slots).unwrap()
 }
 
-/// The time limit of a wait that times out: long enough for the waiter to go to sleep.
-const SHORT: Duration = Duration::from_millis(1);
+/// The time limit of a wait that times out: long enough for the waiter to go to sleep, which it does after at most
+/// four milliseconds.
+const SHORT: Duration = Duration::from_millis(10);
 
 pub const SCENARIOS: [Scenario; 10] = [
     Scenario {

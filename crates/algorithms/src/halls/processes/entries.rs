@@ -21,6 +21,9 @@ entries! {
     "shared:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a leaving process does not serve waiters");
     "shared:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("line E6 dropped");
     "shared:stubborn-leaver" => |n, k| Changed::<_, wrong::StubbornLeaver>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a leaving process reads a slot again after line S8");
+    "shared:secret-sleep" => |n, k| Changed::<_, wrong::SecretSleep>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a waiter does not mark that it sleeps");
+    "shared-once:trustful-leaver" => |n, k| Changed::<_, wrong::TrustfulLeaver>::new(ProcessesModel::new(Cast::Once, n, k)), SHARED.fife().wrong("a leaving process does not ring for a waiter that was just given a slot");
+    "shared-mortal:mark-first" => |n, k| Changed::<_, wrong::MarkFirst>::new(ProcessesModel::new(Cast::Mortal, n, k)), SHARED.fife().wrong("a process marks that it has rung before it rings");
     "shared-mortal:no-second-look" => |n, k| Changed::<_, wrong::NoSecondLook>::new(ProcessesModel::new(Cast::Mortal, n, k)), SHARED.fife().wrong("a waiter does not look again before it sleeps");
     "shared-mortal:not-mine" => |n, k| Changed::<_, wrong::NotMine>::new(ProcessesModel::new(Cast::Mortal, n, k)), SHARED.fife().wrong("line S7 does not notice a slot given to the process itself");
 }

@@ -42,8 +42,14 @@ pub trait Environment {
     /// it follows none.
     fn link(&mut self, process: usize, op: Op) -> Word;
 
+    /// Accesses the flag that shows whether another process may follow `process`.
+    fn followed(&mut self, process: usize, op: Op) -> Word;
+
     /// Rings the bell of a process. This wakes the process now, or the next time it tries to sleep.
     fn ring(&mut self, process: usize);
+    /// Tells a waiter that is awake that it was given a slot. This is only a hint. Without it, the waiter notices a
+    /// little later.
+    fn nudge(&mut self, process: usize);
     /// Returns whether the bell of `me` was rung since the last call.
     fn rung(&mut self, me: usize) -> bool;
     /// Returns whether the time limit of `me` has passed, so that it gives up.

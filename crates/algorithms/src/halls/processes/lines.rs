@@ -43,19 +43,24 @@ lines! {
         S1 { role: Role<W> },
         S2 { role: Role<W>, c: Word },
         S3 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
-        S4 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen },
+        S4 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen, number: Number, j: usize },
         S5 { c: Word },
         S6 { role: Role<W>, k: usize, who: Tag, j: usize },
         S7 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
         S8 { role: Role<W>, k: usize, who: Tag, j: usize, tag: Tag },
         S9 { role: Role<W>, k: usize, who: Tag, j: usize },
-        S10 { role: Role<W>, who: Tag, j: usize, own: bool },
-        S11 { role: Role<W>, who: usize },
+        S10 { role: Role<W>, who: Tag, j: usize, own: bool, asleep: bool },
+        S11 { role: Role<W>, who: Tag, j: usize },
         S12 { who: usize },
+        S13 { role: Role<W>, c: Word, k: usize, i: usize, seen: serve::Seen, number: Number, j: usize },
+        S14 { role: Role<W>, who: Tag, j: usize },
+        S15 { who: usize },
         // Entering
         G1 { number: Number, j: usize },
-        G2 { number: Number, j: Option<usize>, i: usize },
-        G3 { number: Number, j: Option<usize>, i: usize },
+        G2 { number: Number, j: Option<usize> },
+        G3 { number: Number, j: Option<usize> },
+        G4 { number: Number, j: Option<usize>, i: usize },
+        G5 { number: Number, j: Option<usize>, i: usize },
         // Going to sleep
         W1,
         W2 { number: Number, i: usize, before: Option<Tag> },
@@ -67,9 +72,11 @@ lines! {
         W8 { watch: W },
         W9 { watch: W, i: usize },
         W10 { watch: W },
+        W11 { number: Number },
+        W12 { before: Tag },
         // Giving up
         C1,
-        C2 { number: Number },
+        C2 { number: Number, asleep: bool },
         // Leaving
         X1 { j: usize },
         X2 { number: Number, j: usize },
@@ -146,28 +153,48 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
 
         G1 { number, j } => {
             e.card(me, Op::Write(Card::new(Phase::In(j), number).pack()));
-            Goto(G2 { number, j: Some(j), i: 0 })
+            Goto(G2 { number, j: Some(j) })
         }
-        G2 { number, j, i } => {
+        G2 { number, j } => match e.followed(me, Op::Read) {
+            0 => no_longer_waits(e, number, j, e.processes()),
+            _ => Goto(G3 { number, j }),
+        },
+        // Cleared before the search: a process that follows later finds at W4 that this one no longer waits.
+        G3 { number, j } => {
+            e.followed(me, Op::Write(0));
+            Goto(G4 { number, j, i: 0 })
+        }
+        G4 { number, j, i } => {
             let follows = i != me && e.link(i, Op::Read) == me as Word;
-            if follows { Goto(G3 { number, j, i }) } else { no_longer_waits(e, number, j, i + 1) }
+            if follows { Goto(G5 { number, j, i }) } else { no_longer_waits(e, number, j, i + 1) }
         }
-        G3 { number, j, i } => {
+        G5 { number, j, i } => {
             e.ring(i);
             no_longer_waits(e, number, j, i + 1)
         }
 
         W1 => {
             let card = Card::unpack(e.card(me, Op::Read));
-            match card.phase {
-                Phase::Granted(j) => Goto(G1 { number: card.number, j }),
-                _ => Goto(W2 { number: card.number, i: 0, before: None }),
+            match card.given() {
+                Some(j) => Goto(G1 { number: card.number, j }),
+                None if card.phase == Phase::Waiting => Goto(W11 { number: card.number }),
+                None => Goto(W2 { number: card.number, i: 0, before: None }),
+            }
+        }
+        // Before everything that it looks at: from here on, a process that changes any of that rings.
+        W11 { number } => {
+            let old = Card::new(Phase::Waiting, number).pack();
+            let new = Card::new(Phase::Asleep, number).pack();
+            if e.card(me, Op::CompareAndSwap { old, new }) == old {
+                Goto(W2 { number, i: 0, before: None })
+            } else {
+                Goto(W1) // it was given a slot
             }
         }
         W2 { number, i, mut before } => {
             let card = Card::unpack(e.card(i, Op::Read));
             let nearer = before.is_none_or(|tag| tag.number < card.number);
-            if card.phase == Phase::Waiting && card.number < number && nearer {
+            if card.waits() && card.number < number && nearer {
                 before = Some(Tag { process: i, number: card.number });
             }
             match before {
@@ -178,6 +205,10 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
         }
         W3 { before } => {
             e.link(me, Op::Write(before.process as Word));
+            Goto(W12 { before })
+        }
+        W12 { before } => {
+            e.followed(before.process, Op::Write(1));
             Goto(W4 { before })
         }
         W4 { before } => {
@@ -198,7 +229,7 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
         },
         W6 { number, i, watch } => {
             let card = Card::unpack(e.card(i, Op::Read));
-            let behind = card.phase == Phase::Waiting && card.number >= number;
+            let behind = card.waits() && card.number >= number;
             if behind || card.phase == Phase::Vacant {
                 next_to_watch(e, number, i + 1, watch)
             } else {
@@ -223,16 +254,18 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
 
         C1 => {
             let card = Card::unpack(e.card(me, Op::Read));
-            match card.phase {
-                Phase::Granted(j) => Goto(G1 { number: card.number, j }),
-                _ => Goto(C2 { number: card.number }),
+            let asleep = card.phase == Phase::Asleep;
+            match card.given() {
+                Some(j) => Goto(G1 { number: card.number, j }),
+                None => Goto(C2 { number: card.number, asleep }),
             }
         }
-        C2 { number } => {
-            let old = Card::new(Phase::Waiting, number).pack();
+        C2 { number, asleep } => {
+            let phase = if asleep { Phase::Asleep } else { Phase::Waiting };
+            let old = Card::new(phase, number).pack();
             let new = Card::new(Phase::Idle, after(number)).pack();
             if e.card(me, Op::CompareAndSwap { old, new }) == old {
-                Goto(G2 { number, j: None, i: 0 })
+                Goto(G2 { number, j: None })
             } else {
                 Goto(C1) // too late to give up: the process was given a slot
             }
@@ -263,7 +296,7 @@ fn no_longer_waits<E: Environment>(
     i: usize,
 ) -> Next<LineOn<E>> {
     match j {
-        _ if i < e.processes() => Goto(G2 { number, j, i }),
+        _ if i < e.processes() => Goto(G4 { number, j, i }),
         Some(j) => Enter(X2 { number, j }),
         None => Goto(X4),
     }

@@ -8,6 +8,7 @@
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
 //! | `link` | for each sleeping waiter: the process that it follows |
+//! | `followed` | for each process: whether a sleeping waiter may follow it |
 //! | `bell` | for each process: whether it was woken (its bell was rung) |
 //! | `life` | for each process: whether it is alive |
 //!
@@ -22,14 +23,18 @@
 //!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
 //!   offer on the waiter's card (S10). Several processes may make offers at once, and some offers come
 //!   late. The waiter's card decides which offer counts, and the other offers become void. A leaving
-//!   process gives one slot away, or wakes the first waiter and leaves the rest to it (S11, S12). Other
+//!   process gives one slot away, or wakes the first waiter and leaves the rest to it (S12, S15). Other
 //!   processes can make lines S8, S9 and S10 fail. A leaving process tries each of these lines once, so
-//!   that its exit section is bounded.
+//!   that its exit section is bounded. It tries S10 twice if the waiter has gone to sleep, which happens once.
+//! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
+//!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
+//!   process that gives it a slot rings, and then marks on the card that it has rung (S11, S14). If it dies
+//!   in between, the next serving process rings again (S4, S13).
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue. That process
-//!   wakes the waiter when it no longer waits itself (G2, G3). The first waiter watches all processes
-//!   (W1 to W7). Then the waiter looks once more for a free slot, and sleeps (W8 to W10). So the first
+//!   wakes the waiter when it no longer waits itself (G2 to G5). The first waiter watches all processes
+//!   (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and sleeps (W8 to W10). So the first
 //!   waiter watches every process that may hold or free a slot, and a chain leads from it to each other
 //!   waiter.
 //!

@@ -64,6 +64,7 @@ pub struct ProcessesModel {
     pub(super) card: Array,
     pub(super) slot: Array,
     link: Array,
+    followed: Array,
     bell: Array,
     life: Array,
     clock: Var,
@@ -111,6 +112,7 @@ impl ProcessesModel {
         });
         let link =
             layout.array(n, |p| Decl::number(format!("link[{p}]"), 0, n as Word, n as Word).at(p));
+        let followed = layout.array(n, |p| Decl::flag(format!("followed[{p}]"), false).at(p));
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
         let life = layout
             .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
@@ -126,6 +128,7 @@ impl ProcessesModel {
             card,
             slot,
             link,
+            followed,
             bell,
             life,
             clock,
@@ -134,9 +137,9 @@ impl ProcessesModel {
     }
 
     fn all_cards(n: usize, k: usize) -> Vec<Word> {
-        let given = (0..k).flat_map(|j| [Phase::Granted(j), Phase::In(j)]);
+        let given = (0..k).flat_map(|j| [Phase::Granted(j), Phase::Unrung(j), Phase::In(j)]);
         let waiting = given
-            .chain([Phase::Waiting, Phase::Vacant])
+            .chain([Phase::Waiting, Phase::Asleep, Phase::Vacant])
             .flat_map(|phase| normal::waiting_numbers(n).map(move |x| (phase, x)));
         let idle = [Phase::Idle, Phase::Vacant, Phase::Arriving]
             .into_iter()
@@ -194,9 +197,16 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
         self.memory.access(self.model.link.at(process), op)
     }
 
+    fn followed(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.followed.at(process), op)
+    }
+
     fn ring(&mut self, process: usize) {
         self.memory.write(self.model.bell.at(process), 1);
     }
+
+    /// Does nothing: a waiter that is awake may take its next step at any time.
+    fn nudge(&mut self, _: usize) {}
 
     fn rung(&mut self, me: usize) -> bool {
         self.memory.access(self.model.bell.at(me), Op::Write(0)) != 0

@@ -110,7 +110,7 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
 
 /// Returns whether the process waits or was given a slot. Another process may have seen it waiting.
 fn has_ticket(card: &Card) -> bool {
-    matches!(card.phase, Phase::Waiting | Phase::Granted(_) | Phase::In(_))
+    card.waits() || card.given().is_some() || matches!(card.phase, Phase::In(_))
 }
 
 fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
@@ -126,7 +126,7 @@ fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
 fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
     match line {
         S2 { c, .. } | S5 { c } => tickets.push(c),
-        S3 { c, seen, .. } | S4 { c, seen, .. } => {
+        S3 { c, seen, .. } | S4 { c, seen, .. } | S13 { c, seen, .. } => {
             tickets.push(c);
             tickets.extend(seen.first.map(|first| first.number / 2));
         }
@@ -216,8 +216,13 @@ impl Small<'_> {
             S3 { role, c, k, i, seen } => {
                 S3 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
             }
-            S4 { role, c, k, i, seen } => {
-                S4 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
+            S4 { role, c, k, i, seen, number, j } => {
+                let (c, number) = (self.ticket(c), self.own(i, number));
+                S4 { role, c, k, i, seen: self.seen(seen), number, j }
+            }
+            S13 { role, c, k, i, seen, number, j } => {
+                let (c, number) = (self.ticket(c), self.own(i, number));
+                S13 { role, c, k, i, seen: self.seen(seen), number, j }
             }
             S5 { c } => S5 { c: self.ticket(c) },
             S6 { role, k, who, j } => S6 { role, k, who: self.tag(who), j },
@@ -228,18 +233,24 @@ impl Small<'_> {
                 S8 { role, k, who: self.tag(who), j, tag: self.tag(tag) }
             }
             S9 { role, k, who, j } => S9 { role, k, who: self.tag(who), j },
-            S10 { role, who, j, own } => S10 { role, who: self.tag(who), j, own },
+            S10 { role, who, j, own, asleep } => S10 { role, who: self.tag(who), j, own, asleep },
+            S11 { role, who, j } => S11 { role, who: self.tag(who), j },
+            S14 { role, who, j } => S14 { role, who: self.tag(who), j },
             G1 { number, j } => G1 { number: own(number), j },
-            G2 { number, j, i } => G2 { number: own(number), j, i },
-            G3 { number, j, i } => G3 { number: own(number), j, i },
+            G2 { number, j } => G2 { number: own(number), j },
+            G3 { number, j } => G3 { number: own(number), j },
+            G4 { number, j, i } => G4 { number: own(number), j, i },
+            G5 { number, j, i } => G5 { number: own(number), j, i },
             W2 { number, i, before } => {
                 W2 { number: ordered(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
             }
             W3 { before } => W3 { before: self.tag(before) },
             W4 { before } => W4 { before: self.tag(before) },
+            W11 { number } => W11 { number: own(number) },
+            W12 { before } => W12 { before: self.tag(before) },
             W6 { number, i, watch } => W6 { number: ordered(number), i, watch },
             W7 { number, i, watch } => W7 { number: ordered(number), i, watch },
-            C2 { number } => C2 { number: own(number) },
+            C2 { number, asleep } => C2 { number: own(number), asleep },
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },
             X5 { c } => X5 { c: self.copy(c) },

@@ -1,4 +1,4 @@
-//! Lines S1 to S12 give free slots to the first waiter.
+//! Lines S1 to S15 give free slots to the first waiter.
 
 use super::{
     environment::Environment,
@@ -29,10 +29,11 @@ impl Seen {
     fn note(&mut self, process: usize, card: Card, c: Word) {
         match card.phase {
             Phase::Arriving => self.arriving = true,
+            _ if !card.waits() => {}
             // Not eligible: this process drew its ticket after the search began, and the search may have
             // missed processes that arrived earlier.
-            Phase::Waiting if card.number / 2 >= c => self.later = true,
-            Phase::Waiting if self.first.is_none_or(|first| card.number < first.number) => {
+            _ if card.number / 2 >= c => self.later = true,
+            _ if self.first.is_none_or(|first| card.number < first.number) => {
                 self.first = Some(Tag { process, number: card.number });
             }
             _ => {}
@@ -54,17 +55,23 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         S3 { role, c, k, i, mut seen } => {
             let card = Card::unpack(e.card(i, Op::Read));
             match card.phase {
-                Phase::Granted(j) if i == me => Goto(G1 { number: card.number, j }),
+                Phase::Granted(j) | Phase::Unrung(j) if i == me => {
+                    Goto(G1 { number: card.number, j })
+                }
                 // The process that settled the offer may have died before it rang the bell.
-                Phase::Granted(_) => Goto(S4 { role, c, k, i, seen }),
+                Phase::Unrung(j) => Goto(S4 { role, c, k, i, seen, number: card.number, j }),
                 _ => {
                     seen.note(i, card, c);
                     look_on(e, S3 { role, c, k, i: i + 1, seen })
                 }
             }
         }
-        S4 { role, c, k, i, seen } => {
+        S4 { role, c, k, i, seen, number, j } => {
             e.ring(i);
+            Goto(S13 { role, c, k, i, seen, number, j })
+        }
+        S13 { role, c, k, i, seen, number, j } => {
+            mark_rung(e, Tag { process: i, number }, j);
             look_on(e, S3 { role, c, k, i: i + 1, seen })
         }
         S5 { c } => {
@@ -81,7 +88,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 // Another process has settled the offer since S3, and may die before it rings the bell.
                 Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
-                Meaning::Offered => Goto(S10 { role, who: tag, j, own: false }),
+                Meaning::Offered => Goto(S10 { role, who: tag, j, own: false, asleep: false }),
                 Meaning::Void => Goto(S8 { role, k, who, j, tag }),
             }
         }
@@ -98,7 +105,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         }
         S9 { role, k, who, j } => {
             if e.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {
-                Goto(S10 { role, who, j, own: true })
+                Goto(S10 { role, who, j, own: true, asleep: false })
             } else {
                 match role {
                     Role::Leaver => Goto(S1 { role: Role::Hurried }),
@@ -106,28 +113,46 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 }
             }
         }
-        S10 { role, who, j, own } => {
-            let old = Card::new(Phase::Waiting, who.number).pack();
-            let new = Card::new(Phase::Granted(j), who.number).pack();
-            let granted = e.card(who.process, Op::CompareAndSwap { old, new }) == old;
+        S10 { role, who, j, own, asleep } => {
+            let (before, given) = match asleep {
+                false => (Phase::Waiting, Phase::Granted(j)),
+                true => (Phase::Asleep, Phase::Unrung(j)),
+            };
+            let old = Card::new(before, who.number).pack();
+            let new = Card::new(given, who.number).pack();
+            let found = e.card(who.process, Op::CompareAndSwap { old, new });
+            if !asleep && found == Card::new(Phase::Asleep, who.number).pack() {
+                return Goto(S10 { role, who, j, own, asleep: true });
+            }
+            let granted = found == old;
             let role = match role {
                 Role::Leaver if !(granted && own) => Role::Hurried,
                 role => role,
             };
-            if granted && who.process != me {
-                Goto(S11 { role, who: who.process })
+            if granted && asleep && who.process != me {
+                Goto(S11 { role, who, j })
             } else {
-                Goto(S1 { role })
+                if granted && who.process != me {
+                    e.nudge(who.process);
+                }
+                given_away(role)
             }
         }
-        S11 { role, who } => {
-            e.ring(who);
-            match role {
-                Role::Leaver => Leave, // the process has given its slot away
-                role => Goto(S1 { role }),
-            }
+        S11 { role, who, j } => {
+            e.ring(who.process);
+            Goto(S14 { role, who, j })
         }
-        S12 { who } => {
+        S14 { role, who, j } => {
+            mark_rung(e, who, j);
+            given_away(role)
+        }
+        // A waiter that is awake looks at everything again before it sleeps. One that was given a slot meanwhile is
+        // rung too: the process that gave it the slot may stop before it rings.
+        S12 { who } => match Card::unpack(e.card(who, Op::Read)).phase {
+            Phase::Asleep | Phase::Unrung(_) => Goto(S15 { who }),
+            _ => Leave,
+        },
+        S15 { who } => {
             e.ring(who);
             Leave
         }
@@ -135,7 +160,23 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
     }
 }
 
-/// Returns the next line after S3 or S4.
+/// Marks that the bell of `who`, which was given slot `j`, was rung. This is done after the ring: if the process
+/// that rings dies in between, another one rings again.
+fn mark_rung<E: Environment>(e: &mut E, who: Tag, j: usize) {
+    let old = Card::new(Phase::Unrung(j), who.number).pack();
+    let new = Card::new(Phase::Granted(j), who.number).pack();
+    e.card(who.process, Op::CompareAndSwap { old, new });
+}
+
+/// Returns the next line after an offer was settled. A leaving process has given its slot away then.
+fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
+    match role {
+        Role::Leaver => Leave,
+        role => Goto(S1 { role }),
+    }
+}
+
+/// Returns the next line after S3 or S13.
 fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
     let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
     if i < e.processes() {

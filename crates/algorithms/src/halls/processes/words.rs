@@ -14,7 +14,7 @@ const NUMBER_BITS: u32 = 48;
 /// The number of bits that [`MAX_SLOTS`] needs. With these bits, every card names a slot number that can
 /// exist, even if the card is damaged.
 const SLOT_BITS: u32 = 10;
-const PROCESS_BITS: u32 = 11;
+const PROCESS_BITS: u32 = 14;
 
 /// The maximum number of slots that a card can distinguish.
 pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
@@ -40,10 +40,14 @@ pub enum Phase {
     Idle,
     /// The process is about to wait.
     Arriving,
-    /// The process waits. The numbers of waiters order the queue.
+    /// The process waits, and looks at its card before it sleeps. The numbers of waiters order the queue.
     Waiting,
-    /// The process was given this slot, and may not have noticed yet.
+    /// The process waits, and sleeps or is about to: a process that has news for it must ring.
+    Asleep,
+    /// The process was given this slot, and needs no ring: it was awake, or its bell was rung.
     Granted(usize),
+    /// The process was given this slot while it was asleep, and its bell may not have been rung yet.
+    Unrung(usize),
     /// The process was given this slot and has noticed.
     In(usize),
 }
@@ -73,6 +77,8 @@ impl Card {
             Phase::Waiting => (3, 0),
             Phase::Granted(slot) => (4, slot),
             Phase::In(slot) => (5, slot),
+            Phase::Asleep => (6, 0),
+            Phase::Unrung(slot) => (7, slot),
         };
         (phase << SLOT_BITS | slot as Word) << NUMBER_BITS | self.number
     }
@@ -87,6 +93,8 @@ impl Card {
             3 => Phase::Waiting,
             4 => Phase::Granted(slot),
             5 => Phase::In(slot),
+            6 => Phase::Asleep,
+            7 => Phase::Unrung(slot),
             _ => Phase::Vacant,
         };
         Card { phase, number: word & ((1 << NUMBER_BITS) - 1) }
@@ -97,9 +105,22 @@ impl Card {
         Card { phase: Phase::Vacant, number: self.number }
     }
 
+    /// Returns `true` if its process waits, awake or asleep.
+    pub const fn waits(self) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Asleep)
+    }
+
     /// Returns whether the process of this card waits with this number.
     pub fn waits_with(self, number: Number) -> bool {
-        self == Card::new(Phase::Waiting, number)
+        self.waits() && self.number == number
+    }
+
+    /// Returns the slot that its process was given, if it has not noticed yet.
+    pub const fn given(self) -> Option<usize> {
+        match self.phase {
+            Phase::Granted(slot) | Phase::Unrung(slot) => Some(slot),
+            _ => None,
+        }
     }
 }
 
@@ -145,8 +166,10 @@ impl Tag {
         }
         match card.phase {
             Phase::Idle => Meaning::Held,
-            Phase::Waiting => Meaning::Offered,
-            Phase::Granted(its) | Phase::In(its) if its == slot => Meaning::Held,
+            Phase::Waiting | Phase::Asleep => Meaning::Offered,
+            Phase::Granted(its) | Phase::Unrung(its) | Phase::In(its) if its == slot => {
+                Meaning::Held
+            }
             _ => Meaning::Void,
         }
     }

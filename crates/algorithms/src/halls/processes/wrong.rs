@@ -4,7 +4,7 @@ use super::{
     environment::Environment,
     lines::{Line, Role},
     model::{ModelEnvironment, ProcessesModel, State},
-    words::{Card, FREE, Meaning},
+    words::{Card, FREE, Meaning, Phase},
 };
 use crate::{
     changed_lines,
@@ -40,6 +40,35 @@ changed_lines! {
         At(Line::S1 { role: Role::Watcher(watch) }) => Goto(At(Line::W8 { watch })),
     }
 
+    /// A process that gives a slot to a sleeping waiter marks that it has rung before it rings. If it is killed in
+    /// between, no other process rings.
+    MarkFirst: |_s, e, _p| {
+        At(Line::S11 { role, who, j }) => {
+            let old = Card::new(Phase::Unrung(j), who.number).pack();
+            let new = Card::new(Phase::Granted(j), who.number).pack();
+            e.card(who.process, Op::CompareAndSwap { old, new });
+            Goto(At(Line::S14 { role, who, j }))
+        },
+        At(Line::S14 { role, who, .. }) => {
+            e.ring(who.process);
+            if role == Role::Leaver { Leave } else { Goto(At(Line::S1 { role })) }
+        },
+    }
+
+    /// A waiter goes to sleep without a mark on its card, so the process that gives it a slot does not ring.
+    SecretSleep: |_s, _e, _p| {
+        At(Line::W11 { number }) => Goto(At(Line::W2 { number, i: 0, before: None })),
+    }
+
+    /// A leaving process that wants to wake the first waiter does nothing if another process has just given that waiter
+    /// a slot. If that process stops before it rings, the waiter sleeps forever.
+    TrustfulLeaver: |_s, e, _p| {
+        At(Line::S12 { who }) => match Card::unpack(e.card(who, Op::Read)).phase {
+            Phase::Asleep => Goto(At(Line::S15 { who })),
+            _ => Leave,
+        },
+    }
+
     /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can
     /// tag the slot over and over, so the exit section has no bound. An earlier version had this fault.
     StubbornLeaver: |_s, e, _p| {
@@ -59,7 +88,9 @@ changed_lines! {
                     Role::Waiter => Goto(At(Line::W1)),
                     Role::Leaver | Role::Hurried => Leave,
                 },
-                Meaning::Offered => Goto(At(Line::S10 { role, who: tag, j, own: false })),
+                Meaning::Offered => {
+                    Goto(At(Line::S10 { role, who: tag, j, own: false, asleep: false }))
+                }
                 Meaning::Void => Goto(At(Line::S8 { role, k, who, j, tag })),
             }
         },
