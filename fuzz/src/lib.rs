@@ -9,8 +9,11 @@ mod hall_file;
 
 use std::str;
 
+use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
 use hallpass_cluster::ClusterOptions;
 use hallpass_lab::{atlas::Manifest, trace};
+
+use hallpass_language::File;
 
 pub use hall_file::hall_file;
 
@@ -18,10 +21,11 @@ pub use hall_file::hall_file;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     ("cluster_message", cluster_message),
     ("cluster_url", cluster_url),
     ("hall_file", hall_file),
+    ("language", language),
     ("manifest", manifest),
     ("replay", replay),
 ];
@@ -42,6 +46,46 @@ pub fn cluster_url(data: &[u8]) {
 /// Parses the answer of etcd to a transaction, and the records of a hall in this answer.
 pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
+}
+
+/// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, and each process takes
+/// steps.
+pub fn language(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let file = match File::parse("fuzz.kx", text) {
+        Ok(file) => file,
+        Err(errors) => {
+            assert!(!errors.diagnostics.is_empty());
+            assert!(!errors.render(false).is_empty());
+            return;
+        }
+    };
+    for (n, k) in [(2, 1), (3, 2)] {
+        let Ok(program) = file.at(n, k) else { continue };
+        let mut memory = Words(program.layout().first_initial());
+        for p in 0..n {
+            let mut at = program.begin(p);
+            for _ in 0..STEPS {
+                at = match program.step(&mut memory, p, at) {
+                    Next::Goto(next) | Next::Spin(next) | Next::Enter(next) => next,
+                    Next::Leave => break,
+                };
+            }
+        }
+    }
+}
+
+/// The steps that each process of a file takes.
+const STEPS: usize = 30;
+
+/// Shared memory for one thread. A value outside the range of its variable is kept, as on a real machine.
+struct Words(Vec<Word>);
+
+impl Memory for Words {
+    fn access(&mut self, var: Var, op: Op) -> Word {
+        let word = &mut self.0[var.index()];
+        std::mem::replace(word, op.leaves(*word))
+    }
 }
 
 /// Parses a manifest of the atlas.

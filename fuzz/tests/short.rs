@@ -87,6 +87,11 @@ fn no_content_of_a_hall_file_causes_a_panic() {
 }
 
 #[test]
+fn no_file_of_the_language_causes_a_panic() {
+    run("language");
+}
+
+#[test]
 fn no_manifest_causes_a_panic() {
     run("manifest");
 }

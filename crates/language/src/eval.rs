@@ -9,6 +9,8 @@ use crate::{
 
 /// The most values that a quantifier may go through.
 const MOST_VALUES: Value = 4096;
+/// The most operations that the evaluation of one expression may take.
+const MOST_WORK: u32 = 50_000;
 /// The most elements of a set: they are the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
 
@@ -21,7 +23,7 @@ pub enum Fault {
     Element,
     /// An array has no element with this index.
     Index,
-    /// A quantifier goes through more than 4096 values.
+    /// The expression takes too many operations.
     Values,
     /// A private variable leaves its range.
     Range,
@@ -46,7 +48,7 @@ impl Fault {
             Fault::Arithmetic => "computes a number that is too large, or divides by 0",
             Fault::Element => "puts a number into a set that is not from 0 to 61",
             Fault::Index => "uses an index that the array does not have",
-            Fault::Values => "goes through more than 4096 values in one expression",
+            Fault::Values => "has an expression that takes more than 50000 operations",
             Fault::Range => "assigns a private variable a value outside its range",
             Fault::Endless => "is followed by local lines that repeat without end",
         }
@@ -67,12 +69,14 @@ pub struct Scope<'a> {
     pub state: Option<&'a View<'a, At>>,
     /// Bound variables.
     pub bound: Vec<Value>,
+    /// The operations so far.
+    pub work: u32,
 }
 
 impl<'a> Scope<'a> {
     /// Creates a scope without processes and state.
     pub fn constant(program: &'a Program) -> Self {
-        Scope { program, me: 0, private: &[], found: 0, state: None, bound: Vec::new() }
+        Scope { program, me: 0, private: &[], found: 0, state: None, bound: Vec::new(), work: 0 }
     }
 
     /// Evaluates a condition.
@@ -85,6 +89,10 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// Fails if it has no value.
     pub fn value(&mut self, ex: &Ex) -> Result<Value, Fault> {
+        self.work += 1;
+        if self.work > MOST_WORK {
+            return Err(Fault::Values);
+        }
         Ok(match ex {
             Ex::Number(number) => *number,
             Ex::N => self.program.n as Value,

@@ -100,8 +100,16 @@ impl fmt::Display for Errors {
 
 impl std::error::Error for Errors {}
 
+/// The most errors that are shown at once.
+const MOST_SHOWN: usize = 10;
+
 fn render(diagnostics: &[Diagnostic], path: &str, source: &str, color: bool) -> String {
-    diagnostics.iter().map(|diagnostic| diagnostic.render(path, source, color)).collect()
+    let shown = diagnostics.iter().take(MOST_SHOWN);
+    let mut out: String = shown.map(|diagnostic| diagnostic.render(path, source, color)).collect();
+    if diagnostics.len() > MOST_SHOWN {
+        out.push_str(&format!("... and {} more\n", diagnostics.len() - MOST_SHOWN));
+    }
+    out
 }
 
 impl File {

@@ -12,8 +12,8 @@ use crate::{
 
 /// The deepest nesting of blocks.
 const MOST_DEPTH: usize = 40;
-/// The most instructions of a passage.
-const MOST_INSTRS: usize = 20_000;
+/// The most statements of a passage, those of procedures counted at each call.
+const MOST_STATEMENTS: usize = 10_000;
 
 /// The target of a jump that is not known yet.
 const LATER: usize = usize::MAX;
@@ -35,6 +35,8 @@ pub struct Lowering<'a> {
     callable: usize,
     section: &'static str,
     depth: usize,
+    /// The number of statements so far, those of procedures counted at each call.
+    statements: usize,
     /// The critical section, if it was seen.
     pub critical: Option<(usize, Span)>,
     /// The variable that holds the name of a process.
@@ -62,6 +64,7 @@ impl<'a> Lowering<'a> {
             callable: procedures.len(),
             section: "doorway",
             depth: 0,
+            statements: 0,
             critical: None,
             name_variable: None,
         }
@@ -133,9 +136,11 @@ impl<'a> Lowering<'a> {
     fn block(&mut self, body: &[Stmt]) {
         self.depth += 1;
         for stmt in body {
-            if self.depth > MOST_DEPTH || self.instrs.len() > MOST_INSTRS {
+            self.statements += 1;
+            if self.depth > MOST_DEPTH || self.statements > MOST_STATEMENTS {
                 let message = format!(
-                    "a passage has at most {MOST_INSTRS} instructions, and blocks nest at most {MOST_DEPTH} levels deep"
+                    "a passage has at most {MOST_STATEMENTS} statements, procedures included, and blocks nest at \
+                     most {MOST_DEPTH} levels deep"
                 );
                 self.names.error(Diagnostic::new(stmt.span.clone(), message));
                 break;
@@ -175,8 +180,9 @@ impl<'a> Lowering<'a> {
             StmtKind::Await(condition) => {
                 let start = self.instrs.len();
                 let span = condition.span.clone();
+                let known = self.names.diagnostics.len();
                 let condition = self.condition(stmt, condition);
-                if self.instrs.len() == start {
+                if self.instrs.len() == start && self.names.diagnostics.len() == known {
                     self.names.error(
                         Diagnostic::new(span, "this condition is local: waiting for it never ends")
                             .helping("await a condition on a shared variable"),

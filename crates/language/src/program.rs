@@ -17,10 +17,12 @@ use crate::{
 pub const MOST_PRIVATE: usize = 12;
 /// The most values of a shared variable.
 const MOST_VALUES: Value = 1 << 16;
+/// The most values of all shared variables together.
+const MOST_VALUES_TOGETHER: usize = 1 << 20;
 /// The most shared variables, elements of arrays counted one by one.
 const MOST_VARIABLES: usize = 4096;
 /// The most local instructions between two accesses.
-const MOST_LOCAL: usize = 20_000;
+const MOST_LOCAL: usize = 2_000;
 /// The line of a process that has made a fault. Its private variables say which.
 const FAULT: u16 = u16::MAX;
 /// The name of the variable in which the lab records a fault of a line, such as an index that does not exist.
@@ -55,6 +57,8 @@ pub struct Program {
     /// The smallest and the largest value of each private variable.
     ranges: Vec<(Value, Value)>,
     layout: Layout,
+    /// The number of values of all shared variables together.
+    values: usize,
     /// A variable of the lab with the only value 0. A process that makes a fault writes something else to it.
     fault: Var,
     figure: &'static str,
@@ -131,6 +135,7 @@ impl Program {
             critical: critical.unwrap_or(0) as u16,
             ranges: Vec::new(),
             layout: Layout::default(),
+            values: 0,
             fault: Layout::default().add(Decl::flag(FAULT_VARIABLE, false)),
             figure: intern(name),
             invariants: crate::intern::intern_all(&invariants),
@@ -225,6 +230,14 @@ impl Program {
                 rest /= len;
             }
             let decl = self.declaration(variable, &indices)?;
+            self.values += decl.domain.listed().len();
+            if self.values > MOST_VALUES_TOGETHER {
+                return Err(SizeError(format!(
+                    "with n = {}, k = {}, the shared variables have more than {MOST_VALUES_TOGETHER} values: \
+                     declare smaller ranges",
+                    self.n, self.k
+                )));
+            }
             vars.push(self.layout.add(decl));
         }
         self.arrays.push(Elements { dimensions, vars });
@@ -389,7 +402,7 @@ impl Program {
     }
 
     fn scope<'a>(&'a self, me: Pid, private: &'a [i32], found: Word) -> Scope<'a> {
-        Scope { program: self, me, private, found, state: None, bound: Vec::new() }
+        Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
     }
 
     /// Returns what a process at `at` does next, after local instructions.
@@ -546,7 +559,10 @@ impl Algorithm for Program {
     fn broken_invariant(&self, state: &View<'_, At>) -> Option<&'static str> {
         let mut scope = Scope { state: Some(state), ..Scope::constant(self) };
         // An invariant that has no value does not hold.
-        let broken = |(_, ex): &&(&str, crate::code::Ex)| !scope.holds(ex).unwrap_or(false);
+        let broken = |(_, ex): &&(&str, crate::code::Ex)| {
+            scope.work = 0;
+            !scope.holds(ex).unwrap_or(false)
+        };
         self.code.invariants.iter().find(broken).map(|(name, _)| *name)
     }
 }

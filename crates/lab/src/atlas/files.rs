@@ -50,6 +50,23 @@ impl ManifestFile {
         Ok(ManifestFile { path, text })
     }
 
+    /// Returns the files of the language whose models it lists, each once.
+    pub fn language_files(&self) -> Vec<String> {
+        let Ok(document) = toml_edit::Document::parse(&self.text) else { return Vec::new() };
+        let models = document.as_table().get("model").and_then(|item| item.as_array_of_tables());
+        let mut paths: Vec<String> = models
+            .into_iter()
+            .flat_map(|models| models.iter())
+            .filter_map(|model| model.get("algorithm")?.as_str())
+            .map(|id| id.strip_suffix(registry::NAMES).unwrap_or(id))
+            .filter(|id| id.ends_with(hallpass_language::EXTENSION))
+            .map(String::from)
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// Returns whether this is the file of the folder that registers `algorithm`.
     pub(super) fn is_of(&self, algorithm: &str) -> bool {
         let Ok((entry, _)) = registry::entry(algorithm) else { return false };

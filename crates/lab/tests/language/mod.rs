@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use hallpass_lab::catalogue;
 
+mod gallery;
 mod papers;
+#[cfg(feature = "cli")]
+mod program;
+#[cfg(feature = "cli")]
+mod runs;
 
 /// Returns the path of a file of the gallery.
 fn path(name: &str) -> String {

@@ -19,7 +19,7 @@ use hallpass_lab::{
 };
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::options::Effort;
+use crate::options::{Effort, load};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -94,6 +94,7 @@ pub fn run(args: Args) -> program::Result {
             eprintln!("added: {added}");
         }
     }
+    files.iter().flat_map(ManifestFile::language_files).try_for_each(|path| load(&path))?;
     let manifest = Manifest::of(&files)?;
     let selection = selection(&args, &manifest)?;
     // If the directory cannot be written, this fails now, and not after an hour.

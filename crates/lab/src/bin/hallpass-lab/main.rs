@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod list;
 mod man;
+mod new;
 mod objects;
 mod options;
 mod papers;
@@ -41,6 +42,8 @@ enum Command {
     Replay(replay::Args),
     /// List the algorithms: paper, figure, primitives, bounds
     List(list::Args),
+    /// Write a new algorithm to start from: a file, or a crate
+    New(new::Args),
     /// Check a timestamp system: every run is a run of UCTSS, and the statements of the papers hold
     Timestamps(timestamps::Args),
     /// Check shared objects: the universal construction, linearizable and wait-free
@@ -66,6 +69,7 @@ fn run(command: Command) -> program::Result {
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
         Command::List(args) => list::run(args),
+        Command::New(args) => new::run(args),
         Command::Timestamps(args) => timestamps::run(args),
         Command::Objects(args) => objects::run(args),
         Command::Atlas(args) => atlas::run(args),

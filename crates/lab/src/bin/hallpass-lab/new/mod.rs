@@ -1,0 +1,79 @@
+//! `hallpass-lab new`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args as ClapArgs;
+use hallpass_lab::program::{self, HOLDS, files, output::outln};
+use hallpass_language::EXTENSION;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// The name of the algorithm: letters, digits, - and _. The file is NAME.kx, the crate is the folder NAME
+    name: String,
+    /// Write a crate that implements `Algorithm` in Rust, instead of a file
+    #[arg(long)]
+    rust: bool,
+    /// The checkout of hallpass that the crate is built with [default: the published crates]
+    #[arg(long, value_name = "PATH", requires = "rust")]
+    hallpass: Option<PathBuf>,
+}
+
+const FILE: &str = include_str!("new.kx");
+const MANIFEST: &str = include_str!("Cargo.toml.txt");
+const MAIN: &str = include_str!("main.rs.txt");
+
+/// Writes the file or the crate. Existing files are kept.
+pub fn run(args: Args) -> program::Result {
+    let name = args.name.strip_suffix(EXTENSION).unwrap_or(&args.name);
+    let begins = |c: char| c.is_ascii_alphabetic();
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.starts_with(begins) || !name.chars().all(allowed) {
+        return Err(format!(
+            "`{name}` cannot be the name of an algorithm: it begins with a letter, and has letters, digits, - and _"
+        )
+        .into());
+    }
+    if args.rust {
+        write_crate(name, args.hallpass.as_deref())?;
+    } else {
+        let path = format!("{name}{EXTENSION}");
+        write(Path::new(&path), &FILE.replace("NAME", &name.replace('-', "_")))?;
+        outln!("wrote {path}; now run: hallpass-lab check {path} -n 3 -k 2");
+    }
+    Ok(ExitCode::from(HOLDS))
+}
+
+fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
+    let folder = Path::new(name);
+    if folder.exists() {
+        return Err(format!("{name} exists: choose another name, or remove it"));
+    }
+    let source = |part: &str| match hallpass {
+        // TOML and paths agree on what a quote and a backslash need.
+        Some(path) => format!("path = {:?}", path.join("crates").join(part).display().to_string()),
+        None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
+    };
+    let manifest = MANIFEST
+        .replace("NAME", name)
+        .replace("ALGORITHMS", &source("algorithms"))
+        .replace("LAB", &source("lab"));
+    let create = |folder: &Path| {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))
+    };
+    create(&folder.join("src"))?;
+    write(&folder.join("Cargo.toml"), &manifest)?;
+    write(&folder.join("src/main.rs"), MAIN)?;
+    outln!("wrote {name}/Cargo.toml and {name}/src/main.rs; now run: cd {name} && cargo run --release");
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if path.exists() {
+        return Err(format!("{} exists: choose another name, or remove it", path.display()));
+    }
+    files::save(path, text)
+}

@@ -1,0 +1,83 @@
+//! `hallpass-lab` with files: exit status, messages, and the files that `new` writes.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn lab(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-lab"));
+    command.args(words).current_dir(folder).output().expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_new_file_checks_at_once_and_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = lab(folder.path(), &["new", "my-lock"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("hallpass-lab check my-lock.kx -n 3 -k 2"));
+    for command in [&["check", "my-lock.kx", "-n", "3", "-k", "2"][..], &["rmr", "my-lock.kx", "-n", "2", "-k", "1"]] {
+        let output = lab(folder.path(), command);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    let again = lab(folder.path(), &["new", "my-lock"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("exists"));
+    assert_eq!(lab(folder.path(), &["new", "../x"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_example_crate_is_what_new_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = lab(folder.path(), &["new", "own-algorithm", "--rust", "--hallpass", "../.."]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-algorithm");
+    for file in ["Cargo.toml", "src/main.rs"] {
+        let written = fs::read_to_string(folder.path().join("own-algorithm").join(file)).unwrap();
+        assert_eq!(written, fs::read_to_string(example.join(file)).unwrap(), "{file}");
+    }
+}
+
+#[test]
+fn a_violation_of_a_file_replays_and_a_changed_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.kx");
+    let source = "algorithm bad shared x : 0..1 = 0 passage 1: x := 1 critical 2: x := 0 end";
+    fs::write(&path, source).unwrap();
+    let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    let line = shown.lines().find(|line| line.trim_start().starts_with("exclusion    hp1.")).unwrap();
+    let string = line.split_whitespace().last().unwrap();
+    assert_eq!(lab(folder.path(), &["replay", string]).status.code(), Some(0));
+
+    fs::rename(&path, folder.path().join("moved.kx")).unwrap();
+    let lost = lab(folder.path(), &["replay", string]);
+    assert_eq!(lost.status.code(), Some(2));
+    assert!(text(&lost.stderr).contains("--file PATH"), "{}", text(&lost.stderr));
+    assert_eq!(lab(folder.path(), &["replay", string, "--file", "moved.kx"]).status.code(), Some(0));
+
+    fs::write(&path, source.replace("2: x := 0", "2: x := 1")).unwrap();
+    let changed = lab(folder.path(), &["replay", string]);
+    assert_eq!(changed.status.code(), Some(2));
+    assert!(text(&changed.stderr).contains("has changed since this run was found"));
+}
+
+#[test]
+fn errors_of_a_file_are_shown_with_their_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.kx"), "algorithm bad\nshared x : 0..1 = 0\npassage\n  1: x := x + 1\n  critical\nend\n")
+        .unwrap();
+    let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    let shown = text(&output.stderr);
+    assert!(shown.contains("bad.kx:4:3") && shown.contains("split it in two"), "{shown}");
+    assert!(shown.contains("bad.kx has 1 error"), "{shown}");
+    let missing = lab(folder.path(), &["check", "none.kx", "-n", "2", "-k", "1"]);
+    assert!(text(&missing.stderr).contains("cannot read none.kx"));
+}

@@ -1,0 +1,142 @@
+//! Runs of files: replay strings, ranges that are left, and normal forms that do not fit.
+
+use std::{fs, sync::atomic::AtomicBool};
+
+use hallpass_lab::{
+    catalogue,
+    check::{Property, Question, Report, Verdict, check},
+    trace,
+};
+
+use crate::common::resources;
+
+/// Writes a file and loads it. Returns its path, which is its identifier.
+fn load(folder: &tempfile::TempDir, name: &str, source: &str) -> String {
+    let path = folder.path().join(name).display().to_string();
+    fs::write(&path, source).unwrap();
+    catalogue::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    path
+}
+
+fn checked(id: &str, n: usize, k: usize) -> Report {
+    let stop = AtomicBool::new(false);
+    check(&Question::everything(id, n, k), &resources(1 << 20, 1 << 28, &stop)).unwrap()
+}
+
+const NO_LOCK: &str = "algorithm none shared x : 0..1 = 0 passage 1: x := 1 critical 2: x := 0 end";
+
+#[test]
+fn a_replay_string_of_a_file_replays_until_the_file_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = load(&folder, "my lock.kx", NO_LOCK);
+    let report = checked(&id, 2, 1);
+    let run = report.outcome(Property::Exclusion).run.clone().expect("two processes enter");
+    trace::confirm(&run).unwrap();
+    let string = trace::encode(&run).unwrap();
+    assert!(!string.contains(' '), "{string}");
+    assert_eq!(catalogue::file_of_replay(&string).as_deref(), Some(id.as_str()));
+    assert_eq!(trace::decode(&string), Ok(run.clone()));
+
+    // A comment and another promise change nothing.
+    let commented = format!("// the same\n{NO_LOCK} promises exclusion");
+    load(&folder, "my lock.kx", &commented);
+    assert_eq!(trace::decode(&string), Ok(run));
+
+    load(&folder, "my lock.kx", &NO_LOCK.replace("2: x := 0", "2: x := 1"));
+    let error = trace::decode(&string).unwrap_err().to_string();
+    assert!(error.contains("has changed since this run was found"), "{error}");
+}
+
+#[test]
+fn a_replay_string_of_a_file_that_is_not_loaded_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = load(&folder, "first.kx", NO_LOCK);
+    let run = checked(&id, 2, 1).outcome(Property::Exclusion).run.clone().unwrap();
+    let string = trace::encode(&run).unwrap();
+    let (body, _) = string.rsplit_once('.').unwrap();
+    let other = body.replace("first.kx", "second.kx");
+    let other = format!("{other}.{:08x}", crc32fast::hash(other.as_bytes()));
+    let error = trace::decode(&other).unwrap_err().to_string();
+    assert!(error.contains("second.kx, which is not loaded"), "{error}");
+}
+
+/// Returns the text of the run that leaves a range.
+fn range_run(source: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let id = load(&folder, "range.kx", source);
+    let report = checked(&id, 2, 1);
+    assert_eq!(report.verdict(), Verdict::Violated);
+    let outcome = &report.properties["range"];
+    assert_eq!(outcome.verdict, Verdict::Violated);
+    let run = outcome.run.as_ref().expect("a run shows it");
+    trace::confirm(run).unwrap();
+    trace::text(&trace::run(run, &trace::conventions(run)).unwrap(), false)
+}
+
+#[test]
+fn a_shared_variable_that_leaves_its_range_is_shown_with_a_run() {
+    let text = range_run("algorithm a shared x : 0..1 = 0 passage 1: fetch_and_add(x, 1) critical end");
+    assert!(text.contains("x"), "{text}");
+}
+
+#[test]
+fn a_private_variable_that_leaves_its_range_is_shown_with_a_run() {
+    let text = range_run(
+        "algorithm a shared x : 0..2 = 0 private v : 0..1 passage 1: v := fetch_and_add(x, 1, 3) + v critical end",
+    );
+    assert!(text.contains("line 1 assigns a private variable a value outside its range"), "{text}");
+}
+
+#[test]
+fn an_index_that_does_not_exist_is_shown_with_a_run() {
+    let text = range_run(
+        "algorithm a shared x[process] : 0..1 = 0 y : 0..3 = 3 private v : 0..3
+         passage 1: v := y 2: x[v] := 1 critical end",
+    );
+    assert!(text.contains("line 2 uses an index that the array does not have"), "{text}");
+}
+
+#[test]
+fn local_lines_without_end_are_shown_with_a_run() {
+    let text = range_run(
+        "algorithm a shared x : 0..1 = 0 private v : 0..1 passage 1: v := x while v = 0 do skip end critical end",
+    );
+    assert!(text.contains("line 1 is followed by local lines that repeat without end"), "{text}");
+}
+
+#[test]
+fn a_normal_form_of_another_machine_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "algorithm a normal form of bakery
+         shared num[p in process] : counter = 0 home p  choosing[p in process] : bool = false home p
+         passage 1: choosing[me] := true critical 5: choosing[me] := false end";
+    let id = load(&folder, "other.kx", source);
+    let stop = AtomicBool::new(false);
+    let error = check(&Question::everything(&id, 2, 1), &resources(1 << 20, 1 << 28, &stop)).unwrap_err();
+    assert!(error.to_string().contains("is not the same step machine as bakery"), "{error}");
+}
+
+#[test]
+fn promises_of_a_file_are_enforced_and_others_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = |promise: &str| {
+        format!(
+            "algorithm a requires k = 1 shared x : bool = false
+             passage waiting 1: await not test_and_set(x) critical 2: x := false end promises {promise}"
+        )
+    };
+    let id = load(&folder, "promise.kx", &lock("exclusion"));
+    assert_eq!(checked(&id, 2, 1).verdict(), Verdict::Holds);
+    let id = load(&folder, "promise.kx", &lock("exclusion starvation freedom with 0 stopped"));
+    assert_eq!(checked(&id, 2, 1).verdict(), Verdict::Violated);
+}
+
+#[test]
+fn an_invariant_of_a_file_that_breaks_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = load(&folder, "invariant.kx", &format!("{NO_LOCK} invariant zero: x = 0 or exists p in process : p at critical"));
+    let report = checked(&id, 2, 1);
+    let outcome = report.outcome(Property::Invariants);
+    assert_eq!(outcome.verdict, Verdict::Violated);
+    assert!(outcome.run.is_some());
+}
