@@ -376,8 +376,9 @@ impl<'a> Lowering<'a> {
             return;
         }
         let mut uses = Vec::new();
+        let known = self.names.diagnostics.len();
         self.names.resolve(expr, Context::Line, &mut uses);
-        if uses.is_empty() {
+        if uses.is_empty() && self.names.diagnostics.len() == known {
             let message = "this statement has no effect";
             self.names.error(
                 Diagnostic::new(expr.span.clone(), message)
