@@ -322,6 +322,8 @@ impl Names {
         }
         if context == Context::Line {
             known.extend(["me", "others", "process"]);
+            // A misspelt statement looks like a name.
+            known.extend(["critical", "waiting", "doorway", "exit", "break", "leave", "skip"]);
             known.extend(self.private.iter().map(|variable| variable.name.as_str()));
         }
         let diagnostic = Diagnostic::new(span.clone(), format!("no variable is called `{text}`"));
