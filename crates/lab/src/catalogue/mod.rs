@@ -52,11 +52,12 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// Returns the usual promises: everything but first-in-first-enabled, while fewer than k processes have stopped.
+    /// Returns the usual promises: everything but first-in-first-enabled and a limit on overtaking, while fewer than k
+    /// processes have stopped.
     pub fn usual(k: usize) -> Self {
-        let fife = [Property::Fife, Property::FifeStrong];
+        let extras = [Property::Fife, Property::FifeStrong, Property::Bypass];
         Promises {
-            properties: Property::ALL.into_iter().filter(|it| !fife.contains(it)).collect(),
+            properties: Property::ALL.into_iter().filter(|it| !extras.contains(it)).collect(),
             crashes: k.saturating_sub(1),
         }
     }
