@@ -19,7 +19,8 @@ fn printed_commands_run_as_printed() {
         for command in block.commands().filter(|command| done.insert(command.to_string())) {
             let words: Vec<&str> = command.split_whitespace().collect();
             // A wrong variant has a colon in its name, or is in the folder `wrong`, and the lab must reject it.
-            let is_wrong = words[1] == "check" && (words[2].contains(':') || words[2].contains("/wrong/"));
+            let is_wrong =
+                words[1] == "check" && (words[2].contains(':') || words[2].contains("/wrong/"));
             let expected = if is_wrong { VIOLATED } else { HOLDS };
             let output = scratch.run(command);
             let said = String::from_utf8_lossy(&output.stderr);

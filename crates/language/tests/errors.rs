@@ -26,7 +26,11 @@ fn says(diagnostic: &Diagnostic, message: &str, help: &str) {
 #[test]
 fn a_line_that_reads_and_writes_is_to_be_split_in_two() {
     let error = error(SHARED, "1: y := x\ncritical");
-    says(&error, "this line reads `x` and writes `y`: a line makes one shared access", "split it in two");
+    says(
+        &error,
+        "this line reads `x` and writes `y`: a line makes one shared access",
+        "split it in two",
+    );
     assert_eq!(error.labels.len(), 2);
 }
 
@@ -37,7 +41,11 @@ fn an_increment_of_a_shared_variable_suggests_fetch_and_add() {
 
 #[test]
 fn a_condition_on_two_shared_variables_is_to_be_split() {
-    says(&error(SHARED, "1: await x = 0 or y = 1\ncritical"), "reads `x` and reads `y`", "split it in two");
+    says(
+        &error(SHARED, "1: await x = 0 or y = 1\ncritical"),
+        "reads `x` and reads `y`",
+        "split it in two",
+    );
 }
 
 #[test]
@@ -47,12 +55,25 @@ fn a_line_with_an_access_needs_a_label() {
 
 #[test]
 fn a_misspelt_name_gets_a_suggestion() {
-    says(&error(SHARED, "1: v := trun\ncritical"), "no variable is called `trun`", "did you mean `turn`?");
+    says(
+        &error(SHARED, "1: v := trun\ncritical"),
+        "no variable is called `trun`",
+        "did you mean `turn`?",
+    );
     says(&error(SHARED, "1: flg[me] := true\ncritical"), "no variable is called `flg`", "`flag`");
-    says(&error(SHARED, "1: fetch_and_ad(x, 1)\ncritical"), "no function is called", "`fetch_and_add`");
-    says(&error(SHARED, "first: x := 1\nif v = 0 then goto frist end\ncritical"), "labelled `frist`", "`first`");
+    says(
+        &error(SHARED, "1: fetch_and_ad(x, 1)\ncritical"),
+        "no function is called",
+        "`fetch_and_add`",
+    );
+    says(
+        &error(SHARED, "first: x := 1\nif v = 0 then goto frist end\ncritical"),
+        "labelled `frist`",
+        "`first`",
+    );
     let misspelt = errors(SHARED, "1: x := 1\ncritcal");
-    let named = misspelt.iter().find(|error| error.message.contains("`critcal`")).expect("it is named");
+    let named =
+        misspelt.iter().find(|error| error.message.contains("`critcal`")).expect("it is named");
     says(named, "no variable is called `critcal`", "did you mean `critical`?");
 }
 
@@ -62,7 +83,10 @@ fn errors_of_the_grammar_say_what_was_expected_and_where() {
     let errors = File::parse("test.kx", source).expect_err("`the` is not `then`");
     let first = &errors.diagnostics[0];
     assert_eq!(first.position(source), (3, 15));
-    assert!(first.message.contains("`then`") && first.message.contains("found `the`"), "{first:#?}");
+    assert!(
+        first.message.contains("`then`") && first.message.contains("found `the`"),
+        "{first:#?}"
+    );
     assert_eq!(first.help.as_deref(), Some("did you mean `then`?"));
     let shown = errors.render(false);
     assert!(shown.contains("test.kx:3:15") && shown.contains("1: if x = 0 the"), "{shown}");
@@ -70,32 +94,53 @@ fn errors_of_the_grammar_say_what_was_expected_and_where() {
 
 #[test]
 fn a_missing_end_is_explained() {
-    let error = File::parse("test.kx", "algorithm test\npassage\n  critical\n").expect_err("it has no end");
+    let error =
+        File::parse("test.kx", "algorithm test\npassage\n  critical\n").expect_err("it has no end");
     says(&error.diagnostics[0], "found the end of the file", "end with `end`");
 }
 
 #[test]
 fn characters_of_other_languages_are_explained() {
-    let help = |source: &str| File::parse("test.kx", source).expect_err("it is wrong").diagnostics.remove(0).help;
+    let help = |source: &str| {
+        File::parse("test.kx", source).expect_err("it is wrong").diagnostics.remove(0).help
+    };
     assert!(help("algorithm a # comment").is_some_and(|help| help.contains("//")));
     assert!(help("algorithm a requires n != 2").is_some_and(|help| help.contains("<>")));
-    assert!(help("algorithm a requires n = 2; k").is_some_and(|help| help.contains("remove the `;`")));
+    assert!(
+        help("algorithm a requires n = 2; k").is_some_and(|help| help.contains("remove the `;`"))
+    );
 }
 
 #[test]
 fn types_are_checked() {
-    says(&error(SHARED, "1: if x then v := 1 end\ncritical"), "expected a condition, found a number", "x = 1");
+    says(
+        &error(SHARED, "1: if x then v := 1 end\ncritical"),
+        "expected a condition, found a number",
+        "x = 1",
+    );
     says(&error(SHARED, "1: flag[me] := 1\ncritical"), "expected a condition, found a number", "");
     says(&error(SHARED, "1: test_and_set(x)\ncritical"), "`test_and_set` needs a condition", "");
-    says(&error(SHARED, "1: v := flag[0, 1]\ncritical"), "`flag` has 1 indices, and 2 are given", "");
+    says(
+        &error(SHARED, "1: v := flag[0, 1]\ncritical"),
+        "`flag` has 1 indices, and 2 are given",
+        "",
+    );
 }
 
 #[test]
 fn the_shape_of_a_passage_is_checked() {
     says(&error(SHARED, "1: x := 1"), "the passage has no critical section", "`critical`");
-    says(&error(SHARED, "loop\ncritical\nbreak\nend\n1: x := 1"), "`critical` is inside a block", "");
+    says(
+        &error(SHARED, "loop\ncritical\nbreak\nend\n1: x := 1"),
+        "`critical` is inside a block",
+        "",
+    );
     says(&error(SHARED, "critical\ncritical"), "a passage has one critical section", "");
-    says(&error(SHARED, "1: x := 1\ncritical\n2: x := 0\ngoto 1"), "jumps over the critical section", "");
+    says(
+        &error(SHARED, "1: x := 1\ncritical\n2: x := 0\ngoto 1"),
+        "jumps over the critical section",
+        "",
+    );
     says(&error(SHARED, "1: x := 1\n1: x := 0\ncritical"), "two lines are labelled `1`", "");
     says(&error(SHARED, "await v = 1\ncritical"), "waiting for it never ends", "");
     says(&error(SHARED, "1: x := 1\nbreak\ncritical"), "`break` is in no loop", "");
@@ -103,7 +148,9 @@ fn the_shape_of_a_passage_is_checked() {
 
 #[test]
 fn a_line_that_no_run_reaches_is_a_warning() {
-    let source = format!("algorithm test\n{SHARED}\npassage\nloop\n1: x := 1\nbreak\n2: x := 2\nend\ncritical\nend");
+    let source = format!(
+        "algorithm test\n{SHARED}\npassage\nloop\n1: x := 1\nbreak\n2: x := 2\nend\ncritical\nend"
+    );
     let file = File::parse("test.kx", &source).expect("a warning is no error");
     assert_eq!(file.warnings.len(), 1);
     assert_eq!(file.warnings[0].message, "no run reaches line 2");
@@ -116,7 +163,8 @@ fn a_variable_needs_an_initial_value() {
 
 #[test]
 fn declarations_are_checked_at_each_size() {
-    let source = "algorithm test\nshared x[i in 0..n-3] : 0..1 = 0\npassage\n1: x[0] := 1\ncritical\nend";
+    let source =
+        "algorithm test\nshared x[i in 0..n-3] : 0..1 = 0\npassage\n1: x[0] := 1\ncritical\nend";
     let file = File::parse("test.kx", source).expect("it is correct for n = 3");
     assert!(file.at(3, 1).is_ok());
     let error = file.at(2, 1).err().expect("the array is empty").to_string();
@@ -149,12 +197,17 @@ fn deep_nesting_does_not_crash_the_compiler() {
         let closed = format!("{} 1 {} > 0", deep.repeat(3000), ")".repeat(3000));
         survives(format!("algorithm test\nrequires {closed}\npassage critical end"));
     }
-    survives(format!("algorithm test\npassage {} critical {} end", "loop ".repeat(3000), "end ".repeat(3000)));
+    survives(format!(
+        "algorithm test\npassage {} critical {} end",
+        "loop ".repeat(3000),
+        "end ".repeat(3000)
+    ));
 }
 
 #[test]
 fn an_expression_that_is_too_deep_is_an_error() {
-    let source = format!("algorithm test\nrequires {} 1 > 0\npassage critical end", "1 + ".repeat(3000));
+    let source =
+        format!("algorithm test\nrequires {} 1 > 0\npassage critical end", "1 + ".repeat(3000));
     let errors = File::parse("test.kx", &source).expect_err("it is too deep");
     assert!(errors.diagnostics[0].message.contains("levels deep"), "{errors}");
 }

@@ -21,7 +21,10 @@ fn a_new_file_checks_at_once_and_is_not_overwritten() {
     let output = lab(folder.path(), &["new", "my-lock"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stdout).contains("hallpass-lab check my-lock.kx -n 3 -k 2"));
-    for command in [&["check", "my-lock.kx", "-n", "3", "-k", "2"][..], &["rmr", "my-lock.kx", "-n", "2", "-k", "1"]] {
+    for command in [
+        &["check", "my-lock.kx", "-n", "3", "-k", "2"][..],
+        &["rmr", "my-lock.kx", "-n", "2", "-k", "1"],
+    ] {
         let output = lab(folder.path(), command);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
@@ -52,7 +55,8 @@ fn a_violation_of_a_file_replays_and_a_changed_file_is_refused() {
     let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
     assert_eq!(output.status.code(), Some(1));
     let shown = text(&output.stdout);
-    let line = shown.lines().find(|line| line.trim_start().starts_with("exclusion    hp1.")).unwrap();
+    let line =
+        shown.lines().find(|line| line.trim_start().starts_with("exclusion    hp1.")).unwrap();
     let string = line.split_whitespace().last().unwrap();
     assert_eq!(lab(folder.path(), &["replay", string]).status.code(), Some(0));
 
@@ -60,7 +64,10 @@ fn a_violation_of_a_file_replays_and_a_changed_file_is_refused() {
     let lost = lab(folder.path(), &["replay", string]);
     assert_eq!(lost.status.code(), Some(2));
     assert!(text(&lost.stderr).contains("--file PATH"), "{}", text(&lost.stderr));
-    assert_eq!(lab(folder.path(), &["replay", string, "--file", "moved.kx"]).status.code(), Some(0));
+    assert_eq!(
+        lab(folder.path(), &["replay", string, "--file", "moved.kx"]).status.code(),
+        Some(0)
+    );
 
     fs::write(&path, source.replace("2: x := 0", "2: x := 1")).unwrap();
     let changed = lab(folder.path(), &["replay", string]);
@@ -71,8 +78,11 @@ fn a_violation_of_a_file_replays_and_a_changed_file_is_refused() {
 #[test]
 fn errors_of_a_file_are_shown_with_their_lines() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("bad.kx"), "algorithm bad\nshared x : 0..1 = 0\npassage\n  1: x := x + 1\n  critical\nend\n")
-        .unwrap();
+    fs::write(
+        folder.path().join("bad.kx"),
+        "algorithm bad\nshared x : 0..1 = 0\npassage\n  1: x := x + 1\n  critical\nend\n",
+    )
+    .unwrap();
     let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
     assert_eq!(output.status.code(), Some(2));
     let shown = text(&output.stderr);

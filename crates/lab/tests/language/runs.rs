@@ -75,7 +75,8 @@ fn range_run(source: &str) -> String {
 
 #[test]
 fn a_shared_variable_that_leaves_its_range_is_shown_with_a_run() {
-    let text = range_run("algorithm a shared x : 0..1 = 0 passage 1: fetch_and_add(x, 1) critical end");
+    let text =
+        range_run("algorithm a shared x : 0..1 = 0 passage 1: fetch_and_add(x, 1) critical end");
     assert!(text.contains("x"), "{text}");
 }
 
@@ -112,7 +113,8 @@ fn a_normal_form_of_another_machine_is_refused() {
          passage 1: choosing[me] := true critical 5: choosing[me] := false end";
     let id = load(&folder, "other.kx", source);
     let stop = AtomicBool::new(false);
-    let error = check(&Question::everything(&id, 2, 1), &resources(1 << 20, 1 << 28, &stop)).unwrap_err();
+    let error =
+        check(&Question::everything(&id, 2, 1), &resources(1 << 20, 1 << 28, &stop)).unwrap_err();
     assert!(error.to_string().contains("is not the same step machine as bakery"), "{error}");
 }
 
@@ -134,7 +136,11 @@ fn promises_of_a_file_are_enforced_and_others_are_reported() {
 #[test]
 fn an_invariant_of_a_file_that_breaks_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let id = load(&folder, "invariant.kx", &format!("{NO_LOCK} invariant zero: x = 0 or exists p in process : p at critical"));
+    let id = load(
+        &folder,
+        "invariant.kx",
+        &format!("{NO_LOCK} invariant zero: x = 0 or exists p in process : p at critical"),
+    );
     let report = checked(&id, 2, 1);
     let outcome = report.outcome(Property::Invariants);
     assert_eq!(outcome.verdict, Verdict::Violated);

@@ -62,12 +62,15 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
         .replace("ALGORITHMS", &source("algorithms"))
         .replace("LAB", &source("lab"));
     let create = |folder: &Path| {
-        fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot create {}: {error}", folder.display()))
     };
     create(&folder.join("src"))?;
     write(&folder.join("Cargo.toml"), &manifest)?;
     write(&folder.join("src/main.rs"), MAIN)?;
-    outln!("wrote {name}/Cargo.toml and {name}/src/main.rs; now run: cd {name} && cargo run --release");
+    outln!(
+        "wrote {name}/Cargo.toml and {name}/src/main.rs; now run: cd {name} && cargo run --release"
+    );
     Ok(())
 }
 
