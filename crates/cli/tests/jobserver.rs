@@ -206,3 +206,16 @@ fn cargo_takes_tokens() {
     assert_eq!(most, 2, "cargo has its own slot and one for another job");
     assert_eq!(hall().expect("a hall"), 0);
 }
+
+#[test]
+fn a_build_continues_with_its_tokens_if_the_hall_is_removed() {
+    let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
+    let script = "echo ready; read go; exit 5";
+    let mut client = build(&halls, folder.path(), &["-k", "1", "m", "--", "sh", "-c", script]);
+    assert_eq!(client.line(), "ready");
+    eventually("it waits for a token", || halls.status("m")["waiting"] == 1);
+    assert_eq!(halls.prints("rm", &["--force", "m"]), "");
+    client.say("go\n");
+    let (code, said) = finish(client);
+    assert_eq!(code, Some(5), "{said}");
+}

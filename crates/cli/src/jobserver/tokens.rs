@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Acquire, Error, OwnedSharedPass, SharedHall};
+use hallpass_processes::{Acquire, OwnedSharedPass, SharedHall};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     fs::{CWD, FileType, Mode, OFlags, mknodat, open},
@@ -21,7 +21,10 @@ use rustix::{
 use tempfile::TempDir;
 
 use super::Style;
-use crate::run::{Duties, Ended, Failure, InheritedLifeline, WatchedCommand};
+use crate::{
+    output::say,
+    run::{Duties, Ended, Failure, InheritedLifeline, WatchedCommand},
+};
 
 /// The byte that stands for a token.
 const TOKEN: u8 = b'+';
@@ -143,6 +146,8 @@ pub struct Server {
     held: Vec<OwnedSharedPass>,
     /// The request for the slot of the next token.
     request: Option<Pin<Box<Acquire>>>,
+    /// No more slots can be had, as after `hallpass rm --force`.
+    exhausted: bool,
     bell: Arc<Bell>,
     /// When the latest token was offered.
     offered_at: Instant,
@@ -170,7 +175,7 @@ impl Server {
         drop(shared);
         let bell = Arc::new(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         let (held, offered_at) = (Vec::new(), Instant::now());
-        Ok(Server { hall, tokens, build, held, request: None, bell, offered_at })
+        Ok(Server { hall, tokens, build, held, request: None, exhausted: false, bell, offered_at })
     }
 
     /// Serves tokens until the build ends. Then all of its slots are free.
@@ -187,7 +192,7 @@ impl Server {
                 let _ = read(&self.bell.0, &mut [0; 8]);
                 self.poll_request()?;
             }
-            if woken.taken && self.request.is_none() {
+            if woken.taken && self.wants_token() {
                 self.request = Some(Box::pin(self.hall.acquire_async()));
                 self.poll_request()?;
             }
@@ -195,12 +200,17 @@ impl Server {
         }
     }
 
+    /// Returns `true` if the server should request a slot when no token is offered.
+    fn wants_token(&self) -> bool {
+        self.request.is_none() && !self.exhausted
+    }
+
     /// Waits for an event.
     fn sleep(&self) -> Result<Woken, Failure> {
         let [report, signals] = self.build.files();
         let nothing = (signals, PollFlags::empty());
         let returned = self.tokens.returned.as_ref();
-        let wants_token = self.request.is_none();
+        let wants_token = self.wants_token();
         let watched: [(BorrowedFd<'_>, PollFlags); 5] = [
             (report, PollFlags::IN),
             (signals, PollFlags::IN),
@@ -253,10 +263,11 @@ impl Server {
                 Ok(())
             }
             // The build continues with the tokens that it has.
-            Err(Error::Closed) => Err(Failure::from(io::Error::other(
-                "the hall was closed or removed during the build",
-            ))),
-            Err(error) => Err(io::Error::other(error.to_string()).into()),
+            Err(error) => {
+                say(format_args!("{}: the build gets no more slots: {error}", self.hall.name()));
+                self.exhausted = true;
+                Ok(())
+            }
         }
     }
 

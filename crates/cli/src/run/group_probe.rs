@@ -22,11 +22,10 @@ pub struct GroupProbe {
 
 impl GroupProbe {
     /// Starts a probe. Returns `None` if the system has no room for another process.
-    ///
-    /// This process must have only one thread.
     pub fn start() -> Option<Self> {
         let parent = getpid();
-        // SAFETY: this process has only one thread, so its copy is in a consistent state.
+        // SAFETY: the copy neither allocates nor takes a lock, which another thread could have held: `stay` makes
+        // only system calls.
         match unsafe { libc::fork() } {
             0 => stay(parent),
             pid => Some(GroupProbe { process: Pid::from_raw(pid).filter(|_| pid > 0)? }),
