@@ -285,6 +285,24 @@ impl Buffers {
         Some((oldest.var as usize, oldest.value as usize, process.rest[content] as usize))
     }
 
+    /// Returns the number of the content that consists of these stores, oldest first, if it can occur.
+    pub fn content(
+        &self,
+        tables: &Tables,
+        p: Pid,
+        stores: impl IntoIterator<Item = (usize, Word)>,
+    ) -> Option<usize> {
+        let process = &self.processes[p];
+        let number = |(var, word): (usize, Word)| {
+            let store = Stored { var: var as u16, value: tables.number(var, word)? };
+            process.stored.iter().position(|&other| other == store).map(|index| index as u16)
+        };
+        let content = stores.into_iter().map(number).collect::<Option<Content>>()?;
+        let order =
+            |other: &Content| other.len().cmp(&content.len()).then_with(|| other.cmp(&content));
+        process.contents.binary_search_by(order).ok()
+    }
+
     /// Returns the stores in a buffer, oldest first. Each store is the variable's position in the
     /// layout, and the value.
     pub fn stores(&self, tables: &Tables, state: &[u64], p: Pid) -> Vec<(usize, Word)> {

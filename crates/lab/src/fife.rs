@@ -37,9 +37,12 @@ pub const OVERTAKEN: u32 = 0;
 /// Flaw: `second` is enabled, but `first`, which came earlier, is not.
 pub const OVERTAKEN_STRONG: u32 = 1;
 
-const FIRST_WAITS: u64 = 1 << 32;
-const SECOND_WAITS: u64 = 1 << 33;
-const IN_ORDER: u64 = 1 << 34;
+/// History: `first` has left its doorway and waits.
+pub(crate) const FIRST_WAITS: u64 = 1 << 32;
+/// History: `second` has left its doorway and waits.
+pub(crate) const SECOND_WAITS: u64 = 1 << 33;
+/// History: `first` left its doorway before `second` entered its own.
+pub(crate) const IN_ORDER: u64 = 1 << 34;
 
 /// Returns the number of the state, without its history.
 pub fn id_of(state: &[u64; 1]) -> Id {

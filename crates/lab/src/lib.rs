@@ -12,6 +12,7 @@
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
+//! | [`explorer`] | an algorithm played step by step, against the checker, in a browser |
 //! | [`timestamps`], [`objects`] | timestamp systems and objects, checked by the same explorer |
 //! | [`atlas`] | models with their expected results |
 //! | [`papers`] | the statements of the papers, with verdicts computed from the atlas |
@@ -44,6 +45,7 @@ pub mod bypass;
 pub mod catalogue;
 pub mod check;
 pub mod explore;
+pub mod explorer;
 mod fields;
 pub mod fife;
 pub mod graph;

@@ -110,7 +110,7 @@ fn cheapest_trap<S: Standing>(
 }
 
 /// Returns the processes outside their remainder that are not among the movers.
-fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
+pub(crate) fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
     (0..standing.n())
         .filter(|&p| movers >> p & 1 == 0 && standing.section(node, p) != Section::Remainder)
         .collect()
@@ -118,16 +118,16 @@ fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
 
 /// Returns whether every store reaches memory in the end. A buffer never stops, even if its process has
 /// stopped.
-fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
+pub(crate) fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
     let n = standing.n();
     (0..n).all(|p| movers >> (n + p) & 1 == 1 || standing.has_settled(node, p))
 }
 
 /// One component of a part of the graph.
-struct Inside<'a, P> {
-    components: &'a Components,
-    component: u32,
-    part: &'a P,
+pub(crate) struct Inside<'a, P> {
+    pub components: &'a Components,
+    pub component: u32,
+    pub part: &'a P,
 }
 
 impl<P: Part> Part for Inside<'_, P> {
@@ -143,7 +143,7 @@ impl<P: Part> Part for Inside<'_, P> {
 /// Returns a shortest cycle through `start` in which a victim moves, at most `cost` processes have
 /// stopped, and every store reaches memory. The search is breadth first over states and sets of agents
 /// that have moved.
-fn fair_cycle<S: Standing>(
+pub(crate) fn fair_cycle<S: Standing>(
     graph: &Graph,
     standing: &S,
     inside: &impl Part,

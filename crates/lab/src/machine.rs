@@ -6,6 +6,8 @@ use hallpass_algorithms::{
 
 use crate::{catalogue, numbers::Numbers};
 
+mod private;
+
 /// The private state of a process, as a number. [`REMAINDER`] is 0.
 pub type Local = u32;
 
@@ -43,6 +45,10 @@ pub trait Machine: Send + Sync {
     /// Makes one step of `p` and returns its next private state. Leaving the remainder and leaving the
     /// critical section are separate steps without an access.
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local;
+    /// Returns the private variables of a process that are live in this private state, by name.
+    fn variables(&self, _at: Local) -> Vec<(String, String)> {
+        Vec::new()
+    }
     /// Returns the private state that has this number.
     fn position(&self, p: Pid, at: Local) -> Position;
     /// Returns whether the algorithm counts without bound.
@@ -144,6 +150,10 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
             Next::Enter(exit) => Loc::Critical(exit),
             Next::Leave => Loc::Remainder,
         })
+    }
+
+    fn variables(&self, at: Local) -> Vec<(String, String)> {
+        private::variables(&format!("{:?}", self.loc(at)))
     }
 
     fn position(&self, p: Pid, at: Local) -> Position {

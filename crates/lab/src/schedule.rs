@@ -105,6 +105,11 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
+    /// The run was played by hand, and claims nothing.
+    Played {
+        /// The processes that make no further step.
+        stopped: Vec<Pid>,
+    },
     /// The last passage of the process makes this many remote references. Without a number, each round
     /// of the cycle makes at least one remote reference within a passage.
     Rmr {

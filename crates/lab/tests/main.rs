@@ -7,6 +7,7 @@ mod common;
 #[cfg(feature = "cli")]
 mod documents;
 mod engine;
+mod explore;
 mod language;
 mod objects;
 mod papers;

@@ -70,9 +70,18 @@ fn manual_pages_and_completions_cover_every_subcommand() {
     assert!(status.success());
     let completions = lab().args(["completions", "bash"]).output().expect("the program runs");
     let script = String::from_utf8(completions.stdout).expect("text");
-    for command in
-        ["check", "rmr", "plot", "replay", "list", "timestamps", "objects", "atlas", "papers"]
-    {
+    for command in [
+        "check",
+        "rmr",
+        "plot",
+        "replay",
+        "explore",
+        "list",
+        "timestamps",
+        "objects",
+        "atlas",
+        "papers",
+    ] {
         let page = directory.path().join(format!("hallpass-lab-{command}.1"));
         assert!(page.exists(), "no manual page for {command}");
         assert!(script.contains(command), "no completion for {command}");

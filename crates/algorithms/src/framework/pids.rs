@@ -1,10 +1,18 @@
 //! A set of processes that is small enough for a private state.
 
+use core::fmt;
+
 use crate::framework::memory::Pid;
 
 /// A set of processes with identifiers below 32.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Pids(u32);
+
+impl fmt::Debug for Pids {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries((0..u32::BITS).filter(|bit| self.0 >> bit & 1 == 1)).finish()
+    }
+}
 
 impl Pids {
     /// The empty set.

@@ -15,6 +15,8 @@ pub struct Family {
     /// The content of `atlas.toml`: the models of the algorithms, each with the result that the lab
     /// expects.
     pub atlas: &'static str,
+    /// The content of `pseudocode.toml`: the text of each line, for readers.
+    pub pseudocode: &'static str,
     /// The content of `statements.toml`: the statements of the paper, and the models that decide them.
     pub statements: Option<&'static str>,
 }
@@ -53,7 +55,7 @@ pub(crate) use families;
 /// Lists the algorithms of a family. Each has an identifier, a constructor, and a description.
 ///
 /// `"afek" + names` also registers `afek+names`, which is k-assignment on top of `afek`. The macro
-/// includes the `atlas.toml` of the folder. It includes `statements.toml` if the first line names it. It
+/// includes the `atlas.toml` and `pseudocode.toml` of the folder. It includes `statements.toml` if the first line names it. It
 /// generates `FAMILY` and `build`.
 macro_rules! entries {
     ($(statements: $statements:literal;)?
@@ -69,6 +71,7 @@ macro_rules! entries {
                 },
             )*],
             atlas: include_str!("atlas.toml"),
+            pseudocode: include_str!("pseudocode.toml"),
             statements: $crate::registry::entries!(@statements $($statements)?),
         };
 

@@ -162,6 +162,10 @@ impl Subject for FileSubject {
         [&code.title, &code.paper].into_iter().flatten().cloned().collect::<Vec<_>>().join("; ")
     }
 
+    fn source(&self) -> Option<String> {
+        Some(self.file.source.clone())
+    }
+
     fn fingerprint(&self) -> Option<String> {
         Some(self.file.fingerprint())
     }

@@ -92,6 +92,11 @@ pub trait Subject: Send + Sync {
         String::new()
     }
 
+    /// Returns the text of the algorithm as its author wrote it. The explorer shows it beside the run.
+    fn source(&self) -> Option<String> {
+        None
+    }
+
     /// Returns a hash of everything that a run depends on. Replay strings contain it.
     fn fingerprint(&self) -> Option<String> {
         None

@@ -6,7 +6,7 @@ mod run;
 
 pub use report::{Outcome, Report, Verdict};
 pub use run::{Error, Resources, check};
-pub(crate) use run::{check_contention, check_initial, compile, with_words};
+pub(crate) use run::{cannot_compile, check_contention, check_initial, compile, with_words};
 
 use hallpass_algorithms::registry;
 

@@ -96,7 +96,7 @@ pub(crate) fn compile(
     Ok((machine, tables))
 }
 
-fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
+pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
     Error::Question(match cause {
         CannotCompile::PrivateStates => {
             format!("{algorithm} with n = {n} has too many private states: try a smaller n")

@@ -155,6 +155,11 @@ impl Tables {
         &self.initial
     }
 
+    /// Returns the number of a value of `var`, if it is in the domain.
+    pub fn number(&self, var: usize, value: Word) -> Option<u32> {
+        self.numbers[var].get(&value).copied()
+    }
+
     /// Returns the value of `var` that has this number.
     pub fn value(&self, var: usize, number: usize) -> Word {
         self.domains[var][number]

@@ -18,6 +18,11 @@ impl Caches {
         Caches { rules, valid: vec![vec![false; vars]; n] }
     }
 
+    /// Returns whether `p` has a valid copy of `var`.
+    pub(super) fn has_copy(&self, p: Pid, var: usize) -> bool {
+        self.valid[p][var]
+    }
+
     /// Records that `p` leaves its remainder.
     pub(super) fn begin_passage(&mut self, p: Pid) {
         if self.rules.cache == CacheAtStart::Cold {

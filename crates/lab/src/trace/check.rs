@@ -13,12 +13,17 @@ use crate::{
 /// After this, every index in the schedule is in bounds.
 pub(super) fn machine(schedule: &Schedule) -> Result<Box<dyn Machine>, Error> {
     let machine = machine::build(&schedule.algorithm, schedule.n, schedule.k)?;
-    initial(schedule, &*machine)?;
-    for &agent in schedule.stem.iter().chain(&schedule.cycle) {
-        self::agent(schedule, &*machine, agent)?;
-    }
-    finding(schedule, &*machine)?;
+    refers_to(schedule, &*machine)?;
     Ok(machine)
+}
+
+/// Checks that a schedule of `machine` refers only to things that exist.
+pub(super) fn refers_to(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
+    initial(schedule, machine)?;
+    for &agent in schedule.stem.iter().chain(&schedule.cycle) {
+        self::agent(schedule, machine, agent)?;
+    }
+    finding(schedule, machine)
 }
 
 fn initial(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
@@ -95,7 +100,7 @@ fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
             let id = &schedule.algorithm;
             Err(Error::Part(format!("{id} has no invariant `{name}`; its invariants are: {known}")))
         }
-        Finding::Deadlock { stopped } => all(stopped),
+        Finding::Deadlock { stopped } | Finding::Played { stopped } => all(stopped),
         Finding::Starvation { victim, stopped } => {
             process(schedule, *victim)?;
             all(stopped)

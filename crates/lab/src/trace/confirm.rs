@@ -1,8 +1,11 @@
 //! Confirms that a run shows its finding. This uses only the states of the interpreter.
 
+use std::sync::Arc;
+
 use hallpass_algorithms::{Pid, Section};
 
 use super::{
+    check,
     interpreter::{Interpreter, RunState},
     lasso,
     repeat::repeat,
@@ -51,9 +54,20 @@ impl Evidence<'_> {
 /// # Errors
 /// Returns one sentence that says why the run does not show the finding.
 pub fn confirm(schedule: &Schedule) -> Result<(), String> {
+    let machine = check::machine(schedule).map_err(|error| error.to_string())?;
+    confirm_on(machine.into(), schedule)
+}
+
+/// Executes the schedule on `machine` and checks that the run shows the finding, as [`confirm`] does.
+///
+/// # Errors
+/// Returns one sentence on why the run does not show the finding.
+pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), String> {
     let sentence = |error: super::Error| error.to_string();
+    check::refers_to(schedule, &*machine).map_err(sentence)?;
     let rules = words::conventions(schedule);
-    let mut interpreter = Interpreter::new(schedule, &rules).map_err(sentence)?;
+    let (model, initial) = (schedule.memory, schedule.initial.clone());
+    let mut interpreter = Interpreter::on(machine, model, initial, &rules);
     let (stem_len, round) = (schedule.stem.len(), schedule.cycle.len());
     let stem = interpreter.steps(0, &schedule.stem).map_err(sentence)?;
     let end = interpreter.state().clone();
@@ -90,6 +104,7 @@ pub fn confirm(schedule: &Schedule) -> Result<(), String> {
         }
         Finding::Bypass { victim, times, at } => lasso::bypass(&run, *victim, *times, *at),
         Finding::Rmr { model, process, count, .. } => run.rmr(*model, *process, *count),
+        Finding::Played { .. } => Ok(()),
     }
 }
 

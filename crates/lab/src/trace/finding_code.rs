@@ -4,6 +4,7 @@
 //! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
 //! bypass-<p>-<times>-<at>
+//! play-<stopped>                      a run that somebody played; it claims nothing
 //! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
 //! An unbounded count is `inf`.
@@ -74,6 +75,7 @@ pub(super) fn encode(finding: &Finding) -> String {
         Finding::Range => "range".into(),
         Finding::Invariant(name) => format!("inv-{}", escape(name)),
         Finding::Deadlock { stopped } => format!("dead-{}", digits(stopped)),
+        Finding::Played { stopped } => format!("play-{}", digits(stopped)),
         Finding::Starvation { victim, stopped } => {
             format!("starve-{}-{}", digit(*victim), digits(stopped))
         }
@@ -131,6 +133,7 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
         ["range"] => Finding::Range,
         ["inv", name] => Finding::Invariant(unescape(name).ok_or_else(unknown)?),
         ["dead", stopped] => Finding::Deadlock { stopped: many(stopped)? },
+        ["play", stopped] => Finding::Played { stopped: many(stopped)? },
         ["starve", victim, stopped] => {
             Finding::Starvation { victim: one(victim)?, stopped: many(stopped)? }
         }

@@ -11,7 +11,7 @@
 //!
 //! Without store buffers, agent n + p is the fault that hits p.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use hallpass_algorithms::{Decl, Memory, Mishap, Op, Pid, Section, Var, Word};
 
@@ -40,9 +40,40 @@ pub struct RunState {
     pub buffers: Vec<VecDeque<(usize, Word)>>,
 }
 
+/// Everything that steps change: the state, and the history that a run has besides it.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    state: RunState,
+    past_doorway: Vec<bool>,
+    caches: Caches,
+    broken: Option<String>,
+}
+
+impl Snapshot {
+    /// Returns the state.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Returns the same history with another state.
+    pub fn with_state(&self, state: RunState) -> Self {
+        Snapshot { state, ..self.clone() }
+    }
+
+    /// Returns whether `p` has a valid cached copy of the variable with this index.
+    pub fn has_copy(&self, p: Pid, var: usize) -> bool {
+        self.caches.has_copy(p, var)
+    }
+
+    /// Returns the variable that is outside its declared range.
+    pub fn out_of_range(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+}
+
 /// Executes steps one by one.
 pub struct Interpreter {
-    machine: Box<dyn Machine>,
+    machine: Arc<dyn Machine>,
     model: MemoryModel,
     state: RunState,
     /// Whether each process has left the doorway of its current passage.
@@ -126,14 +157,41 @@ impl Interpreter {
     /// # Errors
     /// Fails if the schedule refers to something that does not exist.
     pub fn new(schedule: &Schedule, conventions: &Conventions) -> Result<Self, Error> {
-        let machine = check::machine(schedule)?;
+        let machine = check::machine(schedule)?.into();
+        Ok(Self::on(machine, schedule.memory, schedule.initial.clone(), conventions))
+    }
+
+    /// Creates an interpreter of `machine` with this memory model and this initial memory, which has a value for
+    /// each declared variable.
+    pub fn on(
+        machine: Arc<dyn Machine>,
+        model: MemoryModel,
+        initial: Vec<Word>,
+        conventions: &Conventions,
+    ) -> Self {
         let caches = Caches::empty(*conventions, machine.n(), machine.layout().decls().len());
-        let model = schedule.memory;
-        Ok(Interpreter { model, caches, ..Self::of(machine, schedule.initial.clone()) })
+        Interpreter { model, caches, ..Self::of(machine, initial) }
+    }
+
+    /// Returns a copy of everything that steps change.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            state: self.state.clone(),
+            past_doorway: self.past_doorway.clone(),
+            caches: self.caches.clone(),
+            broken: self.broken.clone(),
+        }
+    }
+
+    /// Continues from a snapshot of an interpreter of the same machine.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        let Snapshot { state, past_doorway, caches, broken } = snapshot.clone();
+        (self.state, self.past_doorway) = (state, past_doorway);
+        (self.caches, self.broken) = (caches, broken);
     }
 
     /// Creates an interpreter of `machine` with this initial memory.
-    pub(super) fn of(machine: Box<dyn Machine>, memory: Vec<Word>) -> Self {
+    pub(super) fn of(machine: Arc<dyn Machine>, memory: Vec<Word>) -> Self {
         let n = machine.n();
         Interpreter {
             model: MemoryModel::Sequential,
@@ -161,7 +219,7 @@ impl Interpreter {
 
     /// Returns the normal form of a state. This is the state itself, unless the algorithm counts without
     /// bound.
-    pub(super) fn normal(&self, state: &RunState) -> RunState {
+    pub fn normal(&self, state: &RunState) -> RunState {
         let mut normal = state.clone();
         if self.machine.is_unbounded() {
             self.machine.normalize(&mut normal.processes, &mut normal.memory);

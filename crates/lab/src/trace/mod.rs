@@ -40,16 +40,16 @@ mod repeat;
 mod replay_string;
 mod step;
 mod text;
-mod words;
+pub(crate) mod words;
 
 use std::fmt;
 
 use hallpass_algorithms::registry;
 
-pub use confirm::confirm;
+pub use confirm::{confirm, confirm_on};
 pub use html::html;
-pub use interpreter::{Interpreter, RunState, run};
-pub use replay_string::{decode, encode};
+pub use interpreter::{Interpreter, RunState, Snapshot, run};
+pub use replay_string::{decode, decode_on, encode, encode_on};
 pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
 pub use text::text;
 pub use words::{conventions, describe, shows};

@@ -145,7 +145,7 @@ mod tests {
         let mut layout = Layout::default();
         let looks = layout.add(Decl::number("looks", 0, 1000, 0).unbounded());
         let machine = Forgetful { layout, looks };
-        let mut interpreter = Interpreter::of(Box::new(machine), vec![0]);
+        let mut interpreter = Interpreter::of(std::sync::Arc::new(machine), vec![0]);
         interpreter.steps(0, &[0]).unwrap();
         let first = interpreter.steps(1, &[0]).unwrap();
         let error = repeat(&mut interpreter, &[0], &first, 2).unwrap_err();

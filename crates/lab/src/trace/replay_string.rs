@@ -23,7 +23,8 @@ use hallpass_algorithms::{Decl, Init, Pid, Word};
 
 use super::{Error, check, finding_code};
 use crate::{
-    catalogue, machine,
+    catalogue,
+    machine::{self, Machine},
     schedule::{MemoryModel, Schedule},
     space::Agent,
 };
@@ -39,7 +40,15 @@ const NOTHING: &str = "-";
 /// # Errors
 /// Fails if the schedule refers to something that does not exist.
 pub fn encode(schedule: &Schedule) -> Result<String, Error> {
-    let machine = check::machine(schedule)?;
+    encode_on(&*check::machine(schedule)?, schedule)
+}
+
+/// Encodes a schedule of `machine`, which need not be in the registry.
+///
+/// # Errors
+/// Fails if the schedule refers to something that does not exist.
+pub fn encode_on(machine: &dyn Machine, schedule: &Schedule) -> Result<String, Error> {
+    check::refers_to(schedule, machine)?;
     let Schedule { algorithm, n, k, memory, stem, cycle, finding, .. } = schedule;
     let memory = match memory {
         MemoryModel::Sequential => "sc",
@@ -63,6 +72,57 @@ pub fn encode(schedule: &Schedule) -> Result<String, Error> {
 /// Fails if the string is not a replay string, if it is damaged, or if it refers to something that does
 /// not exist.
 pub fn decode(text: &str) -> Result<Schedule, Error> {
+    let parts = parts(text)?;
+    let machine = machine::build(&parts.algorithm, parts.n, parts.k)?;
+    parts.read(&*machine)
+}
+
+/// Decodes a replay string of `machine`, which has this name and need not be in the registry.
+///
+/// # Errors
+/// Fails if the string is not a replay string, is damaged, or is not about this machine.
+pub fn decode_on(machine: &dyn Machine, name: &str, text: &str) -> Result<Schedule, Error> {
+    let parts = parts(text)?;
+    let (n, k) = (machine.n(), machine.k());
+    if (parts.algorithm.as_str(), parts.n, parts.k) != (name, n, k) {
+        return Err(Error::Part(format!(
+            "the replay string is about {} with n = {}, k = {}, not about {name} with n = {n}, k = {k}",
+            parts.algorithm, parts.n, parts.k
+        )));
+    }
+    parts.read(machine)
+}
+
+/// The parts of a replay string. Those that only the variables of the algorithm explain are still text.
+struct Parts<'a> {
+    algorithm: String,
+    n: usize,
+    k: usize,
+    memory: MemoryModel,
+    initial: &'a str,
+    finding: &'a str,
+    stem: &'a str,
+    cycle: &'a str,
+}
+
+impl Parts<'_> {
+    fn read(self, machine: &dyn Machine) -> Result<Schedule, Error> {
+        let schedule = Schedule {
+            n: self.n,
+            k: self.k,
+            memory: self.memory,
+            initial: decode_initial(machine.layout().decls(), self.initial)?,
+            stem: decode_agents(self.n, self.stem)?,
+            cycle: decode_agents(self.n, self.cycle)?,
+            finding: finding_code::decode(self.finding)?,
+            algorithm: self.algorithm,
+        };
+        check::refers_to(&schedule, machine)?;
+        Ok(schedule)
+    }
+}
+
+fn parts(text: &str) -> Result<Parts<'_>, Error> {
     let text = text.trim();
     let (head, _) = text.split_once('.').unwrap_or((text, ""));
     let version = head.strip_prefix(PREFIX).ok_or(Error::NotAReplay)?;
@@ -92,21 +152,7 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
             return Err(Error::Part(format!("there is no memory model `{other}`: sc or tso")));
         }
     };
-    // The layout determines the number of digits of each initial value. This fails if the size does not
-    // exist.
-    let machine = machine::build(&algorithm, n, k)?;
-    let schedule = Schedule {
-        n,
-        k,
-        memory,
-        initial: decode_initial(machine.layout().decls(), initial)?,
-        stem: decode_agents(n, stem)?,
-        cycle: decode_agents(n, cycle)?,
-        finding: finding_code::decode(finding)?,
-        algorithm,
-    };
-    check::machine(&schedule)?;
-    Ok(schedule)
+    Ok(Parts { algorithm, n, k, memory, initial, finding, stem, cycle })
 }
 
 fn size(what: &str, text: &str) -> Result<usize, Error> {

@@ -20,7 +20,7 @@ pub fn conventions(schedule: &Schedule) -> Conventions {
 }
 
 /// Formats a list of processes: `0, 1 and 2`, or `none`.
-pub(super) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
+pub(crate) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
     let mut words: Vec<String> = pids.into_iter().map(|p| p.to_string()).collect();
     match words.pop() {
         None => "none".into(),
@@ -30,7 +30,7 @@ pub(super) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
 }
 
 /// Returns the name of a section in a sentence.
-pub(super) fn section(section: Section) -> &'static str {
+pub(crate) fn section(section: Section) -> &'static str {
     match section {
         Section::Remainder => "remainder section",
         Section::Doorway => "doorway",
@@ -79,6 +79,10 @@ pub fn describe(schedule: &Schedule) -> String {
         ),
         Finding::Starvation { victim, stopped } => {
             with_stopped(format!("process {victim} waits forever"), stopped, schedule)
+        }
+        Finding::Played { stopped } if stopped.is_empty() => "a run that somebody played".into(),
+        Finding::Played { stopped } => {
+            format!("a run that somebody played; stopped: {}", list(stopped.iter().copied()))
         }
         Finding::Exit { process, steps: Some(steps) } => {
             format!("process {process} takes {steps} steps in its exit section")
@@ -170,7 +174,7 @@ pub(super) fn model_name(model: CostModel) -> &'static str {
 }
 
 /// Returns the memory model in a sentence.
-pub(super) fn memory_model(model: MemoryModel) -> &'static str {
+pub(crate) fn memory_model(model: MemoryModel) -> &'static str {
     match model {
         MemoryModel::Sequential => "sequential consistency",
         MemoryModel::StoreBuffers => "store buffers, as on x86",
@@ -178,7 +182,7 @@ pub(super) fn memory_model(model: MemoryModel) -> &'static str {
 }
 
 /// Describes the rules of counting.
-pub(super) fn rules(rules: &Conventions) -> [&'static str; 3] {
+pub(crate) fn rules(rules: &Conventions) -> [&'static str; 3] {
     let writer = match rules.writer_copy {
         WriterCopy::AsItWas => "a write leaves the writer's own copy as it was",
         WriterCopy::Gained => "a write leaves the writer a valid copy",
@@ -207,7 +211,7 @@ pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
 }
 
 /// Describes an access.
-pub(super) fn access(access: &Access) -> String {
+pub(crate) fn access(access: &Access) -> String {
     let Access { name, found_shown: found, left_shown: left, operation, via, .. } = access;
     match (via, operation) {
         (Via::IntoBuffer, _) => format!("{name}: {left} into its buffer"),
@@ -226,7 +230,7 @@ pub(super) fn access(access: &Access) -> String {
 }
 
 /// Returns the name of an operation.
-pub(super) fn operation(operation: Operation) -> &'static str {
+pub(crate) fn operation(operation: Operation) -> &'static str {
     match operation {
         Operation::Read => "read",
         Operation::Write => "write",
@@ -240,7 +244,7 @@ pub(super) fn operation(operation: Operation) -> &'static str {
 }
 
 /// Describes an event.
-pub(super) fn event(event: &Event) -> String {
+pub(crate) fn event(event: &Event) -> String {
     match event {
         Event::LeavesRemainder => "starts".into(),
         Event::LeavesDoorway => "leaves the doorway".into(),
@@ -263,7 +267,7 @@ pub(super) fn main_figure(trace: &Trace) -> &'static str {
 }
 
 /// Formats a label. Leaves out the figure if it is `main`.
-pub(super) fn label(label: &Label, main: &str) -> String {
+pub(crate) fn label(label: &Label, main: &str) -> String {
     let full = label.to_string();
     match full.strip_prefix(main).and_then(|rest| rest.strip_prefix(':')) {
         Some(short) if label.figure == main => short.to_string(),

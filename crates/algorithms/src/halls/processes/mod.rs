@@ -51,6 +51,7 @@
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
 //!   another process is woken when its chain ends: that process or the kernel wakes it.
 
+mod codecs;
 mod environment;
 mod lines;
 mod model;

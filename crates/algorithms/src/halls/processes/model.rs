@@ -3,6 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{
+    codecs::{ALIVE, CardCodec, DEAD, LifeCodec, NOBODY, TagCodec},
     environment::{Environment, Life},
     lines::{self, Line},
     normal,
@@ -47,11 +48,6 @@ impl Cast {
         matches!(self, Cast::Once | Cast::MortalOnce)
     }
 }
-
-// The values of `life`.
-const NOBODY: Word = 0;
-const ALIVE: Word = 1;
-const DEAD: Word = 2;
 
 /// A hall and its processes.
 pub struct ProcessesModel {
@@ -98,7 +94,8 @@ impl ProcessesModel {
         let idle = Card::new(Phase::Idle, after(waits_with(0))).pack();
         let card = layout.array(n, |p| {
             let name = format!("card[{p}]");
-            Decl::listed(name, Kind::Number, cards.clone(), Init::Is(idle)).unbounded().at(p)
+            let kind = Kind::custom(CardCodec);
+            Decl::listed(name, kind, cards.clone(), Init::Is(idle)).unbounded().at(p)
         });
         let tags: Vec<Word> = (0..n)
             .flat_map(|process| {
@@ -108,14 +105,17 @@ impl ProcessesModel {
             .collect();
         let slot = layout.array(k, |j| {
             let name = format!("slot[{j}]");
-            Decl::listed(name, Kind::Number, tags.clone(), Init::Is(FREE)).unbounded()
+            let kind = Kind::custom(TagCodec);
+            Decl::listed(name, kind, tags.clone(), Init::Is(FREE)).unbounded()
         });
         let link =
             layout.array(n, |p| Decl::number(format!("link[{p}]"), 0, n as Word, n as Word).at(p));
         let followed = layout.array(n, |p| Decl::flag(format!("followed[{p}]"), false).at(p));
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
-        let life = layout
-            .array(n, |p| Decl::number(format!("life[{p}]"), NOBODY, DEAD, ALIVE).waited_on());
+        let life = layout.array(n, |p| {
+            let (name, kind) = (format!("life[{p}]"), Kind::custom(LifeCodec));
+            Decl::listed(name, kind, (NOBODY..=DEAD).collect(), Init::Is(ALIVE)).waited_on()
+        });
         let clock = layout.add(Decl::flag("clock", false));
         let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
         ProcessesModel {

@@ -75,6 +75,8 @@
 //! | `straight` | the same lines natively, many in one call |
 //! | `slot_bits` | N1, N2: slot numbers of halls with more slots than fit into the word |
 
+#[cfg(feature = "full")]
+mod codecs;
 mod environment;
 mod lines;
 mod manage;

@@ -4,6 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 use core::marker::PhantomData;
 
 use super::{
+    codecs::{GrantCodec, LockCodec, Slots, TermsCodec, WordCodec},
     environment::{Environment, FastEnvironment, OvertakeEnvironment},
     lines::{self, Bypass, Fair, Job, Line, Policy},
     overtake::DEBT,
@@ -92,20 +93,26 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let mut layout = Layout::default();
         let takes = P::all(k);
         let words = Self::all_words(cast, n, takes);
-        let kind = Kind::Pair { width: WAITER };
+        let slots = if P::HAS_SLOTS { Slots::Bits } else { Slots::Count };
+        let kind = Kind::custom(WordCodec(slots));
         let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
-        let lock = layout.add(Decl::number("lock", 0, HELD | NEWS, 0).waited_on());
+        let locks = (0..=HELD | NEWS).collect();
+        let lock = layout
+            .add(Decl::listed("lock", Kind::custom(LockCodec), locks, Init::Is(0)).waited_on());
         let terms = layout.add(Decl::listed(
             "terms",
-            Kind::Number,
+            Kind::custom(TermsCodec(slots)),
             Self::all_terms(cast, k),
             Init::Is(Terms::new(k as u16).pack()),
         ));
         let queues = queue::contents(n).iter().map(|queue| queue::pack(queue)).collect();
         let queue = layout.add(Decl::listed("queue", Kind::Queue, queues, Init::Is(0)));
         let clock = layout.add(Decl::flag("clock", false));
-        let grant = layout
-            .array(n, |p| Decl::number(format!("grant[{p}]"), SERVE, takes, 0).at(p).waited_on());
+        let grant = layout.array(n, |p| {
+            let (name, grants) = (format!("grant[{p}]"), (SERVE..=takes).collect());
+            let kind = Kind::custom(GrantCodec(slots));
+            Decl::listed(name, kind, grants, Init::Is(0)).at(p).waited_on()
+        });
         let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
         let credit = M::BYPASSES.then(|| {
             let limit = bypass.into();

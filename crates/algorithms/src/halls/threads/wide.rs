@@ -4,6 +4,7 @@
 use alloc::format;
 
 use super::{
+    codecs::SlotsCodec,
     lines::Fair,
     model::{Cast, Sleep, State, ThreadsModel},
     pool::Count,
@@ -64,7 +65,7 @@ impl Wide {
             let all: Word = (1 << PER_WORD.min(k - index * PER_WORD)) - 1;
             Decl::listed(
                 format!("names[{index}]"),
-                Kind::Number,
+                Kind::custom(SlotsCodec),
                 (0..=all).collect(),
                 Init::Is(all),
             )

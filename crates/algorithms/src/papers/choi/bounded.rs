@@ -30,10 +30,10 @@
 //! This does not achieve O(log k). With A, a process can also stop in its exit section, before a
 //! compare-and-swap that has become possible again, and cells can lag behind by more than M.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use crate::framework::{
-    layout::{Decl, Layout},
+    layout::{Codec, Decl, Init, Kind, Layout},
     machine::{
         Algorithm, Label, Loc,
         Next::{self, Enter, Goto, Leave, Spin},
@@ -85,6 +85,20 @@ fn unpack(n: usize, modulus: Word, word: Word) -> (Word, Vec<Word>) {
     (word % modulus, (0..n).map(age).collect())
 }
 
+/// The format of the word that holds entry and the ages.
+#[derive(Debug)]
+struct EntryAndAges {
+    n: usize,
+    modulus: Word,
+}
+
+impl Codec for EntryAndAges {
+    fn show(&self, word: Word) -> String {
+        let (entry, ages) = unpack(self.n, self.modulus, word);
+        format!("{entry}, ages {ages:?}")
+    }
+}
+
 /// Returns M: at least 3n, and a multiple of n, so that t mod n stays evenly spread when entry wraps
 /// around.
 fn modulus(n: usize) -> Word {
@@ -112,7 +126,9 @@ impl Bounded {
         let modulus = modulus(n);
         let mut layout = Layout::default();
         let max = modulus * AGES.pow(n as u32) - 1;
-        let entry = layout.add(Decl::number("Entry", 0, max, 0).waited_on());
+        let kind = Kind::custom(EntryAndAges { n, modulus });
+        let values = (0..=max).collect();
+        let entry = layout.add(Decl::listed("Entry", kind, values, Init::Is(0)).waited_on());
         let exit = layout.add(Decl::number("Exit", 0, modulus - 1, 0).waited_on());
         Bounded { n, k, modulus, layout, entry, exit }
     }

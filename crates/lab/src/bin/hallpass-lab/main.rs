@@ -4,6 +4,7 @@
 mod atlas;
 mod check;
 mod completions;
+mod explore;
 mod list;
 mod man;
 mod new;
@@ -40,6 +41,8 @@ enum Command {
     Plot(plot::Args),
     /// Step through a run that `check` or `rmr` found, and confirm what it shows
     Replay(replay::Args),
+    /// Play an algorithm against the adversary, in the browser
+    Explore(explore::Args),
     /// List the algorithms: paper, figure, primitives, bounds
     List(list::Args),
     /// Write a new algorithm to start from: a file, or a crate
@@ -68,6 +71,7 @@ fn run(command: Command) -> program::Result {
         Command::Rmr(args) => rmr::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Explore(args) => explore::run(args),
         Command::List(args) => list::run(args),
         Command::New(args) => new::run(args),
         Command::Timestamps(args) => timestamps::run(args),

@@ -122,6 +122,11 @@ fn head(trace: &Trace, sentence: &str) -> String {
          <button type=\"button\" id=\"copy\">Copy</button></p>",
         escape(&trace.replay)
     );
+    let _ = writeln!(
+        out,
+        "<p class=\"about\">Play it in the explorer: <code>hallpass-lab explore {}</code></p>",
+        escape(&trace.replay)
+    );
     out.push_str(&legend(trace));
     out.push_str("</header>\n");
     out

@@ -1,0 +1,243 @@
+//! The page in a real browser: chromium, driven by Debian's chromium-driver.
+//!
+//! `HALLPASS_LAB` is the program `hallpass-lab`. `HALLPASS_SCREENSHOTS` names a folder for screenshots.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use fantoccini::{Client, ClientBuilder, Locator};
+use serde_json::{Value, json};
+
+/// A driver that is killed at the end.
+struct Driver {
+    child: Child,
+    port: u16,
+}
+
+impl Driver {
+    /// Starts a driver on a free port.
+    fn start() -> Driver {
+        let child = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
+        let mut child = child.expect("chromedriver is installed: Debian has it in chromium-driver");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok());
+        // The pipe stays open, so that the driver can go on writing.
+        std::thread::spawn(move || lines.for_each(drop));
+        Driver { child, port: port.expect("the driver says its port") }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program `hallpass-lab explore` that is killed at the end.
+struct Explorer {
+    child: Child,
+    url: String,
+}
+
+impl Explorer {
+    fn start(arguments: &[&str]) -> Explorer {
+        let program =
+            env::var_os("HALLPASS_LAB").expect("HALLPASS_LAB is the program hallpass-lab");
+        let mut command = Command::new(program);
+        command.arg("explore").args(arguments).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("HALLPASS_LAB runs");
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Explorer { child, url: url.trim().to_string() }
+    }
+}
+
+impl Drop for Explorer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A page in the browser.
+struct Page(Client);
+
+impl Page {
+    async fn open(driver: &Driver, url: &str, width: u32, dark: bool) -> Page {
+        let mut arguments = vec![
+            json!("--headless=new"),
+            json!("--no-sandbox"),
+            json!("--disable-gpu"),
+            json!("--disable-dev-shm-usage"),
+            json!(format!("--window-size={width},1300")),
+        ];
+        if dark {
+            arguments.push(json!("--blink-settings=preferredColorScheme=0"));
+        }
+        let capabilities = json!({
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(capabilities) = capabilities else { unreachable!() };
+        let client = ClientBuilder::new(hyper_util_connector())
+            .capabilities(capabilities)
+            .connect(&format!("http://127.0.0.1:{}", driver.port))
+            .await
+            .expect("the browser starts");
+        client.goto(url).await.unwrap();
+        Page(client)
+    }
+
+    async fn find(&self, css: &str) -> fantoccini::elements::Element {
+        let wait = self.0.wait().at_most(Duration::from_secs(60));
+        wait.for_element(Locator::Css(css)).await.unwrap_or_else(|error| panic!("{css}: {error}"))
+    }
+
+    async fn click(&self, css: &str) {
+        self.find(css).await;
+        // The page may redraw the element between finding and clicking it.
+        let script =
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView(); e.click();";
+        self.0.execute(script, vec![json!(css)]).await.unwrap();
+    }
+
+    async fn value(&self, expression: &str) -> Value {
+        self.0.execute(&format!("return {expression};"), vec![]).await.unwrap()
+    }
+
+    /// Waits until a JavaScript expression is true.
+    async fn until(&self, expression: &str) {
+        for _ in 0..1200 {
+            if self.value(&format!("Boolean({expression})")).await == true {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let message = self.value("document.getElementById('message').textContent").await;
+        panic!("never true: {expression}; the page says: {message}");
+    }
+
+    /// Makes a process step by its button, and waits for the page.
+    async fn step(&self, process: usize) {
+        let before = self.value("HP.view().steps").await.as_u64().unwrap();
+        self.click(&format!(".go[data-p='{process}']")).await;
+        self.until(&format!("HP.view().steps === {}", before + 1)).await;
+    }
+
+    async fn screenshot(&self, name: &str) {
+        let Some(folder) = env::var_os("HALLPASS_SCREENSHOTS") else { return };
+        let image = self.0.screenshot().await.unwrap();
+        fs::write(std::path::Path::new(&folder).join(name), image).unwrap();
+    }
+
+    /// Checks that no script failed and nothing was refused, and closes the page.
+    async fn close(self) {
+        let message = self.value("document.getElementById('message').textContent").await;
+        assert_eq!(message, "", "the page shows an error");
+        let errors = self.value("window.HP_ERRORS || []").await;
+        assert_eq!(errors, json!([]), "console errors");
+        self.0.close().await.unwrap();
+    }
+}
+
+fn hyper_util_connector() -> hyper_util::client::legacy::connect::HttpConnector {
+    hyper_util::client::legacy::connect::HttpConnector::new()
+}
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+#[test]
+fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
+    let (driver, server) =
+        (Driver::start(), Explorer::start(&["am-fig3:no-take", "-n", "3", "-k", "2"]));
+    run(async {
+        let page = Page::open(&driver, &server.url, 1600, false).await;
+        page.until("HP.view() && HP.view().goals").await;
+        // The recorded violation, by clicking: all three processes find a slot free.
+        for process in [0, 0, 1, 1, 2, 2] {
+            page.step(process).await;
+        }
+        page.until("document.querySelector('#judgement .bad')").await;
+        page.until("document.querySelector('#challenge .solved')").await;
+        page.screenshot("violation.png").await;
+        let link = page.0.current_url().await.unwrap().to_string();
+        assert!(link.contains("#hp1.am-fig3:no-take.3.2.sc."), "{link}");
+        // Undo, and another continuation.
+        page.click("#undo").await;
+        page.until("HP.view().steps === 5 && !document.querySelector('#judgement .bad')").await;
+        page.step(0).await;
+        page.until("document.querySelectorAll('#tree circle').length === 8").await;
+        page.until("document.querySelector('[data-branch]')").await;
+        page.click("[data-branch]").await;
+        page.until("document.querySelector('#judgement .bad')").await;
+        // The shortest way from the start, by keys.
+        page.find("body").await.send_keys("\u{e011}").await.unwrap();
+        page.until("HP.view().parent === null").await;
+        page.find("body").await.send_keys("w").await.unwrap();
+        page.until("HP.view().steps === 6 && HP.view().facts[0].status === 'broken'").await;
+        page.close().await;
+
+        // The link reproduces the run.
+        let page = Page::open(&driver, &link, 520, true).await;
+        page.until("HP.view() && HP.view().steps === 6 && HP.view().facts[0].status === 'broken'")
+            .await;
+        page.screenshot("narrow-dark.png").await;
+        let exported = page.0.execute_async(
+                "const done = arguments[0]; HP.call({ do: 'export', node: HP.current }).then((a) => done(a.page));",
+                vec![],
+            );
+        let file = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
+        fs::write(file.path(), exported.await.unwrap().as_str().unwrap()).unwrap();
+        page.close().await;
+
+        // The exported file opens without the server.
+        let url = format!("file://{}", file.path().display());
+        let page = Page::open(&driver, &url, 1600, false).await;
+        page.until("HP.view().facts[0].status === 'broken'").await;
+        page.click("#undo").await;
+        page.until("HP.view().steps === 5 && document.querySelector('[data-branch]')").await;
+        page.screenshot("exported.png").await;
+        page.close().await;
+    });
+}
+
+#[test]
+fn a_loop_is_found_by_the_checker_and_played() {
+    let (driver, server) =
+        (Driver::start(), Explorer::start(&["am-fig3:no-second-look", "-n", "3", "-k", "2"]));
+    run(async {
+        let page = Page::open(&driver, &server.url, 1600, true).await;
+        page.until("HP.view() && HP.view().goals").await;
+        page.click("[data-goal='starve-2']").await;
+        page.click("#way").await;
+        page.until("HP.view().loop && HP.view().loop.violates").await;
+        page.until("document.querySelector('.lanes tr.loop')").await;
+        page.click("#draw").await;
+        page.until("document.querySelector('#canvas')").await;
+        page.screenshot("loop-dark.png").await;
+        page.click("#loop").await;
+        page.until("document.getElementById('where').textContent.startsWith('round 2')").await;
+        page.click("#start").await;
+        page.until("HP.view().parent === null").await;
+        // The adversary makes one move; a stopped process changes the answers.
+        page.click("#adversary").await;
+        page.until("HP.view().steps === 1").await;
+        page.click("[data-stop]").await;
+        page.until("HP.view().processes.some((p) => p.stopped) && HP.view().goals").await;
+        // Another model, from the list.
+        page.click("#models").await;
+        page.click("[data-challenge='am-fig3:no-take']").await;
+        page.until("HP.model.algorithm === 'am-fig3:no-take' && HP.view().goals").await;
+        page.close().await;
+    });
+}

@@ -1,0 +1,158 @@
+//! `hallpass-lab explore`.
+
+use std::{
+    path::PathBuf,
+    process::{Command, ExitCode, Stdio},
+};
+
+use clap::Args as ClapArgs;
+use hallpass_algorithms::registry;
+use hallpass_lab::{
+    catalogue,
+    check::Resources,
+    explorer::{
+        Engine, Subject, export,
+        server::{self, Server},
+    },
+    program::{
+        self, HOLDS, files,
+        output::{outln, say},
+        stop_on_interrupt,
+    },
+    schedule::MemoryModel,
+    trace,
+};
+
+use crate::options::{Effort, Timestamps, load, with_timestamps};
+
+/// The most states that are explored in the background, unless the user asks for more.
+const STATES: u64 = 1_000_000;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// An algorithm, a file in the language, or replay strings of one algorithm: each becomes a branch
+    #[arg(value_name = "ALGORITHM|FILE|REPLAY", default_value = "am-fig3", num_args = 1..)]
+    targets: Vec<String>,
+    /// The number of processes [default: 3, or the smallest that the algorithm allows]
+    #[arg(short, value_name = "N")]
+    n: Option<usize>,
+    /// The number of slots [default: 2, or the largest below that the algorithm allows]
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+    /// The timestamp system under `afek` or `zehavi`
+    #[arg(long, value_enum)]
+    timestamps: Option<Timestamps>,
+    /// Let stores go through a buffer per process, as on x86, instead of taking effect at once
+    #[arg(long)]
+    tso: bool,
+    /// The port on 127.0.0.1 [default: any free port]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Open the page in the default browser
+    #[arg(long)]
+    open: bool,
+    /// Write the runs with their branches as one HTML file that needs no server, and exit
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// What to open: a subject, and the replay strings of its runs.
+fn target(args: &Args) -> Result<(Subject, Vec<String>), String> {
+    let (replays, algorithms): (Vec<&String>, Vec<&String>) =
+        args.targets.iter().partition(|target| target.starts_with("hp1."));
+    let Some(first) = replays.first() else {
+        let &[algorithm] = &algorithms[..] else {
+            return Err("name one algorithm, or replay strings of one algorithm".into());
+        };
+        load(algorithm)?;
+        let id = with_timestamps(algorithm, args.timestamps);
+        let (n, k) = size(&id, args.n, args.k)?;
+        let memory = if args.tso { MemoryModel::StoreBuffers } else { MemoryModel::Sequential };
+        return Ok((Subject::registered(&id, n, k, memory)?, Vec::new()));
+    };
+    if !algorithms.is_empty() || args.n.is_some() || args.k.is_some() || args.tso {
+        return Err(
+            "a replay string has its algorithm and size: leave out the algorithm, -n, -k and --tso"
+                .into(),
+        );
+    }
+    let run = trace::decode(first).map_err(|error| error.to_string())?;
+    let subject = Subject::registered(&run.algorithm, run.n, run.k, run.memory)?;
+    Ok((subject, replays.into_iter().cloned().collect()))
+}
+
+/// Returns the size to open: as asked for, or a small one that the algorithm allows.
+fn size(id: &str, n: Option<usize>, k: Option<usize>) -> Result<(usize, usize), String> {
+    let (max_k, min_gap) = match catalogue::find(id) {
+        Some(_) => (usize::MAX, 1),
+        None => {
+            let (entry, _) = registry::entry(id).map_err(|error| error.to_string())?;
+            (entry.max_k, entry.min_gap)
+        }
+    };
+    let k = k.unwrap_or_else(|| max_k.min(n.map_or(2, |n| n.saturating_sub(1).clamp(1, 2))));
+    Ok((n.unwrap_or(k + min_gap), k))
+}
+
+pub fn run(args: Args) -> program::Result {
+    args.export.as_deref().map_or(Ok(()), files::check)?;
+    let (subject, replays) = target(&args)?;
+    if let Some(path) = &args.export {
+        let page = exported(&args, subject, &replays)?;
+        files::save(path, &page)?;
+        say(format_args!("wrote {}", path.display()));
+        return Ok(ExitCode::from(HOLDS));
+    }
+    let effort = server::Effort {
+        states: args.effort.states.unwrap_or(STATES),
+        bytes: args.effort.bytes(),
+        threads: args.effort.threads(),
+    };
+    let server = Server::bind(args.port, subject, effort).map_err(|error| {
+        format!("cannot listen on port {}: {error}; try another --port", args.port)
+    })?;
+    replays.iter().try_for_each(|replay| server.play(replay))?;
+    let hash = replays.first().map(|replay| format!("#{}", replay.trim())).unwrap_or_default();
+    let url = server.url() + &hash;
+    outln!("{url}");
+    say(format_args!("serving on this machine only; Ctrl-C ends it"));
+    if args.open && !open_browser(&url) {
+        say(format_args!("no browser could be started: open the address above"));
+    }
+    server.run();
+    Ok(ExitCode::from(HOLDS))
+}
+
+fn exported(args: &Args, subject: Subject, replays: &[String]) -> Result<String, String> {
+    let mut engine = Engine::new(subject);
+    let mut node = 0;
+    for replay in replays {
+        node = engine.session_mut().open(replay)?;
+    }
+    let explored = engine.explore(&Resources {
+        states: args.effort.states.unwrap_or(STATES),
+        bytes: args.effort.bytes(),
+        threads: args.effort.threads(),
+        stop: stop_on_interrupt(),
+        phase: &|_| (),
+        progress: &|_| (),
+    });
+    if let Err(error) = explored {
+        say(format_args!("the file has no answers of the checker: {error}"));
+    }
+    engine.settle();
+    export(&mut engine, node)
+}
+
+/// Starts the default browser. Returns whether it could be started.
+fn open_browser(url: &str) -> bool {
+    let command = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quiet = |mut command: Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
+    };
+    let mut browser = Command::new(command);
+    browser.arg(url);
+    quiet(browser)
+}

@@ -1,0 +1,273 @@
+//! What the checker knows about every state: how far each violation is, and who can still be kept out.
+//!
+//! The answers depend on which processes have stopped forever, because those make no further step.
+
+use std::collections::VecDeque;
+
+use hallpass_algorithms::Pid;
+
+use super::chart::{Chart, Sections};
+use crate::{
+    graph::{Components, Graph, Part, components},
+    liveness::{InEntry, Inside, KeptOut, NoneEnters, fair_cycle, stopped, stores_settle},
+    space::{Agent, flaw},
+    store::{Id, NONE},
+};
+
+/// A violation to look for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// A state with this flaw, a bit of [`flaw`].
+    Flaw(u32),
+    /// A loop in which a process tries and none enters.
+    Deadlock,
+    /// A loop that keeps this process out.
+    Starve(Pid),
+}
+
+/// How near a violation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Near {
+    /// The number of steps to it; for a loop, to its first state.
+    pub steps: u32,
+    /// For a loop: how many processes outside their remainders make no step in it.
+    pub stopped: u32,
+}
+
+/// A run to a violation.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Way {
+    /// The agents of the steps to the violation, or to the loop.
+    pub steps: Vec<Agent>,
+    /// The agents of one round of the loop; empty if the violation is a state.
+    pub cycle: Vec<Agent>,
+    /// The number of steps after which the violation shows, if it shows before the end of `steps`.
+    pub shown_after: Option<usize>,
+}
+
+/// The answers for every state of a chart, while these processes have stopped.
+pub struct Answers {
+    pub(super) stopped: u64,
+    /// The graph without the steps of stopped processes and without mishaps; `None` if that is the whole graph.
+    live: Option<Graph>,
+    flaws: Vec<(u32, Vec<u32>)>,
+    traps: Vec<(Goal, Traps)>,
+    kept_out: Vec<KeptOut>,
+}
+
+/// A distance that does not exist.
+const FAR: u32 = u32::MAX;
+
+impl Answers {
+    /// Computes the answers for all states in which exactly the processes of the set `stopped` have stopped.
+    pub fn new(chart: &Chart, stopped: u64, phase: &dyn Fn(&str)) -> Self {
+        let mishaps = if chart.mishaps { ((1 << chart.n) - 1) << chart.n } else { 0 };
+        let live = (stopped | mishaps != 0).then(|| chart.without(stopped | mishaps));
+        let graph = live.as_ref().unwrap_or(&chart.graph);
+        let all = chart.flaws.iter().fold(0, |all, flaws| all | flaws);
+        phase("distances to violations");
+        let distances = |bit: u32| {
+            let flawed =
+                (0..chart.flaws.len() as Id).filter(|&id| chart.flaws[id as usize] >> bit & 1 == 1);
+            (bit, distances(chart, stopped, flawed))
+        };
+        let flaws = (0..u64::BITS).filter(|bit| all >> bit & 1 == 1).map(distances).collect();
+        phase("deadlock");
+        let part = NoneEnters { standing: &chart.sections };
+        let mut traps =
+            vec![(Goal::Deadlock, Traps::new(chart, graph, stopped, &part, Goal::Deadlock))];
+        let mut kept_out = Vec::new();
+        for p in 0..chart.n {
+            phase(&format!("starvation of process {p}"));
+            let part = InEntry { standing: &chart.sections, process: p };
+            let goal = Goal::Starve(p);
+            traps.push((goal, Traps::new(chart, graph, stopped, &part, goal)));
+            kept_out.push(KeptOut::new(graph, &chart.sections, p));
+        }
+        Answers { stopped, live, flaws, traps, kept_out }
+    }
+
+    pub(super) fn graph<'a>(&'a self, chart: &'a Chart) -> &'a Graph {
+        self.live.as_ref().unwrap_or(&chart.graph)
+    }
+
+    pub(super) fn kept_out(&self, p: Pid) -> &KeptOut {
+        &self.kept_out[p]
+    }
+
+    /// Returns whether a fair continuation from `id` keeps `p`, which is in its entry section, out forever.
+    pub fn can_be_kept_out(&self, id: Id, p: Pid) -> bool {
+        self.kept_out[p].contains(id)
+    }
+
+    fn traps(&self, goal: Goal) -> Option<&Traps> {
+        self.traps.iter().find(|(other, _)| *other == goal).map(|(_, traps)| traps)
+    }
+
+    /// Returns how near `goal` is from the state `id`; `None` if no run from it gets there.
+    pub fn near(&self, id: Id, goal: Goal) -> Option<Near> {
+        match goal {
+            Goal::Flaw(bit) => {
+                let (_, distances) = self.flaws.iter().find(|(other, _)| *other == bit)?;
+                let steps = distances[id as usize];
+                (steps != FAR).then_some(Near { steps, stopped: 0 })
+            }
+            goal => self.traps(goal)?.near(id),
+        }
+    }
+
+    /// Returns a shortest way from the state `id` to `goal`. To a loop, the way is the shortest among those with the
+    /// fewest stopped processes.
+    pub fn way(&self, chart: &Chart, id: Id, goal: Goal) -> Option<Way> {
+        let mut way = Way::default();
+        let mut at = id;
+        let mut left = self.near(id, goal)?;
+        while left.steps > 0 {
+            let nearer = Near { steps: left.steps - 1, ..left };
+            let mut edges =
+                chart.graph.edges(at).filter(|(agent, _)| self.stopped >> agent & 1 == 0);
+            let (agent, to) = edges.find(|&(_, to)| self.near(to, goal) == Some(nearer))?;
+            way.steps.push(agent);
+            (at, left) = (to, nearer);
+        }
+        if !matches!(goal, Goal::Flaw(_)) {
+            way.cycle =
+                self.traps(goal)?.cycle(chart, self.graph(chart), at, goal, left.stopped)?;
+        }
+        Some(way)
+    }
+}
+
+/// Returns for each state the number of steps to the nearest of `goals`, without steps of stopped processes.
+fn distances(chart: &Chart, stopped: u64, goals: impl Iterator<Item = Id>) -> Vec<u32> {
+    let mut distances = vec![FAR; chart.flaws.len()];
+    let mut queue: VecDeque<Id> = goals.collect();
+    queue.iter().for_each(|&id| distances[id as usize] = 0);
+    while let Some(id) = queue.pop_front() {
+        for (from, agent) in chart.backward.steps_to(id) {
+            if distances[from as usize] == FAR && stopped >> agent & 1 == 0 {
+                distances[from as usize] = distances[id as usize] + 1;
+                queue.push_back(from);
+            }
+        }
+    }
+    distances
+}
+
+/// The loops of one kind: the components in which a victim keeps moving and does not enter.
+struct Traps {
+    components: Components,
+    /// For each state, how near the cheapest loop is: the number of stopped processes, then the steps.
+    near: Vec<(u8, u32)>,
+}
+
+const NOWHERE: (u8, u32) = (u8::MAX, FAR);
+
+fn is_victim(sections: &Sections, goal: Goal, node: Id, agent: Agent) -> bool {
+    use crate::standing::Standing as _;
+    match goal {
+        Goal::Starve(p) => agent == p,
+        _ => agent < sections.n() && sections.section(node, agent).is_entry(),
+    }
+}
+
+impl Traps {
+    fn new(chart: &Chart, graph: &Graph, halted: u64, part: &impl Part, goal: Goal) -> Self {
+        let components = components(graph, part);
+        let mut loops: Vec<(u8, u32)> = Vec::new();
+        for component in 0..components.count() {
+            let members = components.members(component);
+            let (mut movers, mut victim_moves) = (0u64, false);
+            for &node in members {
+                for (agent, to) in graph.edges(node) {
+                    if components.of(to) == component && part.edge(node, agent, to) {
+                        movers |= 1 << agent;
+                        victim_moves |= is_victim(&chart.sections, goal, node, agent);
+                    }
+                }
+            }
+            if victim_moves && stores_settle(&chart.sections, members[0], movers) {
+                let cost = stopped(&chart.sections, members[0], movers).len() as u8;
+                loops.push((cost, component));
+            }
+        }
+        loops.sort_unstable();
+        let mut near = vec![NOWHERE; graph.len()];
+        for cheapest in loops.chunk_by(|one, other| one.0 == other.0) {
+            let members = cheapest.iter().flat_map(|&(_, component)| components.members(component));
+            spread(chart, halted, &mut near, cheapest[0].0, members.copied());
+        }
+        Traps { components, near }
+    }
+
+    fn near(&self, id: Id) -> Option<Near> {
+        let (cost, steps) = self.near[id as usize];
+        (steps != FAR).then_some(Near { steps, stopped: cost.into() })
+    }
+
+    fn cycle(
+        &self,
+        chart: &Chart,
+        graph: &Graph,
+        start: Id,
+        goal: Goal,
+        cost: u32,
+    ) -> Option<Vec<Agent>> {
+        let component = self.components.of(start);
+        if component == NONE {
+            return None;
+        }
+        let (sections, components) = (&chart.sections, &self.components);
+        let is_victim = |node: Id, agent: Agent| is_victim(sections, goal, node, agent);
+        Some(match goal {
+            Goal::Starve(process) => {
+                let part = InEntry { standing: sections, process };
+                let inside = Inside { components, component, part: &part };
+                fair_cycle(graph, sections, &inside, start, cost as usize, is_victim)
+            }
+            _ => {
+                let part = NoneEnters { standing: sections };
+                let inside = Inside { components, component, part: &part };
+                fair_cycle(graph, sections, &inside, start, cost as usize, is_victim)
+            }
+        })
+    }
+}
+
+/// Marks every state that can reach `goals` and is not marked yet.
+fn spread(
+    chart: &Chart,
+    halted: u64,
+    near: &mut [(u8, u32)],
+    cost: u8,
+    goals: impl Iterator<Item = Id>,
+) {
+    let mut queue = VecDeque::new();
+    for id in goals {
+        if near[id as usize] == NOWHERE {
+            near[id as usize] = (cost, 0);
+            queue.push_back(id);
+        }
+    }
+    while let Some(id) = queue.pop_front() {
+        let steps = near[id as usize].1 + 1;
+        for (from, agent) in chart.backward.steps_to(id) {
+            if near[from as usize] == NOWHERE && halted >> agent & 1 == 0 {
+                near[from as usize] = (cost, steps);
+                queue.push_back(from);
+            }
+        }
+    }
+}
+
+/// Returns the name of a flaw.
+pub(super) fn flaw_name(bit: u32, invariants: &[&'static str]) -> &'static str {
+    match bit {
+        flaw::EXCLUSION => "exclusion",
+        flaw::NAMES => "names",
+        flaw::RANGE => "range",
+        bit => (bit.checked_sub(flaw::FIRST_INVARIANT))
+            .and_then(|index| invariants.get(index as usize).copied())
+            .unwrap_or("invariant"),
+    }
+}

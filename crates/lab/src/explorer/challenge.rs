@@ -1,0 +1,151 @@
+//! Challenges: the wrong variants as exercises. Make the violation happen, in as few steps as you can.
+
+use std::sync::OnceLock;
+
+use hallpass_algorithms::registry::{ENTRIES, Standing};
+use serde_json::{Value, json};
+
+use super::{
+    answers::{Answers, Goal},
+    chart::Chart,
+    subject::Subject,
+};
+use crate::{
+    atlas::{Listed, Manifest},
+    schedule::MemoryModel,
+    space::flaw,
+    store::Id,
+};
+
+/// A wrong variant and the property that somebody is to break.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Challenge {
+    /// The identifier of the variant.
+    pub algorithm: String,
+    /// The number of processes.
+    pub n: usize,
+    /// The largest number of processes in the critical section at once.
+    pub k: usize,
+    /// The property to break: its name on the command line.
+    pub property: &'static str,
+}
+
+/// The most states of a model that is offered as an exercise, so that the best number of steps is known soon.
+const MOST_STATES: u64 = 2_000_000;
+
+impl Challenge {
+    /// Returns all challenges, in the order of the registry: for each wrong variant, its smallest model in the atlas
+    /// that violates a promise.
+    pub fn all() -> &'static [Challenge] {
+        static ALL: OnceLock<Vec<Challenge>> = OnceLock::new();
+        ALL.get_or_init(|| {
+            Manifest::standard().map_or_else(|_| Vec::new(), |all| Self::of_atlas(&all))
+        })
+    }
+
+    fn of_atlas(manifest: &Manifest) -> Vec<Challenge> {
+        let wrong = ENTRIES.iter().filter(|entry| entry.standing != Standing::Sound);
+        wrong
+            .filter_map(|entry| {
+                let (model, listed) = manifest.rejection(entry.id)?;
+                let property = match listed {
+                    Listed::Exclusion | Listed::Names | Listed::Invariants => listed,
+                    Listed::Deadlock | Listed::Starvation | Listed::Fife => listed,
+                    _ => return None,
+                };
+                model.states.is_some_and(|states| states <= MOST_STATES).then(|| Challenge {
+                    algorithm: entry.id.to_string(),
+                    n: model.n,
+                    k: model.k,
+                    property: property.name(),
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the challenge of a subject, if it is a wrong variant that has one. A subject of another size than in
+    /// the atlas has the same task.
+    pub fn of(subject: &Subject) -> Option<Challenge> {
+        let all = (subject.memory() == MemoryModel::Sequential).then(Challenge::all)?;
+        let own = all.iter().find(|challenge| challenge.algorithm == subject.name())?;
+        let machine = subject.machine();
+        Some(Challenge { n: machine.n(), k: machine.k(), ..own.clone() })
+    }
+
+    /// Says what to do.
+    pub fn task(&self) -> String {
+        let k = self.k;
+        match self.property {
+            "exclusion" => {
+                format!("Bring {} processes into their critical sections at once", k + 1)
+            }
+            "names" => "Bring two processes into their critical sections with the same slot".into(),
+            "invariants" => "Break an invariant of the paper".into(),
+            "deadlock" => "Make a loop in which some process tries and no process enters".into(),
+            "starvation" => "Make a loop in which a process keeps moving and never enters".into(),
+            _ => "Let a process enter before one that came earlier and can be kept out forever"
+                .into(),
+        }
+    }
+
+    /// Returns the goals that solve the challenge.
+    fn goals(&self, chart: &Chart) -> Vec<Goal> {
+        match self.property {
+            "exclusion" => vec![Goal::Flaw(flaw::EXCLUSION)],
+            "names" => vec![Goal::Flaw(flaw::NAMES)],
+            "invariants" => (flaw::FIRST_INVARIANT..u64::BITS).map(Goal::Flaw).collect(),
+            "deadlock" => vec![Goal::Deadlock],
+            "starvation" => (0..chart.n).map(Goal::Starve).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the smallest number of steps that the checker knows, counting one round of a loop.
+    pub fn best(&self, chart: &Chart, answers: &Answers, crashes: usize) -> Option<usize> {
+        let allowed = match self.property {
+            "starvation" => crashes,
+            _ => 0,
+        };
+        let starts = (0..chart.roots)
+            .flat_map(|root| self.goals(chart).into_iter().map(move |goal| (root, goal)));
+        let nearest = starts
+            .filter_map(|(root, goal)| {
+                let near = answers.near(root, goal)?;
+                (near.stopped as usize <= allowed).then_some((near.steps, root, goal))
+            })
+            .min_by_key(|&(steps, ..)| steps);
+        let (_, root, goal): (u32, Id, Goal) = nearest?;
+        let way = answers.way(chart, root, goal)?;
+        Some(way.steps.len() + way.cycle.len())
+    }
+
+    /// Returns whether the view of a node solves the challenge.
+    pub fn is_solved_by(&self, view: &Value) -> bool {
+        let broken = |name: &str| {
+            let facts = view["facts"].as_array().into_iter().flatten();
+            let known = ["exclusion", "names", "range"];
+            facts.filter(|fact| fact["status"] == "broken").any(|fact| {
+                let fact = fact["name"].as_str().unwrap_or_default();
+                fact == name || name == "invariants" && !known.contains(&fact)
+            })
+        };
+        let repeats = &view["loop"];
+        match self.property {
+            "deadlock" => {
+                repeats["deadlock"] == true
+                    && repeats["stopped"].as_array().is_some_and(|stopped| stopped.is_empty())
+            }
+            "starvation" => repeats["violates"] == true,
+            "fife" => !view["overtaken"].is_null(),
+            name => broken(name),
+        }
+    }
+
+    /// Returns the challenge as JSON.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "algorithm": self.algorithm, "n": self.n, "k": self.k, "property": self.property,
+            "task": self.task(),
+        })
+    }
+}

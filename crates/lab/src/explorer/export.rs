@@ -1,0 +1,35 @@
+//! A tree of runs as one file that opens without a server.
+
+use serde_json::{Value, json};
+
+use super::{assets, engine::Engine};
+
+/// Returns the page with the whole tree of `engine` in it. It opens at `node`.
+///
+/// # Errors
+/// Fails if the tree is too large for a page.
+pub fn export(engine: &mut Engine, node: u32) -> Result<String, String> {
+    let data = json!({
+        "describe": engine.handle(&json!({ "do": "describe" }))?,
+        "nodes": engine.handle(&json!({ "do": "tree" }))?,
+        "node": node,
+    });
+    Ok(page(&data))
+}
+
+fn page(data: &Value) -> String {
+    // A literal `<` could end the script element.
+    let data = data.to_string().replace('<', "\\u003c");
+    let style = format!("<style>\n{}</style>", assets::CSS);
+    let mut scripts =
+        format!("<script type=\"application/json\" id=\"exported\">{data}</script>\n");
+    for script in assets::SCRIPTS {
+        scripts.push_str(&format!("<script>\n{}</script>\n", script.text));
+    }
+    let page = assets::PAGE.replace("<link rel=\"stylesheet\" href=\"/explorer.css\">", &style);
+    // The page names its scripts one after another, on lines of their own.
+    let mut lines: Vec<&str> = page.lines().filter(|line| !line.starts_with("<script")).collect();
+    let end = lines.iter().position(|line| *line == "</body>").unwrap_or(lines.len());
+    lines.insert(end, &scripts);
+    lines.join("\n") + "\n"
+}

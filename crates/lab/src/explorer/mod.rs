@@ -1,0 +1,45 @@
+//! The explorer: play an algorithm step by step against the adversary, in a browser.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`subject`], [`pseudocode`] | what is played: an algorithm at one size, and the text of its lines |
+//! | [`session`], [`judge`] | the tree of runs, and which properties hold in each state |
+//! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances to violations, ways, loops |
+//! | [`engine`] | all of that behind JSON requests, without threads or clocks |
+//! | [`export`](mod@export) | a tree as one file |
+//! | `server` | the page and the requests over HTTP, on 127.0.0.1 only; needs the feature `cli` |
+//!
+//! Steps come from the interpreter, which runs the step machine itself. The tables of the checker only answer questions
+//! about what can happen later, and every way that they propose is played by the interpreter.
+//!
+//! ```
+//! use hallpass_lab::{explorer::{Engine, Subject}, schedule::MemoryModel};
+//! use serde_json::json;
+//!
+//! let subject = Subject::registered("am-fig3", 2, 1, MemoryModel::Sequential)?;
+//! let mut engine = Engine::new(subject);
+//! let view = engine.handle(&json!({ "do": "step", "node": 0, "agent": 1 }))?;
+//! assert_eq!(view["processes"][1]["section"], "doorway");
+//! assert_eq!(view["choices"][1]["does"], "X.1: 1 \u{2192} 0; leaves the doorway; enters the critical section");
+//! # Ok::<(), String>(())
+//! ```
+
+pub mod answers;
+mod ask;
+mod assets;
+pub mod challenge;
+pub mod chart;
+pub mod engine;
+pub mod export;
+pub mod judge;
+mod neighbours;
+pub mod pseudocode;
+#[cfg(feature = "cli")]
+pub mod server;
+pub mod session;
+pub mod subject;
+mod view;
+
+pub use engine::Engine;
+pub use export::export;
+pub use subject::Subject;

@@ -1,0 +1,217 @@
+"use strict";
+// The panels around the run: pseudocode, processes, memory, properties, questions, challenge.
+
+HP.drawPaper = () => {
+  const view = HP.view();
+  const lit = new Map();
+  const light = (figure, line, process) => {
+    const key = figure + ":" + line;
+    lit.set(key, [...(lit.get(key) || []), process]);
+  };
+  const special = (process, at) => HP.model.figures.forEach((figure, f) => figure.lines.forEach((line, l) => {
+    if (line.at === at) light(f, l, process);
+  }));
+  for (const process of view.processes) {
+    if (process.label && process.label.at) light(process.label.at[0], process.label.at[1], process);
+    if (process.section === "remainder") special(process, "-");
+    if (process.section === "critical") special(process, "*");
+  }
+  const line = (f) => (text, l) => {
+    const here = lit.get(f + ":" + l) || [];
+    const [code, ...note] = text.text.split(/\s{2,}(?=\()/);
+    const classes = [here.length ? "lit" : "", text.change || ""].join(" ").trim();
+    return HP.el("li", { class: classes, "data-at": text.at },
+      HP.el("span", { class: "at code" }, text.at.replace(/^\((.*)\)$/, "$1").replace(/^[-*]$/, "").replace(/@.*/, "")),
+      HP.el("span", {}, HP.el("span", { class: "text code" }, code, note.length ? HP.el("span", { class: "note" }, "  " + note.join(" ")) : null),
+        text.change ? HP.el("span", { class: "mark" }, " " + text.change + " in this variant") : null),
+      HP.el("span", { class: "here" }, here.map((process) => {
+        const pid = HP.pid(process.process, process.stopped);
+        pid.title = "process " + process.process + (process.label && process.label.instance ? " at " + process.label.short : "") + (process.stopped ? ", stopped forever" : "");
+        return pid;
+      })));
+  };
+  const figures = HP.model.figures.map((figure, f) => HP.el("div", { class: "figure" },
+    HP.el("h3", {}, figure.title),
+    figure.variables.length ? HP.el("dl", {}, figure.variables.flatMap(([name, says]) => [HP.el("dt", {}, name), HP.el("dd", {}, says)])) : null,
+    HP.el("ol", { class: "lines" }, figure.lines.map(line(f)))));
+  const instances = view.processes.map((process) => process.label).filter((label) => label && label.instance);
+  if (instances.length) {
+    const label = instances[0];
+    figures.push(HP.el("p", { class: "quiet" }, "\u201c" + label.short + "\u201d is line " + label.line + (HP.model.figures.length && /^\d+$/.test(label.instance) ? " of the level, block or loop variable " : ", part ") + label.instance + "."));
+  }
+  if (!HP.model.figures.length) {
+    const labels = view.processes.map((process) => HP.el("li", {}, HP.pid(process.process), " ",
+      process.label ? process.label.figure + ", line " + process.label.short : HP.SECTIONS[process.section][1]));
+    figures.push(HP.el("ul", {}, labels));
+  }
+  HP.fill("figures", figures);
+};
+
+HP.label = (stand) => stand.label ? "line " + stand.label.short : HP.SECTIONS[stand.section][1];
+
+HP.choiceText = (choice) => {
+  if (choice.before.section === "remainder") return "Start a passage";
+  if (choice.before.section === "critical") return "Leave the critical section";
+  return "Execute " + HP.label(choice.before);
+};
+
+HP.drawProcesses = () => {
+  const view = HP.view();
+  const n = HP.model.n;
+  HP.fill("processes", view.processes.map((process) => {
+    const p = process.process;
+    const [section, name] = HP.SECTIONS[process.section];
+    const choice = view.choices[p];
+    const other = view.choices[n + p];
+    const enabled = process.enabled === true ? "enabled: cannot be kept out" : process.enabled === false ? "can be kept out forever" : "";
+    const remote = (step) => [step.cc && "cache miss", step.dsm && "remote in DSM"].filter(Boolean).join(", ");
+    const go = choice.impossible
+      ? HP.el("button", { class: "go", type: "button", disabled: true, "data-p": p }, HP.el("span", { class: "next" }, "Cannot move"), HP.el("span", { class: "will" }, choice.impossible))
+      : HP.el("button", { class: "go", type: "button", "data-p": p, onclick: () => HP.step(p), title: "Key " + p },
+        HP.el("span", { class: "next" }, HP.choiceText(choice)),
+        HP.el("span", { class: "will" }, choice.before.label ? "will: " + choice.does : "then: " + HP.label(choice.after),
+          remote(choice) ? HP.el("span", { class: "remote" }, " \u25cf " + remote(choice)) : null));
+    const more = [];
+    if (other && !other.impossible) {
+      const text = other.kind === "flush" ? "Flush a store: " + other.does : (other.mishap === "killed" ? "Kill it" : "Mishap: " + other.mishap);
+      more.push(HP.el("button", { type: "button", "data-other": p, title: other.does, onclick: () => HP.step(n + p) }, text));
+    }
+    if (!process.stopped && process.section !== "remainder") {
+      more.push(HP.el("button", { type: "button", "data-stop": p, title: "Process " + p + " makes no further step, as if it had crashed", onclick: () => HP.stop(p) }, "Stop forever"));
+    }
+    // The line is shown already.
+    const privates = process.private.filter(([key]) => key !== "line" && key !== "held").map(([key, value]) => key + " = " + value).join(", ");
+    const holds = process.name !== null && process.name !== undefined ? ", slot " + process.name : "";
+    return HP.el("div", { class: "process" + (process.stopped ? " stoppedcard" : ""), "data-process": p },
+      HP.el("div", { class: "top " + section }, HP.pid(p, process.stopped), HP.el("b", {}, process.label ? "at " + HP.label(process) : name + holds),
+        process.label ? HP.el("span", {}, name) : null,
+        process.stopped ? HP.el("span", { class: "enabled" }, "\u271d stopped forever") : enabled ? HP.el("span", { class: "enabled" }, enabled) : null),
+      HP.el("div", { class: "body" }, go,
+        privates ? HP.el("div", { class: "private" }, "private: " + privates) : null,
+        process.buffer.length ? HP.el("div", { class: "private" }, "store buffer: " + process.buffer.map(([name, value]) => name + " := " + value).join(", then ")) : null,
+        process.section !== "remainder" ? HP.el("div", { class: "cost" }, "remote references in this passage: ", HP.el("b", {}, String(process.cc)), " CC, ", HP.el("b", {}, String(process.dsm)), " DSM") : null,
+        HP.el("div", { class: "more" }, more)));
+  }));
+};
+
+HP.drawMemory = () => {
+  const view = HP.view();
+  const pinned = HP.pinned !== null && HP.pinned !== HP.current ? HP.nodes.get(HP.pinned) : null;
+  HP.$("memory-when").textContent = view.steps ? "after step " + view.steps : "at the start";
+  const rows = HP.model.variables.map((variable, v) => {
+    const copies = view.processes.filter((process) => process.copies.includes(v));
+    const differs = pinned && pinned.memory[v] !== view.memory[v];
+    return HP.el("tr", { class: [v === view.changed ? "changed" : "", differs ? "differs" : ""].join(" ").trim(), title: variable.home === null ? null : "in the memory of process " + variable.home },
+      HP.el("th", { scope: "row" }, variable.name), HP.el("td", { class: "value" }, view.memory[v]),
+      pinned ? HP.el("td", { class: "other" }, differs ? pinned.memory[v] : "=") : null,
+      HP.el("td", { class: "copies" }, copies.map((process) => { const pid = HP.pid(process.process); pid.title = "process " + process.process + " has a cached copy"; return pid; })));
+  });
+  const initial = view.parent === null ? HP.initialChoices() : null;
+  HP.fill("memory",
+    HP.el("div", { class: "row" },
+      HP.el("span", { class: "switch", role: "group", "aria-label": "Which references count as remote" },
+        HP.el("button", { type: "button", "data-cost": "cc", onclick: () => HP.cost("cc") }, "cache-coherent"),
+        HP.el("button", { type: "button", "data-cost": "dsm", onclick: () => HP.cost("dsm") }, "distributed memory")),
+      HP.el("button", { type: "button", id: "pin", onclick: HP.pin }, HP.pinned === HP.current ? "Unpin" : "Pin to compare")),
+    initial,
+    HP.el("div", { class: "scroll" }, HP.el("table", { class: "memory" },
+      pinned ? HP.el("thead", {}, HP.el("tr", {}, HP.el("th", {}, ""), HP.el("th", {}, "here"), HP.el("th", {}, "pinned"), HP.el("th", {}, ""))) : null,
+      HP.el("tbody", {}, rows))),
+    HP.el("p", { class: "quiet" }, "Numbers in circles: processes with a valid cached copy."));
+};
+
+// The values that the paper leaves open can be chosen at the start.
+HP.initialChoices = () => {
+  if (HP.exported || !HP.model.variables.some((variable) => variable.initial.length > 1)) return null;
+  const view = HP.view();
+  const chosen = HP.model.variables.map((variable, v) => Math.max(0, variable.initial.indexOf(view.memory[v])));
+  const selects = HP.model.variables.map((variable, v) => variable.initial.length < 2 ? null : HP.el("label", { class: "quiet" }, variable.name + " ",
+    HP.el("select", { onchange: (event) => { chosen[v] = event.target.selectedIndex; HP.act({ do: "start", initial: chosen }); } },
+      variable.initial.map((value, i) => HP.el("option", { selected: i === chosen[v] }, value)))));
+  return HP.el("details", {}, HP.el("summary", { class: "quiet" }, "Initial values that the paper leaves open"), HP.el("div", { class: "row" }, selects));
+};
+
+HP.TITLES = { exclusion: "Exclusion", names: "Distinct slots", range: "Ranges" };
+
+HP.drawFacts = () => {
+  const view = HP.view();
+  const sign = { holds: "\u2713", broken: "\u2717", unknown: "?" };
+  const facts = view.facts.map((fact) => HP.el("li", { class: fact.status },
+    HP.el("span", { class: "sign", "aria-label": fact.status }, sign[fact.status]),
+    HP.el("span", {}, HP.TITLES[fact.name] || "Invariant " + fact.name, fact.status === "broken" ? " is broken" : "", fact.why ? HP.el("span", { class: "why" }, ": " + fact.why) : null)));
+  const before = view.processes.flatMap((process) => process.came_before.map((other) => process.process + " came before " + other));
+  HP.fill("facts", HP.el("ul", { class: "facts" }, facts),
+    before.length ? HP.el("p", { class: "quiet" }, "Order of arrival: " + before.join("; ") + ".") : null);
+};
+
+HP.drawJudgement = () => {
+  const view = HP.view();
+  const notes = view.facts.filter((fact) => fact.status === "broken").map((fact) =>
+    HP.el("p", { class: "bad" }, HP.el("b", {}, (HP.TITLES[fact.name] || "Invariant " + fact.name) + " is broken"), ": " + fact.why + "."));
+  if (view.overtaken) {
+    const [first, second] = view.overtaken;
+    notes.push(HP.el("p", { class: "bad" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet " + second + " is inside and " + first + " can be kept out forever."));
+  }
+  if (view.loop) {
+    const { steps, victims, violates } = view.loop;
+    notes.push(HP.el("p", { class: violates ? "bad" : "loopnote" },
+      HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads back to the same state, so it can repeat forever. In it, " : ": the last " + steps + " steps lead back to the same state, so they can repeat forever. In them, ") +
+      (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " moving and never enter" + (victims.length === 1 ? "s" : "") + ". " +
+      view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm may do that."), " ",
+      HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, "Play the loop")));
+  }
+  HP.fill("judgement", notes);
+};
+
+HP.distance = (goal) => {
+  if (goal.steps === null) return goal.sure ? "impossible from here" : "not found";
+  const stops = goal.stopped ? ", " + goal.stopped + " stopped" : "";
+  return (goal.steps === 0 && goal.stopped === 0 && !/^(starve|deadlock)/.test(goal.goal) ? "here" : HP.plural(goal.steps, "step")) + stops;
+};
+
+HP.drawAsk = () => {
+  const view = HP.view();
+  if (HP.exported && !view.goals) { HP.fill("ask", HP.el("p", { class: "quiet" }, "This file has no answers of the checker.")); return; }
+  if (!view.goals) {
+    const result = HP.progress && HP.progress.result;
+    const text = result && result.error ? "The checker cannot explore this model: " + result.error
+      : result && !HP.progress.waiting ? "This state is beyond the explored part of the model."
+      : "The checker is exploring; answers appear as soon as it is done.";
+    HP.fill("ask", HP.el("p", { class: "quiet" }, text));
+    return;
+  }
+  const first = view.goals.find((goal) => goal.violates) || view.goals[0];
+  if (HP.goal === null) HP.goal = first.goal;
+  const costs = view.processes.flatMap((process) => ["cc", "dsm"].map((model) => ({ goal: "rmr-" + model + "-" + process.process, title: "most remote references of process " + process.process + " (" + model.toUpperCase() + ")" })));
+  const choose = (goal) => { HP.goal = goal; HP.plan = []; HP.drawAsk(); };
+  const options = [...view.goals, { goal: "fife", title: "a later process overtakes (FIFE)" }, ...costs];
+  const shown = view.goals.filter((goal) => goal.steps !== null || ["exclusion", "deadlock"].includes(goal.goal) || goal.goal.startsWith("starve"));
+  HP.fill("ask",
+    HP.el("p", { class: "quiet" }, "How far is each violation from here?"),
+    HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
+      HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
+        HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title), HP.el("td", {}, HP.distance(goal)))))),
+    HP.el("label", { class: "quiet" }, "Aim for ", HP.el("select", { id: "goal", onchange: (event) => choose(event.target.value) },
+      options.map((goal) => HP.el("option", { value: goal.goal, selected: goal.goal === HP.goal }, goal.title)))),
+    HP.exported ? null : HP.el("div", { class: "row" },
+      HP.el("button", { type: "button", class: "main", id: "way", onclick: HP.way }, "Show the shortest way"),
+      HP.el("button", { type: "button", id: "adversary", onclick: HP.adversary }, "Adversary: one move"),
+      HP.el("button", { type: "button", id: "adversary-on", onclick: HP.playOn }, HP.timer ? "Pause" : "Let it play")),
+    HP.el("p", { class: "answer", id: "answer" }, HP.answer),
+    HP.model.crashes ? HP.el("p", { class: "quiet" }, "The algorithm promises to work while at most " + HP.model.crashes + (HP.model.crashes === 1 ? " process" : " processes") + " " + (HP.model.crashes === 1 ? "has" : "have") + " stopped. A loop with more stopped processes is no violation.") : null);
+};
+
+HP.drawChallenge = () => {
+  const view = HP.view();
+  const challenge = HP.model.challenge;
+  HP.$("challenge").hidden = !challenge;
+  if (!challenge) return;
+  const { best, solved } = view.challenge || {};
+  if (solved) HP.solved = Math.min(HP.solved || Infinity, view.steps);
+  const limit = best ? " in " + (best + 4) + " steps or fewer" : "";
+  HP.fill("challenge", HP.el("h2", {}, "Challenge"),
+    HP.el("p", {}, challenge.task + limit + "."),
+    HP.el("p", { class: "quiet" }, best ? "Best known: " + HP.plural(best, "step") + "." : "The checker is looking for the best number of steps."),
+    solved ? HP.el("p", { class: "solved" }, "\u2713 Solved in " + HP.plural(view.steps, "step") + (best && view.steps <= best ? ": nobody knows a shorter run." : "."))
+      : HP.el("p", { class: "quiet" }, "So far: " + HP.plural(view.steps, "step") + "." + (HP.solved ? " Your best: " + HP.solved + "." : "")));
+};

@@ -1,0 +1,188 @@
+//! The text of each line of an algorithm, from the file `pseudocode.toml` beside its step machine.
+//!
+//! A file has figures and the changes that wrong variants make to them:
+//!
+//! ```toml
+//! [[figure]]
+//! name = "fig3"                      # the figure of the step machine's labels
+//! title = "Figure 3: ..."
+//! variables = [["X", "free slots"]]
+//! invariants = [["I2", "X = k - ..."]]
+//! lines = """
+//! - | remainder section
+//! 2 | if fetch-and-add(X, -1) = 0 then
+//! 3 |   Q := p
+//! * | critical section
+//! """
+//!
+//! [[change]]
+//! algorithm = "am-fig3:no-second-look"
+//! figure = "fig3"
+//! lines = { 4 = "" }                 # the new text; empty: the line is dropped
+//! ```
+//!
+//! Before the bar is the label of a line; `-` is the remainder section and `*` the critical section. A line without a
+//! label makes no step of its own. The label `2@read` is for the instance `read` of line 2 alone.
+
+use std::collections::BTreeMap;
+
+use hallpass_algorithms::{Label, registry};
+use serde::{Deserialize, Serialize};
+
+/// One line of a figure.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Line {
+    /// The label; empty if no process stands at the line.
+    pub at: String,
+    /// The text, with its indentation.
+    pub text: String,
+    /// What a wrong variant does with the line: `changed` or `dropped`.
+    pub change: Option<&'static str>,
+}
+
+/// The label of the remainder section.
+pub const REMAINDER: &str = "-";
+/// The label of the critical section.
+pub const CRITICAL: &str = "*";
+
+/// A figure of a paper, or a protocol of ours.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Figure {
+    /// The name that labels have.
+    pub name: String,
+    /// The title.
+    pub title: String,
+    /// The shared variables, each with its meaning.
+    pub variables: Vec<[String; 2]>,
+    /// The invariants, each with what it says.
+    pub invariants: Vec<[String; 2]>,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+impl Figure {
+    /// Returns the index of the line with this label.
+    pub fn line(&self, label: &Label) -> Option<usize> {
+        if label.figure != self.name {
+            return None;
+        }
+        let exact = format!("{}@{}", label.line, label.instance);
+        let find = |at: &str| self.lines.iter().position(|line| line.at == at);
+        find(&exact).or_else(|| find(&label.line))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    figure: Vec<FigureText>,
+    #[serde(default)]
+    change: Vec<Change>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FigureText {
+    name: String,
+    title: String,
+    #[serde(default)]
+    variables: Vec<[String; 2]>,
+    #[serde(default)]
+    invariants: Vec<[String; 2]>,
+    lines: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    algorithm: String,
+    figure: String,
+    lines: BTreeMap<String, String>,
+}
+
+impl FigureText {
+    fn read(self) -> Figure {
+        let line = |text: &str| {
+            let (at, text) = text.split_once('|').unwrap_or(("", text));
+            let text = text.strip_prefix(' ').unwrap_or(text).trim_end();
+            Line { at: at.trim().to_string(), text: text.to_string(), change: None }
+        };
+        Figure {
+            lines: self.lines.lines().filter(|text| !text.trim().is_empty()).map(line).collect(),
+            name: self.name,
+            title: self.title,
+            variables: self.variables,
+            invariants: self.invariants,
+        }
+    }
+}
+
+/// Returns the figures of the family of an algorithm, changed as the algorithm changes them. An algorithm outside
+/// the registry has none.
+///
+/// # Errors
+/// Fails if the family's file cannot be read; a test reads all of them.
+pub fn figures(algorithm: &str) -> Result<Vec<Figure>, String> {
+    let Ok((entry, names)) = registry::entry(algorithm) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for family in registry::families() {
+        let own = family.entries.iter().any(|other| other.id == entry.id);
+        // Figure 1 of Anderson & Moir assigns names on top of the algorithms of every paper.
+        let assigns_names = names && family.entries.iter().any(|other| other.id == "am-fig3");
+        if own || assigns_names {
+            all.extend(
+                read(family.pseudocode, entry.id)
+                    .map_err(|error| format!("{}/pseudocode.toml: {error}", family.folder))?,
+            );
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the text of a file of the language as a figure: its lines, with the labels that begin some of them.
+pub fn of_source(name: &str, title: &str, source: &str) -> Figure {
+    let line = |text: &str| {
+        let trimmed = text.trim_start();
+        let label = trimmed.split_once(':').map(|(label, _)| label);
+        let is_label = |label: &&str| {
+            !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
+        };
+        let (at, rest) = match label.filter(is_label) {
+            Some(label) => (label, trimmed[label.len() + 1..].trim_start()),
+            None if trimmed.trim_end() == "critical" => (CRITICAL, trimmed),
+            None => ("", trimmed),
+        };
+        let indent = " ".repeat(text.len() - trimmed.len());
+        Line { at: at.to_string(), text: format!("{indent}{}", rest.trim_end()), change: None }
+    };
+    Figure {
+        name: name.to_string(),
+        title: title.to_string(),
+        variables: Vec::new(),
+        invariants: Vec::new(),
+        lines: source.lines().filter(|text| !text.trim().is_empty()).map(line).collect(),
+    }
+}
+
+fn read(text: &str, algorithm: &str) -> Result<Vec<Figure>, String> {
+    let file: File = toml_edit::de::from_str(text).map_err(|error| error.to_string())?;
+    let mut figures: Vec<Figure> = file.figure.into_iter().map(FigureText::read).collect();
+    for change in file.change {
+        registry::entry(&change.algorithm).map_err(|error| error.to_string())?;
+        let figure = figures.iter_mut().find(|figure| figure.name == change.figure);
+        let figure = figure.ok_or_else(|| format!("no figure is called `{}`", change.figure))?;
+        for (at, text) in change.lines {
+            let line = figure.lines.iter_mut().find(|line| line.at == at);
+            let line = line.ok_or_else(|| format!("{} has no line `{at}`", change.figure))?;
+            if change.algorithm != algorithm {
+                continue;
+            }
+            line.change = Some(if text.is_empty() { "dropped" } else { "changed" });
+            if !text.is_empty() {
+                let indent = line.text.len() - line.text.trim_start().len();
+                line.text = format!("{}{text}", " ".repeat(indent));
+            }
+        }
+    }
+    Ok(figures)
+}

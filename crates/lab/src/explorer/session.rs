@@ -1,0 +1,427 @@
+//! The tree of all runs that were played: start, choices, step, undo.
+//!
+//! A node is a state with the run that leads to it. Nodes are only ever added, so a node's number stays valid, and
+//! two pages may play in the same tree. To undo is to go to the parent; the node that was left stays a branch.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hallpass_algorithms::{Pid, Section, Word};
+
+use super::subject::Subject;
+use crate::{
+    schedule::{Finding, Schedule},
+    space::Agent,
+    trace::{self, Event, Interpreter, RunState, Snapshot, Stand, Step},
+};
+
+/// The number of a node.
+pub type NodeId = u32;
+
+/// The largest number of nodes.
+pub const MOST_NODES: usize = 200_000;
+
+/// How a node comes from its parent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// The agent makes a step.
+    Step(Agent),
+    /// The process stops forever.
+    Stop(Pid),
+}
+
+/// What changes along a run.
+#[derive(Clone)]
+pub(super) struct Moment {
+    pub snapshot: Snapshot,
+    /// The processes that have stopped forever.
+    pub stopped: u64,
+    /// The remote references of each process in its current passage: cache-coherent, distributed.
+    pub counts: Vec<[u32; 2]>,
+    /// For each process, the processes that entered their doorways after it left its own: it came before them.
+    pub ahead: Vec<u64>,
+    /// The position of each process.
+    pub stands: Vec<Stand>,
+    /// The state with the numbers that the checker has: each step is made from a normal form and leads to one. The
+    /// normal form of the state itself may differ, although it behaves the same.
+    normal: RunState,
+    /// The hash of that state, which makes loops quick to find.
+    hash: u64,
+}
+
+pub(super) struct Node {
+    pub parent: Option<NodeId>,
+    pub action: Option<Action>,
+    pub step: Option<Step>,
+    pub moment: Moment,
+    pub children: Vec<NodeId>,
+    /// The number of steps from the root.
+    pub steps: u32,
+}
+
+/// An algorithm and the tree of its runs.
+pub struct Session {
+    subject: Subject,
+    interpreter: Interpreter,
+    nodes: Vec<Node>,
+}
+
+/// What an agent would do.
+pub struct Choice {
+    /// The agent.
+    pub agent: Agent,
+    /// The step, or why it is impossible.
+    pub step: Result<Step, String>,
+}
+
+impl Session {
+    /// Starts a session with the first initial state as its node 0.
+    pub fn new(subject: Subject) -> Self {
+        let initial = subject.machine().layout().first_initial();
+        let interpreter = subject.interpreter(initial.clone());
+        let mut session = Session { subject, interpreter, nodes: Vec::new() };
+        session.root(initial);
+        session
+    }
+
+    /// Returns the subject.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Returns the sets of stopped processes that occur in the tree.
+    pub(super) fn stopped_sets(&self) -> Vec<u64> {
+        let mut sets: Vec<u64> = self.nodes.iter().map(|node| node.moment.stopped).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets
+    }
+
+    /// Returns the number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns whether there are no nodes, which never happens.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(super) fn node(&self, node: NodeId) -> Result<&Node, String> {
+        self.nodes.get(node as usize).ok_or_else(|| {
+            format!("there is no node {node}: the program was restarted since; reload the page")
+        })
+    }
+
+    fn root(&mut self, initial: Vec<Word>) -> NodeId {
+        let n = self.subject.machine().n();
+        self.interpreter = self.subject.interpreter(initial);
+        let moment = Moment {
+            snapshot: self.interpreter.snapshot(),
+            stopped: 0,
+            counts: vec![[0; 2]; n],
+            ahead: vec![0; n],
+            stands: (0..n).map(|p| self.interpreter.stand(p)).collect(),
+            normal: self.interpreter.state().clone(),
+            hash: hash(self.interpreter.state()),
+        };
+        self.add(Node {
+            parent: None,
+            action: None,
+            step: None,
+            moment,
+            children: vec![],
+            steps: 0,
+        })
+    }
+
+    fn add(&mut self, node: Node) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        if let Some(parent) = node.parent {
+            self.nodes[parent as usize].children.push(id);
+        }
+        self.nodes.push(node);
+        id
+    }
+
+    /// Returns the root with these initial values. Adds it if it is new.
+    ///
+    /// # Errors
+    /// Fails if a variable cannot start with its value.
+    pub fn start(&mut self, initial: &[Word]) -> Result<NodeId, String> {
+        let decls = self.subject.machine().layout().decls();
+        if initial.len() != decls.len() {
+            let (given, needed) = (initial.len(), decls.len());
+            return Err(format!(
+                "{given} initial values are given, and there are {needed} variables"
+            ));
+        }
+        for (decl, value) in decls.iter().zip(initial) {
+            if !decl.initial().contains(value) {
+                return Err(format!("{} cannot start with {value}", decl.name));
+            }
+        }
+        let is_it =
+            |node: &Node| node.parent.is_none() && node.moment.snapshot.state().memory == initial;
+        match self.nodes.iter().position(is_it) {
+            Some(found) => Ok(found as NodeId),
+            None if self.nodes.len() >= MOST_NODES => Err(full()),
+            None => Ok(self.root(initial.to_vec())),
+        }
+    }
+
+    /// Returns what every agent would do from `node`.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn choices(&mut self, node: NodeId) -> Result<Vec<Choice>, String> {
+        let agents = self.subject.agents();
+        Ok((0..agents)
+            .map(|agent| Ok(Choice { agent, step: self.attempt(node, agent)? }))
+            .collect::<Result<_, String>>()?)
+    }
+
+    /// Executes a step from `node` and leaves the interpreter after it.
+    fn attempt(&mut self, node: NodeId, agent: Agent) -> Result<Result<Step, String>, String> {
+        let (snapshot, stopped) = {
+            let moment = &self.node(node)?.moment;
+            (moment.snapshot.clone(), moment.stopped)
+        };
+        if agent < self.subject.machine().n() && stopped >> agent & 1 == 1 {
+            return Ok(Err(format!("process {agent} has stopped forever")));
+        }
+        self.interpreter.restore(&snapshot);
+        Ok(self.interpreter.step(agent))
+    }
+
+    /// Does `action` at `node` and returns the node that it leads to.
+    ///
+    /// # Errors
+    /// Fails if the action is impossible, or the tree is full; then nothing changes.
+    pub fn act(&mut self, node: NodeId, action: Action) -> Result<NodeId, String> {
+        let children = &self.node(node)?.children;
+        let same = |&&child: &&NodeId| self.nodes[child as usize].action == Some(action);
+        if let Some(&child) = children.iter().find(same) {
+            return Ok(child);
+        }
+        if self.nodes.len() >= MOST_NODES {
+            return Err(full());
+        }
+        match action {
+            Action::Step(agent) => self.step(node, agent),
+            Action::Stop(p) => self.stop(node, p),
+        }
+    }
+
+    fn step(&mut self, node: NodeId, agent: Agent) -> Result<NodeId, String> {
+        if agent >= self.subject.agents() {
+            return Err(format!("there is no agent {agent}"));
+        }
+        let step = self.attempt(node, agent)??;
+        let stands: Vec<Stand> =
+            (0..self.subject.machine().n()).map(|p| self.interpreter.stand(p)).collect();
+        let before = &self.node(node)?.moment;
+        let mut counts = before.counts.clone();
+        let count = &mut counts[step.process];
+        if step.events.contains(&Event::LeavesRemainder) {
+            *count = [0; 2];
+        }
+        *count = [count[0] + u32::from(step.miss), count[1] + u32::from(step.remote)];
+        let (ahead, stopped) = (ahead(before, &stands), before.stopped);
+        let from = before.snapshot.with_state(before.normal.clone());
+        let snapshot = self.interpreter.snapshot();
+        let normal = self.normal_after(&from, agent, &snapshot);
+        let hash = hash(&normal);
+        let moment = Moment { snapshot, stopped, counts, ahead, stands, normal, hash };
+        let steps = self.node(node)?.steps + 1;
+        let (parent, action) = (Some(node), Some(Action::Step(agent)));
+        Ok(self.add(Node { parent, action, step: Some(step), moment, children: vec![], steps }))
+    }
+
+    /// Returns the state after a step of `agent` from a normal form, in its normal form. `real` is the state after the
+    /// same step with the real numbers.
+    fn normal_after(&mut self, from: &Snapshot, agent: Agent, real: &Snapshot) -> RunState {
+        if !self.subject.machine().is_unbounded() {
+            return real.state().clone();
+        }
+        self.interpreter.restore(from);
+        let Ok(step) = self.interpreter.step(agent) else {
+            return self.interpreter.normal(real.state());
+        };
+        let (to, machine) = (self.interpreter.state(), self.subject.machine());
+        // As in the checker: other steps leave a normal form as it is, and the initial state need not be one.
+        let counts = |state: &RunState| machine.counts(state.processes[step.process]);
+        if counts(from.state()) || counts(to) { self.interpreter.normal(to) } else { to.clone() }
+    }
+
+    fn stop(&mut self, node: NodeId, p: Pid) -> Result<NodeId, String> {
+        let from = self.node(node)?;
+        if p >= self.subject.machine().n() {
+            return Err(format!("there is no process {p}"));
+        }
+        if from.moment.stopped >> p & 1 == 1 {
+            return Err(format!("process {p} has stopped already"));
+        }
+        let moment = Moment { stopped: from.moment.stopped | 1 << p, ..from.moment.clone() };
+        let steps = from.steps;
+        let (parent, action) = (Some(node), Some(Action::Stop(p)));
+        Ok(self.add(Node { parent, action, step: None, moment, children: vec![], steps }))
+    }
+
+    /// Returns the node before `node`; `None` at a root.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn undo(&self, node: NodeId) -> Result<Option<NodeId>, String> {
+        Ok(self.node(node)?.parent)
+    }
+
+    /// Returns the nodes from the root to `node`.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn path(&self, node: NodeId) -> Result<Vec<NodeId>, String> {
+        self.node(node)?;
+        let mut path = vec![node];
+        while let Some(parent) = self.nodes[path[path.len() - 1] as usize].parent {
+            path.push(parent);
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// Returns the state at `node`.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn state(&self, node: NodeId) -> Result<&RunState, String> {
+        Ok(self.node(node)?.moment.snapshot.state())
+    }
+
+    /// Returns the state at `node` with the numbers that the checker has: in its normal form, except at the start.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn normal_state(&self, node: NodeId) -> Result<RunState, String> {
+        Ok(self.node(node)?.moment.normal.clone())
+    }
+
+    /// Returns the agents of the run that leads to `node`, and its initial memory.
+    pub(super) fn run(&self, node: NodeId) -> Result<(Vec<Word>, Vec<Agent>), String> {
+        let path = self.path(node)?;
+        let agents = path.iter().filter_map(|&id| match self.nodes[id as usize].action {
+            Some(Action::Step(agent)) => Some(agent),
+            _ => None,
+        });
+        let initial = self.nodes[path[0] as usize].moment.snapshot.state().memory.clone();
+        Ok((initial, agents.collect()))
+    }
+
+    /// Returns the run that leads to `node` as a schedule with this finding.
+    ///
+    /// # Errors
+    /// Fails if there is no such node.
+    pub fn schedule(&self, node: NodeId, finding: Finding) -> Result<Schedule, String> {
+        let (initial, stem) = self.run(node)?;
+        let machine = self.subject.machine();
+        Ok(Schedule {
+            algorithm: self.subject.name().to_string(),
+            n: machine.n(),
+            k: machine.k(),
+            memory: self.subject.memory(),
+            initial,
+            stem,
+            cycle: Vec::new(),
+            finding,
+        })
+    }
+
+    /// Plays a replay string into the tree. Returns its last node.
+    ///
+    /// # Errors
+    /// Fails if the string is damaged, is about another subject, or a step is impossible.
+    pub fn open(&mut self, replay: &str) -> Result<NodeId, String> {
+        let machine = self.subject.machine().clone();
+        let schedule = trace::decode_on(&*machine, self.subject.name(), replay)
+            .map_err(|error| error.to_string())?;
+        if schedule.memory != self.subject.memory() {
+            return Err("the replay string is about another memory model".into());
+        }
+        let mut at = self.start(&schedule.initial)?;
+        let agents: Vec<Agent> = schedule.stem.iter().chain(&schedule.cycle).copied().collect();
+        let stops = stops(&schedule, &agents);
+        for (index, &agent) in agents.iter().enumerate() {
+            for &(p, _) in stops.iter().filter(|stop| stop.1 == index) {
+                at = self.act(at, Action::Stop(p))?;
+            }
+            at = self
+                .act(at, Action::Step(agent))
+                .map_err(|why| format!("step {} is impossible: {why}", index + 1))?;
+        }
+        for &(p, _) in stops.iter().filter(|stop| stop.1 == agents.len()) {
+            at = self.act(at, Action::Stop(p))?;
+        }
+        Ok(at)
+    }
+
+    /// Returns the ancestors of `node` in which the state is the same, the nearest first. Stopped processes are the
+    /// same from there on.
+    pub(super) fn same_before(&self, node: NodeId) -> Result<Vec<NodeId>, String> {
+        let here = self.node(node)?;
+        let state = self.normal_state(node)?;
+        let mut found = Vec::new();
+        let mut at = here.parent;
+        while let Some(id) = at {
+            let other = &self.nodes[id as usize];
+            let same = other.steps < here.steps && other.moment.hash == here.moment.hash;
+            if same && self.normal_state(id)? == state {
+                found.push(id);
+            }
+            at = other.parent;
+        }
+        Ok(found)
+    }
+}
+
+fn hash(state: &RunState) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+    state.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn full() -> String {
+    format!(
+        "the tree has {MOST_NODES} nodes, which is the most that fit: reload the page to start again"
+    )
+}
+
+/// Returns which processes came before which others after a step: `first` came before `second` from the moment
+/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back.
+fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
+    let waits = |p: Pid| stands[p].section == Section::Waiting;
+    let outside = |stand: &Stand| stand.section != Section::Remainder;
+    (0..stands.len())
+        .map(|first| {
+            if !waits(first) {
+                return 0;
+            }
+            (0..stands.len())
+                .filter(|&second| second != first && outside(&stands[second]))
+                .filter(|&second| {
+                    !outside(&before.stands[second]) || before.ahead[first] >> second & 1 == 1
+                })
+                .fold(0, |set, second| set | 1 << second)
+        })
+        .collect()
+}
+
+/// Returns the processes that a run stops, each with the number of steps after which it makes no more.
+fn stops(schedule: &Schedule, agents: &[Agent]) -> Vec<(Pid, usize)> {
+    let stopped: &[Pid] = match &schedule.finding {
+        Finding::Played { stopped }
+        | Finding::Deadlock { stopped }
+        | Finding::Starvation { stopped, .. } => stopped,
+        _ => &[],
+    };
+    let last = |p: Pid| agents.iter().rposition(|&agent| agent == p).map_or(0, |index| index + 1);
+    stopped.iter().map(|&p| (p, last(p))).collect()
+}

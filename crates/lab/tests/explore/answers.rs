@@ -1,0 +1,178 @@
+//! The checker's answers: distances, ways, loops, enabled processes, challenges.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_lab::{
+    check::{Property, Question, check},
+    explorer::{Engine, challenge::Challenge},
+    trace,
+};
+use serde_json::{Value, json};
+
+use super::{ask, explored, play, subject};
+use crate::common::resources;
+
+fn goal<'a>(view: &'a Value, name: &str) -> &'a Value {
+    view["goals"].as_array().unwrap().iter().find(|goal| goal["goal"] == name).unwrap()
+}
+
+#[test]
+fn the_shortest_way_to_a_violation_is_as_long_as_the_checkers_run() {
+    for (id, n, k, property) in [
+        ("am-fig3:no-take", 3, 2, Property::Exclusion),
+        ("am-fig3:exit-swapped", 2, 1, Property::Exclusion),
+        ("choi:one-ahead", 2, 1, Property::Exclusion),
+    ] {
+        let stop = AtomicBool::new(false);
+        let question = Question::everything(id, n, k).only(vec![property]);
+        let report = check(&question, &resources(2_000_000, 2 << 30, &stop)).unwrap();
+        let mut engine = explored(id, n, k);
+        let Some(run) = report.outcome(property).run.as_ref() else {
+            let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+            assert_eq!(goal(&view, property.name())["steps"], Value::Null, "{id}");
+            continue;
+        };
+        // The best over all initial states is the checker's.
+        let start = engine.session_mut().start(&run.initial).unwrap();
+        let answer =
+            ask(&mut engine, json!({ "do": "ask", "node": start, "goal": property.name() }));
+        let path = answer["path"].as_array().unwrap();
+        assert_eq!(path.len(), run.stem.len(), "{id}");
+        let last = path.last().unwrap();
+        let schedule = trace::decode(last["replay"].as_str().unwrap()).unwrap();
+        assert_eq!(trace::confirm(&schedule), Ok(()), "{id}");
+        assert_eq!(last["challenge"]["solved"], true, "{id}");
+    }
+}
+
+#[test]
+fn distances_get_smaller_along_the_way() {
+    let mut engine = explored("am-fig3:no-take", 3, 2);
+    let start = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+    let steps = goal(&start, "exclusion")["steps"].as_u64().unwrap();
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "exclusion" }));
+    for (index, view) in answer["path"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(goal(view, "exclusion")["steps"], json!(steps - 1 - index as u64));
+    }
+}
+
+#[test]
+fn starvation_from_here_depends_on_who_has_stopped() {
+    let mut engine = explored("am-fig3", 3, 2);
+    let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+    // Two stopped processes can starve the third; the paper promises to survive one.
+    assert_eq!(goal(&view, "starve-2")["stopped"], 2);
+    assert_eq!(goal(&view, "starve-2")["violates"], false);
+    assert_eq!(goal(&view, "deadlock")["violates"], false);
+    // Process 2 stops in its remainder: it never tries again, so it cannot starve.
+    let stopped = ask(&mut engine, json!({ "do": "stop", "node": 0, "process": 2 }));
+    assert_eq!(stopped["goals"], Value::Null, "the answers for this set are not computed yet");
+    assert!(engine.wants().is_some());
+    engine.settle();
+    assert!(engine.wants().is_none());
+    let view = ask(&mut engine, json!({ "do": "view", "node": stopped["node"] }));
+    assert_eq!(goal(&view, "starve-2")["steps"], Value::Null);
+    assert_eq!(goal(&view, "starve-0")["steps"], Value::Null, "one other process keeps nobody out");
+}
+
+#[test]
+fn the_way_to_starvation_ends_with_a_loop_that_is_confirmed() {
+    for (id, n, k) in [("am-fig3:no-second-look", 3, 2), ("am-fig3:no-release", 2, 1)] {
+        let mut engine = explored(id, n, k);
+        let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+        let names: Vec<String> = (0..n).map(|p| format!("starve-{p}")).collect();
+        let name = names.iter().find(|name| goal(&view, name)["violates"] == true).unwrap();
+        let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": name }));
+        let last = answer["path"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["loop"]["violates"], true, "{id}");
+        assert_eq!(last["loop"]["steps"], answer["cycle"], "{id}");
+        let schedule = trace::decode(last["replay"].as_str().unwrap()).unwrap();
+        assert_eq!(trace::confirm(&schedule), Ok(()), "{id}");
+    }
+}
+
+#[test]
+fn a_process_that_nothing_can_keep_out_is_enabled() {
+    let mut engine = explored("am-fig3", 2, 1);
+    // Process 0 waits at line 5 for process 1, which then leaves and writes Q.
+    let waits = play(&mut engine, 0, &[1, 1, 0, 0, 0, 0]);
+    assert_eq!(waits["processes"][0]["enabled"], false);
+    let free = play(&mut engine, waits["node"].as_u64().unwrap(), &[1, 1, 1]);
+    assert_eq!(free["processes"][0]["enabled"], true);
+    assert_eq!(free["processes"][1]["enabled"], Value::Null, "it does not try");
+}
+
+#[test]
+fn the_adversary_reaches_the_most_remote_references_that_the_paper_allows() {
+    // Theorem 1: 7 (n - k).
+    let mut engine = explored("am-fig3", 3, 2);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "rmr-cc-0" }));
+    assert!(
+        answer["text"].as_str().unwrap().contains("7 more remote references"),
+        "{}",
+        answer["text"]
+    );
+    let last = answer["path"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["processes"][0]["cc"], 7);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "rmr-dsm-0" }));
+    assert!(answer["text"].as_str().unwrap().contains("no bound"), "{}", answer["text"]);
+}
+
+#[test]
+fn the_way_to_overtaking_breaks_first_in_first_enabled() {
+    let mut engine = explored("omori-naive", 3, 1);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "fife" }));
+    let path = answer["path"].as_array().unwrap();
+    assert!(path.iter().any(|view| !view["overtaken"].is_null()), "{}", answer["text"]);
+    // Choi's algorithm promises the strong form.
+    let mut engine = explored("choi", 2, 1);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "fife" }));
+    assert_eq!(answer["text"], "No run from here gets there.");
+}
+
+#[test]
+fn every_challenge_exists_and_says_what_to_do() {
+    let all = Challenge::all();
+    assert!(all.len() > 40, "{}", all.len());
+    for challenge in all {
+        assert!(!challenge.task().is_empty());
+        let engine = Engine::new(subject(&challenge.algorithm, challenge.n, challenge.k));
+        assert_eq!(engine.session().subject().name(), challenge.algorithm);
+    }
+}
+
+#[test]
+fn the_checker_knows_the_best_number_of_steps_of_a_challenge() {
+    for (id, n, k, property, best) in [
+        ("am-fig3:no-take", 3, 2, "exclusion", 6),
+        ("am-fig3:no-second-look", 3, 2, "deadlock", 14),
+    ] {
+        let mut engine = explored(id, n, k);
+        let about = ask(&mut engine, json!({ "do": "describe" }));
+        assert_eq!(about["challenge"]["property"], property, "{id}");
+        let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+        assert_eq!(view["challenge"], json!({ "best": best, "solved": false }), "{id}");
+    }
+}
+
+#[test]
+fn a_small_model_is_drawn_as_a_whole_and_a_state_can_be_visited() {
+    let mut engine = explored("am-fig3", 2, 1);
+    let drawing = ask(&mut engine, json!({ "do": "graph", "node": 0 }));
+    let states = drawing["states"].as_array().unwrap();
+    assert_eq!(drawing["whole"], true);
+    assert_eq!(drawing["current"], 0);
+    let last = states.iter().max_by_key(|state| state["level"].as_u64()).unwrap();
+    let way = ask(&mut engine, json!({ "do": "go", "node": 0, "state": last["id"] }));
+    let end = way["path"].as_array().unwrap().last().unwrap();
+    assert_eq!(end["state"], last["id"]);
+    assert!(engine.handle(&json!({ "do": "go", "node": 0, "state": 999999 })).is_err());
+}
+
+#[test]
+fn a_model_that_is_not_explored_has_a_drawing_of_what_is_near() {
+    let mut engine = Engine::new(subject("am-fig3", 3, 2));
+    let drawing = ask(&mut engine, json!({ "do": "graph", "node": 0 }));
+    assert_eq!((&drawing["whole"], &drawing["current"]), (&json!(false), &json!(0)));
+    assert!(drawing["states"].as_array().unwrap().len() > 50);
+}

@@ -1,0 +1,145 @@
+//! The server: it answers its own page and refuses everybody else.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use hallpass_lab::explorer::server::{Effort, Server};
+use serde_json::{Value, json};
+
+use super::subject;
+
+const EFFORT: Effort = Effort { states: 100_000, bytes: 1 << 30, threads: 1 };
+
+/// Runs `test` against a server, then shuts it down.
+pub fn with_server(id: &str, n: usize, k: usize, test: impl FnOnce(&Server, SocketAddr)) {
+    let server = Server::bind(0, subject(id, n, k), EFFORT).unwrap();
+    let address = server.url().trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        struct Stop<'a>(&'a Server);
+        impl Drop for Stop<'_> {
+            fn drop(&mut self) {
+                self.0.shut_down();
+            }
+        }
+        let stop = Stop(&server);
+        test(stop.0, address);
+    });
+}
+
+/// Sends a request and returns the status and the body.
+fn send(address: SocketAddr, request: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, body.to_string())
+}
+
+fn get(address: SocketAddr, path: &str, host: &str, more: &str) -> (u16, String) {
+    send(
+        address,
+        &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\n\r\n"),
+    )
+}
+
+fn post(address: SocketAddr, body: &str) -> (u16, Value) {
+    let length = body.len();
+    let (status, body) = send(
+        address,
+        &format!(
+            "POST /api HTTP/1.0\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        ),
+    );
+    (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+}
+
+#[test]
+fn other_hosts_and_origins_are_refused() {
+    with_server("am-fig3", 2, 1, |_, address| {
+        let port = address.port();
+        let own = format!("127.0.0.1:{port}");
+        assert_eq!(get(address, "/", &own, "").0, 200);
+        assert_eq!(get(address, "/", &format!("localhost:{port}"), "").0, 200);
+        assert_eq!(get(address, "/", &own, &format!("Origin: http://{own}\r\n")).0, 200);
+        for host in ["example.org", "127.0.0.1", &format!("example.org:{port}"), ""] {
+            assert_eq!(get(address, "/", host, "").0, 403, "{host}");
+        }
+        for origin in
+            ["http://example.org", "null", &format!("https://{own}"), "http://127.0.0.1:1"]
+        {
+            assert_eq!(
+                get(address, "/", &own, &format!("Origin: {origin}\r\n")).0,
+                403,
+                "{origin}"
+            );
+        }
+    });
+}
+
+#[test]
+fn pages_and_requests_that_do_not_exist_are_errors() {
+    with_server("am-fig3", 2, 1, |_, address| {
+        let own = address.to_string();
+        assert_eq!(get(address, "/../Cargo.toml", &own, "").0, 404);
+        assert_eq!(get(address, "/base.js", &own, "").0, 200);
+        let (status, _) = send(
+            address,
+            &format!("DELETE / HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n"),
+        );
+        assert_eq!(status, 405);
+        assert_eq!(post(address, "not JSON").0, 400);
+        let (status, answer) =
+            post(address, &json!({ "do": "view", "node": 0, "model": "x" }).to_string());
+        assert_eq!(
+            (status, answer["error"].as_str().unwrap().contains("no model `x`")),
+            (400, true)
+        );
+        let (status, answer) = post(
+            address,
+            &json!({ "do": "model", "algorithm": "am-fig3", "n": 2, "k": 5 }).to_string(),
+        );
+        assert_eq!(
+            (status, answer["error"].as_str().unwrap().contains("n must be larger")),
+            (400, true)
+        );
+        let (_, answer) = post(address, &"x".repeat((1 << 20) + 10));
+        assert!(answer["error"].as_str().unwrap().contains("at most"), "{answer}");
+    });
+}
+
+#[test]
+fn a_model_is_explored_in_the_background() {
+    with_server("am-fig3", 3, 2, |_, address| {
+        let (_, model) = post(address, &json!({ "do": "model" }).to_string());
+        let request = json!({ "do": "progress", "model": model["key"] }).to_string();
+        let begun = Instant::now();
+        let result = loop {
+            let (status, progress) = post(address, &request);
+            assert_eq!(status, 200);
+            if !progress["result"].is_null() {
+                break progress["result"].clone();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(120), "{progress}");
+            thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(result["all"], true);
+        let view = json!({ "do": "view", "node": 0, "model": model["key"] }).to_string();
+        assert!(post(address, &view).1["goals"].is_array());
+        // A link to another model opens that model.
+        let replay = "hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194";
+        let (_, other) = post(address, &json!({ "do": "model", "replay": replay }).to_string());
+        assert_eq!(other["key"], "am-fig3.2.1.sc");
+        assert!(
+            post(address, &json!({ "do": "catalogue" }).to_string()).1["challenges"].is_array()
+        );
+    });
+}
