@@ -69,6 +69,10 @@ const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 /// The longest sleep of any other waiter. A process that should have woken it may have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
+/// In a hall with many records, the longest sleep is this long for each record. A waiter that looks again reads the cards
+/// of all processes, and thousands of waiters would keep all cores busy with this.
+const MAX_SLEEP_PER_RECORD: Duration = Duration::from_millis(20);
+
 /// How many lines a passage may run without going to sleep. If it runs more, a program that does not follow the
 /// protocol has changed the words.
 const MAX_LINES: u32 = 10_000_000;
@@ -178,7 +182,11 @@ impl NativeEnvironment<'_> {
         }
         let WakeSources { own, watched, blind, .. } = &*self.wake;
         let blind = *blind;
-        let max = if blind { MAX_SLEEP_BLIND } else { MAX_SLEEP };
+        let records = self.hall.records_used() as u32;
+        let max = match blind {
+            true => MAX_SLEEP_BLIND,
+            false => MAX_SLEEP.max(MAX_SLEEP_PER_RECORD * records),
+        };
         let time = self.patience.limit.remaining().map_or(max, |left| left.min(max));
         let woken = lifeline::sleep(own, watched.iter().map(|watched| &*watched.lifeline), time);
         self.wake.look_again = blind || woken.silent;

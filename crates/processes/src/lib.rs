@@ -48,7 +48,8 @@
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders of removed slots keep them until
 //!   they leave; the remaining slots are assigned as before. A process that is killed in the middle of
 //!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
-//!   notice the change when the next process enters or leaves, or after at most ten seconds.
+//!   notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
+//!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at once, and at most [`MAX_SLOTS`] slots. Further
 //!   callers wait until there is room in the queue, in no particular order.
 //!
@@ -77,7 +78,7 @@
 //! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
 //! a death is noticed at once in a queue that has stood for a few milliseconds. A process that gives a slot to a waiter
 //! makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
-//! after ten seconds, because the process that should have woken it may have had no free descriptor.
+//! after ten seconds or later, because the process that should have woken it may have had no free descriptor.
 //!
 //! # Values
 //!
