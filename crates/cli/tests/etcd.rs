@@ -5,7 +5,8 @@ mod common;
 
 use std::{
     fs,
-    os::unix::process::ExitStatusExt,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,7 @@ use common::{
     eventually, text,
 };
 use hallpass_testbed::EtcdCluster;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 /// The halls of one test on the cluster that all tests share.
@@ -72,6 +73,35 @@ fn a_signal_reaches_the_command_once() {
         std::thread::sleep(Duration::from_millis(60));
     }
     assert_eq!(counter.leave(), (Some(3), "1\n".into()));
+}
+
+#[test]
+fn a_signal_to_the_process_group_reaches_the_command_once() {
+    let (_, halls) = halls!("group-signals");
+    let stop = halls.path().join("stop").display().to_string();
+    let script = format!(
+        "n=0; trap 'n=$((n + 1)); echo got' TERM; echo ready; \
+         while ! [ -e {stop} ]; do sleep 0.01; done; echo total $n"
+    );
+    let mut command = halls.command("run", &["x", "sh", "-c", &script]);
+    let mut counter = Running::start(command.process_group(0));
+    assert_eq!(counter.line(), "ready");
+    // hallpass has its keeper, the command, and the process that shows it signals to the group.
+    let children = format!("/proc/{0}/task/{0}/children", counter.pid());
+    for _ in 0..1000 {
+        let children = fs::read_to_string(&children).unwrap_or_default();
+        if children.split_whitespace().count() == 3 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let group = Pid::from_raw(counter.pid()).expect("a group");
+    kill_process_group(group, Signal::TERM).expect("it is there");
+    assert_eq!(counter.line(), "got");
+    // Time in which a second signal would arrive, if hallpass sent one.
+    thread::sleep(Duration::from_millis(60));
+    fs::write(&stop, "").expect("written");
+    assert_eq!(counter.leave(), (Some(0), "total 1\n".into()));
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
-    let supervisor = match Supervisor::start(
+    let mut supervisor = match Supervisor::start(
         run,
         inherited.into_iter().collect(),
         args.on_kill != Some(OnKill::Keep),
@@ -96,6 +96,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
             return Err(not_started(&command[0], &error));
         }
     };
+    supervisor.probe_group();
     // Close the copy of this process. Otherwise the keeper would keep the slot as long as hallpass runs.
     drop(lifeline);
     let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
