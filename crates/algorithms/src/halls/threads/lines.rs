@@ -152,8 +152,9 @@ lines! {
         // Serving, if newcomers may overtake
         B5 { turn: Turn, terms: Terms, who: W, word: Word, take: Word },
         B6 { turn: Turn, terms: Terms, who: W, word: Word, take: Word },
-        B7 { turn: Turn, terms: Terms, who: W, waiting: Word, more: bool },
-        B8 { turn: Turn, terms: Terms, who: W, more: bool, credit: Word },
+        B7 { turn: Turn, terms: Terms, who: W },
+        B8 { turn: Turn, terms: Terms, who: W, credit: Word },
+        B9 { turn: Turn, terms: Terms, who: W, more: bool, credit: Word },
         // Giving up
         C1,
         C2,
@@ -257,11 +258,10 @@ pub fn step<P: Pool, M: Policy, E: Environment>(
         S19 { turn, who } => s19::<P, M, E>(e, me, turn, who),
         B5 { turn, terms, who, word, take } => b5::<P, M, E>(e, me, turn, terms, who, word, take),
         B6 { turn, terms, who, word, take } => b6::<P, M, E>(e, me, turn, terms, who, word, take),
-        B7 { turn, terms, who, waiting, more } => {
-            b7::<P, M, E>(e, me, turn, terms, who, waiting, more)
-        }
-        B8 { turn, terms, who, more, credit } => {
-            b8::<P, M, E>(e, me, turn, terms, who, more, credit)
+        B7 { turn, terms, who } => b7::<P, M, E>(e, me, turn, terms, who),
+        B8 { turn, terms, who, credit } => b8::<P, M, E>(e, me, turn, terms, who, credit),
+        B9 { turn, terms, who, more, credit } => {
+            b9::<P, M, E>(e, me, turn, terms, who, more, credit)
         }
         C1 => c1::<P, M, E>(e, me),
         C2 => c2::<P, M, E>(e, me),

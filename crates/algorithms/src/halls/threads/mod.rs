@@ -57,7 +57,7 @@
 //! first (B1 to B4). So the server takes slots out of the word by compare-and-swap (B6), and I2 does not hold. While
 //! there is credit, the server does not grant a slot to a thread that sleeps: it hands over to it (B5, S19), and the
 //! slot stays free until the thread serves itself. When no credit is left, the server grants slots, and gives new
-//! credit when all waiters that may have been overtaken are in (B7, B8): see `overtake`.
+//! credit when all waiters that may have been overtaken are in (B7 to B9): see `overtake`.
 //!
 //! **Natively**, two pairs of lines are one access. L4 and L5 are one access because `lock` and the
 //! newcomers share a word. L5 and S1 are one access for a caller that becomes the server. Both
@@ -70,7 +70,7 @@
 //! | `fast` | L1, L2, X1: all lines that a caller executes if a slot is free and no caller waits |
 //! | `lines` | L3 to L10 and C1 to C5: waiting and giving up |
 //! | `overtake` | B1 to B4: overtaking |
-//! | `serve` | S1 to S19 and B5 to B8: serving |
+//! | `serve` | S1 to S19 and B5 to B9: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
 //! | `straight` | the same lines natively, many in one call |
 //! | `slot_bits` | N1, N2: slot numbers of halls with more slots than fit into the word |

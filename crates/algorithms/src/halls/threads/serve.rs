@@ -206,7 +206,11 @@ pub(super) fn s11<P: Pool, M: Policy, E: Environment>(
     take: Word,
 ) -> Step<E> {
     e.grant(who, Op::Write(take));
-    then!(e, me, s12 = S12 { turn, terms, who })
+    if M::BYPASSES {
+        then!(e, me, b7 = B7 { turn, terms, who })
+    } else {
+        then!(e, me, s12 = S12 { turn, terms, who })
+    }
 }
 
 #[inline(always)]
@@ -219,11 +223,7 @@ pub(super) fn s12<P: Pool, M: Policy, E: Environment>(
 ) -> Step<E> {
     let word = e.word(Op::FetchAdd(-WAITER));
     let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
-    if M::BYPASSES {
-        then!(e, me, b7 = B7 { turn, terms, who, waiting: waiters(word), more })
-    } else {
-        granted::<P, M, E>(e, me, turn, terms, who, more)
-    }
+    granted::<P, M, E>(e, me, turn, terms, who, more)
 }
 
 /// Goes on after a grant: with the next waiter, if there are `more` and something is free.
@@ -243,8 +243,10 @@ fn granted<P: Pool, M: Policy, E: Environment>(
     }
 }
 
-// Lines B7 and B8: if newcomers may overtake and no credit is left, note that one more waiter is in. This comes
-// after the grant is written (S11). Before that, new credit would let a newcomer overtake the same waiter once more.
+// Lines B7 to B9 replace S12 if newcomers may overtake. If no credit is left, they note that one more waiter has
+// entered. They come after the grant is written (S11): before that, new credit would let a newcomer overtake the same
+// waiter once more. B8 counts the waiters after B7 has read the credit, so the count includes every waiter that was
+// overtaken.
 
 #[inline(always)]
 pub(super) fn b7<P: Pool, M: Policy, E: Environment>(
@@ -253,20 +255,32 @@ pub(super) fn b7<P: Pool, M: Policy, E: Environment>(
     turn: Turn,
     terms: Terms,
     who: E::Waiter,
-    waiting: Word,
-    more: bool,
 ) -> Step<E> {
     let credit = e.credit(Op::Read);
-    if credit > 0 {
-        granted::<P, M, E>(e, me, turn, terms, who, more)
-    } else {
-        let credit = repay(credit, waiting, e.bypass_limit().into());
-        then!(e, me, b8 = B8 { turn, terms, who, more, credit })
-    }
+    then!(e, me, b8 = B8 { turn, terms, who, credit })
 }
 
 #[inline(always)]
 pub(super) fn b8<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    turn: Turn,
+    terms: Terms,
+    who: E::Waiter,
+    credit: Word,
+) -> Step<E> {
+    let word = e.word(Op::FetchAdd(-WAITER));
+    let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
+    if credit > 0 {
+        granted::<P, M, E>(e, me, turn, terms, who, more)
+    } else {
+        let credit = repay(credit, waiters(word), e.bypass_limit().into());
+        then!(e, me, b9 = B9 { turn, terms, who, more, credit })
+    }
+}
+
+#[inline(always)]
+pub(super) fn b9<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     me: E::Waiter,
     turn: Turn,

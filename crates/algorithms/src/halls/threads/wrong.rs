@@ -110,15 +110,6 @@ changed_lines! {
         },
     }
 
-    /// Every grant gives new credit, although other waiters were overtaken too.
-    EarlyCredit: |_s, d, _p| {
-        At(Line::B8 { turn, terms, who, more, .. }) => {
-            let limit = d.bypass_limit().into();
-            d.credit(Op::Write(limit));
-            Goto(At(if more { Line::S13 { turn, terms, who } } else { Line::S14 { turn, who } }))
-        },
-    }
-
     /// The server takes the slot without looking whether a newcomer was faster.
     NoLook: |_s, d, _p| {
         At(Line::B6 { turn, terms, who, take, .. }) => {
