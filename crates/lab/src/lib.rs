@@ -44,6 +44,7 @@ pub mod buffers;
 pub mod bypass;
 pub mod catalogue;
 pub mod check;
+mod counted;
 pub mod explore;
 pub mod explorer;
 mod fields;

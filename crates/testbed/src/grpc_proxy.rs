@@ -1,4 +1,4 @@
-//! `etcd grpc-proxy`, which many clusters have before their members.
+//! An `etcd grpc-proxy`. Many clusters have such a proxy in front of their members.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpStream},
@@ -9,7 +9,7 @@ use std::{
 
 use crate::{TIMEOUT, free_ports, nursery};
 
-/// A running `etcd grpc-proxy`. It ends when this is dropped.
+/// A running `etcd grpc-proxy`. Dropping this value stops it.
 pub struct GrpcProxy {
     address: SocketAddr,
     child: Child,
@@ -39,7 +39,7 @@ impl GrpcProxy {
 
 impl Drop for GrpcProxy {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The proxy may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -136,10 +136,12 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
 fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {
-            format!("holds; {count} stopped processes can starve another, fewer cannot")
+            let stopped = crate::counted::counted(count, "stopped process");
+            format!("holds; {stopped} can starve another, fewer cannot")
         }
         (Listed::Deadlock, Resilience::Crashes(count), _) => {
-            format!("holds; {count} stopped processes can block all others, fewer cannot")
+            let stopped = crate::counted::counted(count, "stopped process");
+            format!("holds; {stopped} can block all others, fewer cannot")
         }
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
             "holds, however many have stopped".into()

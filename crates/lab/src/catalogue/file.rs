@@ -22,7 +22,7 @@ use crate::{
 /// Error returned by [`load`].
 #[derive(Debug)]
 pub enum LoadError {
-    /// The file cannot be read; the text says why.
+    /// The file cannot be read. The text gives the reason.
     Unreadable(String),
     /// The file has errors.
     Errors(Errors),
@@ -72,7 +72,7 @@ pub fn load_as(path: &str, id: &str) -> Result<File, LoadError> {
 struct FileSubject {
     file: File,
     names: bool,
-    /// The machines that were built, by n and k. A check builds its machine several times.
+    /// The step machines that were built, by n and k. A check builds its step machine several times.
     machines: Mutex<HashMap<(usize, usize), Arc<dyn Machine>>>,
 }
 
@@ -136,7 +136,7 @@ impl Subject for FileSubject {
             Property::Invariants => true,
             Property::Names if self.names => true,
             Property::Exclusion | Property::Deadlock if nothing => true,
-            // Starvation freedom is stronger.
+            // Starvation freedom implies freedom from deadlock.
             Property::Deadlock => promised("deadlock") || promised("starvation"),
             property => promised(property.name()),
         };

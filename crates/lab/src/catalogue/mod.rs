@@ -42,12 +42,12 @@ use crate::{
 pub use file::{LoadError, load, load_as};
 pub use same::{Difference, same_machine};
 
-/// The properties that an algorithm must keep.
+/// The properties that an algorithm must have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Promises {
-    /// The properties. Others are reported, not enforced.
+    /// The properties. Other properties are reported, but not enforced.
     pub properties: Vec<Property>,
-    /// How many processes may stop without starving another.
+    /// The number of processes that may stop without starving another process.
     pub crashes: usize,
 }
 
@@ -68,7 +68,7 @@ pub trait Subject: Send + Sync {
     /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
     ///
     /// # Errors
-    /// Fails if it does not exist at this size.
+    /// Fails if the algorithm does not exist at this size.
     fn build(&self, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error>;
 
     /// Returns the promises at this size.
@@ -87,7 +87,7 @@ pub trait Subject: Send + Sync {
         None
     }
 
-    /// Returns what the algorithm is and where it is from, in a few words.
+    /// Returns a few words that say what the algorithm is and where it comes from.
     fn about(&self) -> String {
         String::new()
     }
@@ -107,7 +107,7 @@ type Subjects = HashMap<String, Arc<dyn Subject>>;
 
 static SUBJECTS: RwLock<Option<Subjects>> = RwLock::new(None);
 
-/// Adds an algorithm. Replaces the one that had this identifier.
+/// Adds an algorithm. Replaces an earlier algorithm with the same identifier.
 pub fn add(id: &str, subject: Arc<dyn Subject>) {
     let mut subjects = SUBJECTS.write().unwrap_or_else(PoisonError::into_inner);
     subjects.get_or_insert_default().insert(id.to_string(), subject);
@@ -180,10 +180,10 @@ fn split(printed: &str) -> Option<(String, &str)> {
     Some((String::from_utf8(bytes).ok()?, fingerprint))
 }
 
-/// Returns the identifier behind a printed one.
+/// Returns the identifier for a printed identifier.
 ///
 /// # Errors
-/// Fails if a file has changed since the replay string was printed, or is not loaded.
+/// Fails if the file has changed since the replay string was printed, or if it is not loaded.
 pub(crate) fn resolve(printed: &str) -> Result<String, String> {
     let Some((id, fingerprint)) = split(printed) else {
         return Ok(printed.to_string());
@@ -201,7 +201,7 @@ pub(crate) fn resolve(printed: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the path of the file that a replay string belongs to, if it belongs to one.
+/// Returns the path of the file to which a replay string belongs, or `None` if it belongs to no file.
 pub fn file_of_replay(string: &str) -> Option<String> {
     let rest = string.trim().strip_prefix("hp")?.split_once('.')?.1;
     let end = rest.rfind(MARK)?;

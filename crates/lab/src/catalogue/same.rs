@@ -1,9 +1,10 @@
-//! Two step machines that differ only in the names of their private states.
+//! Compares two step machines that differ only in the names of their private states.
 //!
-//! Both machines run in lockstep, one process at a time: from each pair of private states, for every value that the
-//! step may find. If they always access the same variable in the same way, and the pairs are one-to-one, every run of
-//! one is a run of the other. So both have the same states, verdicts and remote references, and the normal form of
-//! one is a normal form of the other.
+//! Both step machines run in lockstep, one process at a time: from each pair of private states, and for
+//! every value that the step may find. Suppose that they always access the same variable in the same
+//! way, and that the pairs are one-to-one. Then every run of one is a run of the other. So both have the
+//! same states, verdicts and remote references, and the normal form of one is a normal form of the
+//! other.
 
 use std::{collections::HashSet, fmt};
 
@@ -13,10 +14,10 @@ use hallpass_language::program::FAULT_VARIABLE;
 
 use crate::machine::{Local, Machine, Position, REMAINDER};
 
-/// The most private states that are compared.
+/// The maximum number of private states that are compared.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// The first difference between two machines.
+/// The first difference between two step machines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference(String);
 
@@ -26,16 +27,16 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The private states and variables of two machines that correspond.
+/// The corresponding private states and variables of two step machines.
 #[derive(Default)]
 struct Pairs {
-    /// For each variable of the second machine, the one of the first.
+    /// For each variable of the second step machine: the corresponding variable of the first.
     vars: Vec<usize>,
     there: Matches,
     back: Matches,
 }
 
-/// For each private state of one machine, that of the other.
+/// For each private state of one step machine: the corresponding private state of the other.
 #[derive(Default)]
 struct Matches(Vec<Option<Local>>);
 
@@ -44,7 +45,7 @@ impl Matches {
         self.0.get(at as usize).copied().flatten()
     }
 
-    /// Returns the state that `at` corresponds to. If there is none yet, it is `other`.
+    /// Returns the state to which `at` corresponds. If there is none yet, `other` becomes this state.
     fn get_or_insert(&mut self, at: Local, other: Local) -> Local {
         if self.0.len() <= at as usize {
             self.0.resize(at as usize + 1, None);
@@ -66,8 +67,8 @@ impl Memory for Probe {
     }
 }
 
-/// Makes a step that finds `answer`. Returns the next private state, and the access as comparable data: variable,
-/// kind, value left behind, whether it fails.
+/// Makes a step that finds `answer`. Returns the next private state, and the access as comparable data:
+/// the variable, the kind, the value after the access, and whether the access fails.
 fn step(
     machine: &dyn Machine,
     p: Pid,
@@ -96,8 +97,8 @@ fn shown(machine: &dyn Machine, p: Pid, at: Local) -> String {
     }
 }
 
-/// Returns whether two machines are the same but for the names of private states and of variables. The second may
-/// have fewer variables, if the first never uses the others.
+/// Returns whether two step machines are equal, except for the names of private states and variables.
+/// The second may have fewer variables, if the first never uses the others.
 ///
 /// # Errors
 /// Returns the first difference.
@@ -105,7 +106,8 @@ pub fn same_machine(own: &dyn Machine, model: &dyn Machine) -> Result<(), Differ
     pairs(own, model).map(|_| ())
 }
 
-/// Compares the variables, in their order. Returns for each variable of `model` the one of `own`.
+/// Compares the variables, in order. Returns, for each variable of `model`, the corresponding variable
+/// of `own`.
 fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
     // The variable in which the lab records faults of a file belongs to no algorithm.
     let mut indices =
@@ -209,7 +211,7 @@ fn next_pairs(
     Ok(next)
 }
 
-/// A machine with the normal form of another one that is the same.
+/// A step machine that uses the normal form of another, equal step machine.
 pub(super) struct Borrowed {
     own: Box<dyn Machine>,
     model: Box<dyn Machine>,
@@ -264,7 +266,7 @@ impl Machine for Borrowed {
         let translate = |matches: &Matches, at: &[Local]| -> Option<Vec<Local>> {
             at.iter().map(|&at| matches.get(at)).collect()
         };
-        // A state that has no counterpart is outside the tables, which report it.
+        // A state without a counterpart is outside the tables, and the tables report it.
         let Some(mut there) = translate(&self.pairs.there, processes) else { return };
         let vars = &self.pairs.vars;
         let mut normal: Vec<Word> = vars.iter().map(|&var| memory[var]).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{explore::Ended, graph::Bound, schedule::Schedule};
+use crate::{counted::counted, explore::Ended, graph::Bound, schedule::Schedule};
 
 use super::{Property, Question};
 
@@ -147,8 +147,8 @@ impl Report {
                 .into(),
         );
         limits.push(format!(
-            "starvation: with at most {} processes stopped outside the remainder; deadlock: with none",
-            question.crashes
+            "starvation: with at most {} stopped outside the remainder; deadlock: with none",
+            counted(question.crashes, "process")
         ));
         if let Some(capacity) = self.buffer_capacity {
             limits.push(format!(

@@ -4,6 +4,7 @@ use hallpass_algorithms::{Init, Pid};
 
 use super::Error;
 use crate::{
+    counted::counted,
     machine::{self, Machine},
     schedule::{Finding, MemoryModel, Schedule},
     space::Agent,
@@ -82,9 +83,8 @@ fn moment(schedule: &Schedule, at: usize) -> Result<(), Error> {
     if at <= steps {
         return Ok(());
     }
-    Err(Error::Part(format!(
-        "the stem has {steps} steps, so there is no moment after {at} of them"
-    )))
+    let steps = counted(steps, "step");
+    Err(Error::Part(format!("the stem has {steps}, so there is no moment after step {at}")))
 }
 
 fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {

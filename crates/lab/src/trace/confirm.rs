@@ -13,6 +13,7 @@ use super::{
     words,
 };
 use crate::{
+    counted::counted,
     machine::Machine,
     schedule::{CostModel, Finding, MemoryModel, Schedule},
 };
@@ -177,7 +178,8 @@ impl Evidence<'_> {
             return Ok(());
         }
         let section = words::section(section);
-        Err(format!("process {p} takes {steps} steps in its {section}, not {claimed}"))
+        let steps = counted(steps, "step");
+        Err(format!("process {p} takes {steps} in its {section}, not {claimed}"))
     }
 
     fn rmr(&self, model: CostModel, p: Pid, claimed: Option<u32>) -> Result<(), String> {
@@ -209,6 +211,7 @@ impl Evidence<'_> {
         if count as u64 == u64::from(claimed) {
             return Ok(());
         }
-        Err(format!("process {p}'s last passage makes {count} remote references, not {claimed}"))
+        let count = counted(count, "remote reference");
+        Err(format!("process {p}'s last passage makes {count}, not {claimed}"))
     }
 }

@@ -24,6 +24,7 @@ use hallpass_algorithms::{Decl, Init, Pid, Word};
 use super::{Error, check, finding_code};
 use crate::{
     catalogue,
+    counted::counted,
     machine::{self, Machine},
     schedule::{MemoryModel, Schedule},
     space::Agent,
@@ -246,7 +247,8 @@ fn decode_initial(decls: &[Decl], text: &str) -> Result<Vec<Word>, Error> {
     let needed: usize = widths.clone().sum();
     if digits.len() != needed {
         return Err(Error::Part(format!(
-            "the initial values take {needed} digits here, and {} are given",
+            "the initial values take {} here, but the replay string has {}",
+            counted(needed, "digit"),
             digits.len()
         )));
     }

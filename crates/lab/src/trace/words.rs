@@ -5,6 +5,7 @@ use hallpass_algorithms::{Init, Label, Pid, Section};
 use super::step::{Access, Event, Operation, Trace, Via};
 use crate::{
     check::Question,
+    counted::counted,
     schedule::{
         CacheAtStart, Conventions, CostModel, FailedRmw, Finding, MemoryModel, Schedule, WriterCopy,
     },
@@ -85,13 +86,15 @@ pub fn describe(schedule: &Schedule) -> String {
             format!("a run that somebody played; stopped: {}", list(stopped.iter().copied()))
         }
         Finding::Exit { process, steps: Some(steps) } => {
-            format!("process {process} takes {steps} steps in its exit section")
+            let steps = counted(*steps as usize, "step");
+            format!("process {process} takes {steps} in its exit section")
         }
         Finding::Exit { process, steps: None } => {
             format!("process {process} never leaves its exit section")
         }
         Finding::Doorway { process, steps: Some(steps) } => {
-            format!("process {process} takes {steps} steps in its doorway")
+            let steps = counted(*steps as usize, "step");
+            format!("process {process} takes {steps} in its doorway")
         }
         Finding::Doorway { process, steps: None } => {
             format!("process {process} never leaves its doorway")
@@ -114,9 +117,10 @@ pub fn describe(schedule: &Schedule) -> String {
         Finding::Rmr { model, process, count, .. } => {
             let machine = model_name(*model);
             match count {
-                Some(count) => format!(
-                    "the last passage of process {process} makes {count} remote references {machine}"
-                ),
+                Some(count) => {
+                    let count = counted(*count as usize, "remote reference");
+                    format!("the last passage of process {process} makes {count} {machine}")
+                }
                 None => format!(
                     "process {process} makes an unbounded number of remote references in one passage {machine}"
                 ),

@@ -1,4 +1,4 @@
-//! Files of the language in the lab.
+//! Checks files of the language in the lab.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! The papers in the language are the step machines: the atlas expects the same of both.
+//! Checks that the papers in the language equal the step machines: the atlas expects the same results of
+//! both.
 
 use std::{env, sync::atomic::AtomicBool};
 
@@ -12,7 +13,7 @@ use hallpass_lab::{
 use super::load;
 use crate::common::resources;
 
-/// Each file, and the step machine that it describes.
+/// Each file, with the step machine that it describes.
 const PAPERS: [(&str, &str); 6] = [
     ("papers/am_fig3.kx", "am-fig3"),
     ("papers/am_fig8.kx", "am-fig8"),
@@ -22,7 +23,8 @@ const PAPERS: [(&str, &str); 6] = [
     ("papers/afek.kx", "afek"),
 ];
 
-/// Returns the number of states up to which models are compared. CI compares every model of the quick atlas.
+/// Returns the maximum number of states of the models that are compared. CI compares every model of the
+/// quick atlas.
 fn most_states() -> u64 {
     env::var("HALLPASS_GALLERY_STATES").map_or(12_000, |text| text.parse().expect("it is a number"))
 }
@@ -52,8 +54,8 @@ fn files_of_papers_have_the_states_verdicts_and_references_of_their_step_machine
     println!("{}", report.summary());
 }
 
-/// The step machines of Figures 3 and 8 order their variables by level, outermost first, so they are compared by
-/// their states and figures only.
+/// This test leaves out Figures 3 and 8, because their step machines order their variables by level,
+/// outermost first. The test above compares their states and figures.
 #[test]
 fn files_of_papers_are_the_same_machines_up_to_names() {
     for (file, id) in &PAPERS[2..] {

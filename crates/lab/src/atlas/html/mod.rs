@@ -8,6 +8,8 @@ mod wrong;
 
 use std::fmt::Write as _;
 
+use crate::counted::counted;
+
 use super::{
     cells::{self, LEGEND, LIMITS},
     run::{AtlasReport, Status},
@@ -65,12 +67,6 @@ fn escape(text: &str) -> String {
 /// Writes a formula of the registry with mathematical signs.
 fn formula(text: &str) -> String {
     text.replace("ceil(log2(n/k))", "⌈log₂(n/k)⌉").replace('-', "−")
-}
-
-/// Formats a count with its noun: `1 model`, `2 models`.
-fn counted(count: usize, one: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{s}")
 }
 
 fn verdict(report: &AtlasReport) -> (&'static str, String) {
