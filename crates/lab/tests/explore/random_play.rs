@@ -85,6 +85,7 @@ fn play(id: &str, session: &mut Session, mut after: impl FnMut(usize, &Session, 
                 node = next;
                 after(agent, session, Some(node));
             }
+            Err(why) if why.contains("has no mishap") => {}
             Err(why) => {
                 after(agent, session, None);
                 assert!(why.contains("outside its declared range"), "{id}: {why}");
