@@ -12,7 +12,7 @@
 //! As printed, Label keeps a timestamp that equals the largest. This is wrong if two processes p < q both
 //! have the largest timestamp. Then p is ordered before q. If p now runs Label and keeps its timestamp,
 //! p stays before q, although the Label of q ended before this Label began. This violates property (1)
-//! of the paper. So [`Uctss`] keeps a timestamp only if no other process is ordered after it.
+//! of Proposition 3.1. So [`Uctss`] keeps a timestamp only if no other process is ordered after it.
 //! [`Printed`](super::wrong::Printed) is the printed version.
 //!
 //! Normal form. Two facts about timestamps matter: their order, and how many new timestamps still fit
