@@ -1,4 +1,4 @@
-//! Links the unwinder of panics statically, if the C compiler has a static unwinder.
+//! Statically links the library that unwinds panics, if the C compiler has a static version of it.
 //!
 //! Rust's standard library uses the unwinder of `libgcc_s.so`. For a short command, loading this library is a large
 //! part of the time that `hallpass run` takes.
@@ -15,8 +15,8 @@ fn main() {
     }
 }
 
-/// Returns `true` if the linker finds the static library. If GCC or clang has the library, it prints the path of it.
-/// Otherwise it prints only the name.
+/// Returns `true` if the linker finds the static library. With `-print-file-name`, GCC and clang print the path of the
+/// library if they have it, and only its name otherwise.
 fn linker_finds_unwinder() -> bool {
     let linker = env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
     let Ok(answer) = Command::new(linker).arg(format!("-print-file-name={UNWINDER}")).output()

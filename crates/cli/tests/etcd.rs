@@ -28,7 +28,7 @@ macro_rules! halls {
 }
 
 #[test]
-fn a_command_finds_its_slot_and_a_token_that_grows() {
+fn a_command_gets_its_slot_and_a_growing_token_in_its_environment() {
     let (_, halls) = halls!("slots");
     let show = "echo $HALLPASS_NAME $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN $GPU";
     let run = |options: &[&str]| {
@@ -46,7 +46,7 @@ fn a_command_finds_its_slot_and_a_token_that_grows() {
 }
 
 #[test]
-fn the_command_has_the_input_the_output_and_the_exit_status_of_hallpass() {
+fn input_output_and_exit_status_pass_through_hallpass() {
     let (_, halls) = halls!("through");
     let mut cat = halls.start(&["--verbose", "x", "cat"]);
     cat.say("through\n");
@@ -105,7 +105,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
 }
 
 #[test]
-fn another_number_of_slots_is_refused_and_both_are_named() {
+fn a_different_number_of_slots_is_refused_and_the_error_shows_both() {
     let (_, halls) = halls!("sizes");
     assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
     let other = halls.output("run", &["-k", "3", "x", "true"]);
@@ -125,7 +125,7 @@ fn without_a_slot_the_exit_status_shows_the_reason() {
     assert_eq!(halls.run(&["-n", "-E", "9", "x", "true"]), Some(9));
     let begun = Instant::now();
     // A waiter that has given up may still be leaving the queue.
-    let empty = || eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
+    let empty = || eventually("the queue is empty", || halls.status("x")["waiting"] == 0);
     assert_eq!(halls.run(&["-w", "0.4", "x", "true"]), Some(124));
     assert!(begun.elapsed() >= Duration::from_millis(400));
     empty();
@@ -139,7 +139,7 @@ fn without_a_slot_the_exit_status_shows_the_reason() {
 }
 
 #[test]
-fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
+fn a_waiter_that_a_signal_kills_leaves_the_queue() {
     let (_, halls) = halls!("waiters");
     let holder = halls.hold(&["-k", "1"], "x");
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
@@ -147,8 +147,8 @@ fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         waiter.send(signal);
         assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal.as_raw()));
-        // The lease of the waiter ends much later.
-        eventually("nobody is in line", || halls.status("x")["waiting"] == 0);
+        // The keeper leaves the queue at once. The lease of the waiter would end much later.
+        eventually("the queue is empty", || halls.status("x")["waiting"] == 0);
     }
     assert_eq!(holder.leave().0, Some(0));
 }
@@ -199,16 +199,17 @@ fn halls_are_resized_reaped_and_removed() {
 }
 
 #[test]
-fn an_evicted_holder_is_stopped_and_its_slot_goes_to_the_next() {
+fn eviction_gives_the_slot_of_a_stopped_holder_to_the_next_waiter() {
     let (_, halls) = halls!("evict");
-    // Without eviction, the slot of a vanished holder would be free much later than the test may take.
+    // With this ttl, the slot of a holder that has vanished becomes free long after the time limit of the test, unless
+    // the holder is evicted.
     let mut holder = halls.hold(&["--ttl", "300", "-k", "1"], "x");
     let mut waiter = halls.start(&["x", "echo", "in"]);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     let vacant = halls.output("evict", &["x", "1"]);
     assert_eq!(vacant.status.code(), Some(1));
     assert!(said(&vacant).contains("slot 1 of hall `x` is not held"), "{}", said(&vacant));
-    // Neither hallpass nor its keeper can release the slot: their machine is dead.
+    // Stop hallpass and its keeper, as if their machine were dead. Then neither can release the slot.
     for pid in [holder.keeper(), holder.pid()] {
         common::send(pid, Signal::STOP);
     }
@@ -276,7 +277,7 @@ fn invalid_options_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_cluster_that_is_down_is_named_after_the_dial_timeout() {
+fn after_the_dial_timeout_the_error_names_the_cluster_that_is_down() {
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nowhere.local_addr().expect("it has one").to_string();
     // The first member accepts connections but does not answer. The second accepts no connections.

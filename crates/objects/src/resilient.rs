@@ -1,4 +1,4 @@
-//! The construction, behind a turnstile that assigns slots.
+//! [`Resilient`]: the universal construction, behind a turnstile that assigns slots.
 #![allow(unsafe_code)]
 
 use std::{
@@ -20,8 +20,8 @@ use crate::{
 /// threads have stopped in the middle of an operation.
 ///
 /// With k = 1, the object is a lock: there is one copy, and no operation is applied twice. A thread that
-/// stops in the middle of an operation blocks all others. If an operation panics, its effect so far
-/// stays.
+/// stops in the middle of an operation blocks all others. If an operation panics, the changes that it
+/// has already made stay.
 ///
 /// ```
 /// use hallpass_objects::{Object, Resilient};
@@ -70,7 +70,8 @@ where
 {
 }
 
-// With k = 1, the effect of a panicking operation stays. The documentation says so.
+// With k = 1, other threads can see the partial effect of an operation that panicked. The documentation of
+// `Resilient` says so.
 impl<O: Object> UnwindSafe for Resilient<O> {}
 impl<O: Object> RefUnwindSafe for Resilient<O> {}
 

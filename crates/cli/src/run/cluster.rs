@@ -97,7 +97,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         }
     };
     supervisor.probe_group();
-    // Close the copy of this process. Otherwise the keeper would keep the slot as long as hallpass runs.
+    // Close this process's copy of the lifeline. Otherwise the keeper would keep the slot as long as hallpass runs.
     drop(lifeline);
     let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
     // If the guard fails, the command ends together with this process, unless --on-kill keep is given.
@@ -152,7 +152,8 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Waits until the keeper has a slot. If a signal kills hallpass, the keeper notices this.
+    /// Waits until the keeper has a slot. Signals need no handling here: if one kills hallpass, the keeper notices
+    /// this and leaves the queue.
     fn wait(&self, keeper: &Keeper) -> Result<Granted, Refusal> {
         let name = self.name;
         let begun = Instant::now();
@@ -196,7 +197,7 @@ impl Entry<'_> {
 struct Display {
     /// `None` without a terminal.
     status_line: Option<StatusLine>,
-    /// Time until the next question to the keeper; `None` while an answer is pending.
+    /// Time until hallpass asks the keeper again; `None` while an answer is pending, and without a terminal.
     pause: Option<Duration>,
 }
 
@@ -206,7 +207,8 @@ impl Display {
         Display { status_line: watched.then(StatusLine::new), pause: watched.then_some(AT_FIRST) }
     }
 
-    /// Waits for a report of the keeper, and asks for the queue when it is time.
+    /// Waits until the keeper sends a report or `pause` is over. In the second case, asks the keeper for the state of
+    /// the queue.
     fn until_readable(&mut self, keeper: &Keeper) -> io::Result<()> {
         let mut line = [PollFd::new(&keeper.channel, PollFlags::IN)];
         let pause = self.pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

@@ -57,6 +57,9 @@ pub struct Engine {
     best: Option<usize>,
 }
 
+/// The explored states, the answers for them, and the number of one state.
+type Known = (Arc<Chart>, Arc<Answers>, Id);
+
 /// The most states that an answer may explore besides those of the chart.
 const MOST_ASKED: u64 = 3_000_000;
 
@@ -142,8 +145,8 @@ impl Engine {
         }
     }
 
-    /// Returns the checker's answers for the state of a node.
-    fn known(&mut self, node: NodeId) -> Result<Option<(Arc<Chart>, Arc<Answers>, Id)>, String> {
+    /// Returns the checker's answers for the state of a node, if it has them.
+    fn known(&mut self, node: NodeId) -> Result<Option<Known>, String> {
         let Some(chart) = self.chart.clone() else { return Ok(None) };
         let stopped = self.session.node(node)?.moment.stopped;
         let Some(answers) = self.answers.get(&stopped).cloned() else {

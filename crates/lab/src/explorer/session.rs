@@ -3,7 +3,7 @@
 //! A node is a state with the run that leads to it. Nodes are only ever added, so a node's number stays valid, and
 //! two pages may play in the same tree. To undo is to go to the parent; the node that was left stays a branch.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 use hallpass_algorithms::{Pid, Section, Word};
 
@@ -175,9 +175,7 @@ impl Session {
     /// Fails if there is no such node.
     pub fn choices(&mut self, node: NodeId) -> Result<Vec<Choice>, String> {
         let agents = self.subject.agents();
-        Ok((0..agents)
-            .map(|agent| Ok(Choice { agent, step: self.attempt(node, agent)? }))
-            .collect::<Result<_, String>>()?)
+        (0..agents).map(|agent| Ok(Choice { agent, step: self.attempt(node, agent)? })).collect()
     }
 
     /// Executes a step from `node` and leaves the interpreter after it.
@@ -383,9 +381,7 @@ impl Session {
 }
 
 fn hash(state: &RunState) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-    state.hash(&mut hasher);
-    hasher.finish()
+    foldhash::fast::FixedState::default().hash_one(state)
 }
 
 fn full() -> String {

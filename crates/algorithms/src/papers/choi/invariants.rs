@@ -139,9 +139,9 @@ impl<'a> Snapshot<'a> {
         self.choi.too_late(u, self.exit)
     }
 
-    /// Returns the leaving processes whose round is not old. Each item is the position in lines 4 to 6.
-    /// At lines 8 and 9, it also has the value that the process has read, with `true` at line 8 and
-    /// `false` at line 9.
+    /// Returns the leaving processes whose round is not old. Each item has two parts. The first is the
+    /// position of the process in lines 4 to 6. The second is `None` at line 7. At line 8 it is `true`
+    /// and the value that the process has read, and at line 9 it is `false` and that value.
     fn leaving(&self) -> impl Iterator<Item = (Update, Option<(bool, Word)>)> + '_ {
         let floor = self.choi.floor(self.exit);
         let place = |at: &Loc<Line>| match *at {
@@ -172,7 +172,7 @@ impl<'a> Snapshot<'a> {
     fn i7(&self, u: Update, read: Option<(bool, Word)>) -> bool {
         let token = self.choi.target(u);
         let cell = self.cell(token.i, token.j);
-        // If line 7 reads a value above u's round, the state holds u's round instead.
+        // If line 7 reads a value above u's round, the process stores u's round as `a`.
         let as_read = |(_, a): (bool, Word)| cell == a || cell >= token.e;
         !u.second || self.too_late(token) || read.is_none_or(as_read)
     }

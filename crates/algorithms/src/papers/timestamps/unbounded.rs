@@ -9,11 +9,11 @@
 //! next one. The paper reads in any order, and this code reads in ascending order, except that Scan
 //! reads its own label first.
 //!
-//! As printed, Label keeps a timestamp that equals the largest. If two timestamps are equal and largest,
-//! this is wrong for the process that the tie puts first. That process stays before a process whose
-//! Label was finished when its own Label began, which violates property (1). So [`Uctss`] keeps a
-//! timestamp only if no other process is ordered after it. [`Printed`](super::wrong::Printed) is the
-//! printed version.
+//! As printed, Label keeps a timestamp that equals the largest. This is wrong if two processes p < q both
+//! have the largest timestamp. Then p is ordered before q. If p now runs Label and keeps its timestamp,
+//! p stays before q, although the Label of q ended before this Label began. This violates property (1)
+//! of Proposition 3.1. So [`Uctss`] keeps a timestamp only if no other process is ordered after it.
+//! [`Printed`](super::wrong::Printed) is the printed version.
 //!
 //! Normal form. Two facts about timestamps matter: their order, and how many new timestamps still fit
 //! between two existing ones. Let u < v be neighbours among all timestamps, in registers and in private
@@ -24,9 +24,10 @@
 //! processes, no number beyond u + c appears below v. So a gap of c + 1 behaves like every larger gap.
 //! While u and v are neighbours, c never grows, so the form does not depend on when it is computed.
 //!
-//! The smallest timestamp becomes 1, not 0. The reason: a scanner may still remember that some process
-//! was before it, although the timestamp of that process is gone. The explorer must find a smaller
-//! number for this timestamp.
+//! The smallest timestamp becomes 1, not 0. The reason: a scanner may have the smallest timestamp and
+//! still remember a process that was before it, because that process has taken a new timestamp since.
+//! The lab finds the private states by trying every number in each read. It finds the state of this
+//! scanner only if there is a number smaller than the scanner's timestamp.
 
 use alloc::{format, vec::Vec};
 use core::{cmp::Ordering, marker::PhantomData};

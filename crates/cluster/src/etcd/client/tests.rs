@@ -20,7 +20,7 @@ fn client(server: &Server) -> Client {
     Client::new(&options(server)).unwrap()
 }
 
-/// Makes attempts until one succeeds or the time is over.
+/// Makes attempts until one succeeds, one fails permanently, or `limit` has passed.
 async fn retrying<T>(
     client: &Client,
     limit: Duration,
@@ -57,7 +57,7 @@ fn futures_of_calls_are_send() {
 }
 
 #[test]
-fn a_transaction_does_one_branch_or_the_other() {
+fn a_transaction_executes_exactly_one_branch() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
@@ -102,7 +102,7 @@ fn a_transaction_does_one_branch_or_the_other() {
 }
 
 #[test]
-fn the_oldest_and_youngest_key_of_a_range_are_found_by_creation() {
+fn the_oldest_and_youngest_key_of_a_range_are_found_by_creation_revision() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
@@ -136,7 +136,7 @@ fn the_oldest_and_youngest_key_of_a_range_are_found_by_creation() {
 }
 
 #[test]
-fn a_request_that_etcd_rejects_is_refused_and_not_retried() {
+fn a_request_that_etcd_rejects_is_not_retried() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
@@ -211,7 +211,7 @@ fn a_watch_reports_the_revision_it_starts_after() {
 }
 
 #[test]
-fn a_watch_from_a_compacted_revision_fails_as_compacted() {
+fn a_watch_from_a_compacted_revision_fails_with_compacted() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
@@ -279,7 +279,7 @@ fn several_failures_of_one_connection_switch_to_the_next_member_only_once() {
 }
 
 #[test]
-fn unreachable_members_are_named_when_the_time_is_over() {
+fn the_error_names_unreachable_members_after_the_time_limit() {
     let mut options = ClusterOptions::at("etcd://h").unwrap();
     options.etcd.endpoints = vec![format!("127.0.0.1:{}", free_port())];
     wait(async {
@@ -331,7 +331,8 @@ fn a_silent_member_is_noticed() {
         {
             assert!(matches!(outcome, Err(Failure::Unreachable(_))), "{outcome:?}");
         }
-        // An attempt takes a tenth of the ttl at first, and at most half of it; the command timeout would be longer.
+        // The limit of an attempt is a tenth of the ttl at first, and never more than half of the ttl. The command
+        // timeout is longer.
         assert!(started.elapsed() < TIMEOUT, "{:?}", started.elapsed());
         // The watch notices that its pings are not answered.
         let outcome = watch.next().await;
