@@ -3,8 +3,8 @@
 
     docs/images/record.py 'hallpass demo' docs/images/demo.svg --columns 84 --rows 20 --seconds 12
 
-The command runs for real. tmux draws the terminal, and every distinct line is written once with the time
-for which it is visible.
+The command runs for real, in a terminal of tmux. A line of text that stays the same over several frames is
+written to the file once, with the time for which it is visible.
 """
 import argparse, html, re, subprocess, time
 
@@ -41,7 +41,7 @@ def record(command, columns, rows, seconds, interval):
 
 
 def spans(lines):
-    """Turns the colours and weights of lines, which last until they change, into elements of SVG."""
+    """Converts the terminal's colour and bold codes to SVG elements. A code applies until another one changes it."""
     colour, bold, result = "39", False, []
     for line in lines:
         out = ""
@@ -101,10 +101,11 @@ if __name__ == "__main__":
     parser.add_argument("file")
     parser.add_argument("--columns", type=int, default=84)
     parser.add_argument("--rows", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=12, help="how long to record")
-    parser.add_argument("--interval", type=float, default=0.2, help="between two frames")
-    parser.add_argument("--hold", type=float, default=5, help="how long the last frame stays")
-    parser.add_argument("--poster", type=float, default=0.5, help="the part of the recording that a still picture shows")
+    parser.add_argument("--seconds", type=float, default=12, help="how many seconds to record")
+    parser.add_argument("--interval", type=float, default=0.2, help="seconds between two frames")
+    parser.add_argument("--hold", type=float, default=5, help="how many seconds the last frame stays")
+    parser.add_argument("--poster", type=float, default=0.5,
+                        help="the frame that a still picture shows: 0 is the first, 0.5 is in the middle")
     args = parser.parse_args()
     frames = record(args.command, args.columns, args.rows, args.seconds, args.interval)
     with open(args.file, "w") as file:

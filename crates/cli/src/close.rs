@@ -1,4 +1,4 @@
-//! `hallpass close` and `hallpass drain`: let nobody in any more.
+//! `hallpass close` and `hallpass drain`: close a hall, so that nobody can enter.
 
 use std::{
     process::ExitCode,

@@ -128,7 +128,7 @@ pub(crate) struct NativeEnvironment<'a> {
 }
 
 impl NativeEnvironment<'_> {
-    /// Runs a passage from a line on until it is in its critical section, or back in its remainder.
+    /// Runs a passage from the line `at` until it is in its critical section, or back in its remainder.
     pub(crate) fn run(&mut self, mut at: NativeLine) -> End {
         let me = self.me;
         let mut lines = 0;

@@ -1,6 +1,7 @@
-//! The handle that a process has of a hall: its idle registrations, and the code that enters and leaves the hall.
+//! The handle through which a process uses a hall: its idle registrations, and the code that enters and leaves the
+//! hall.
 //!
-//! If nobody waits, a caller runs lines E1 to E5 to enter, and X1, X4 and X5 to leave. They are in this file:
+//! If nobody waits, a caller runs lines E1 to E5 to enter, and X1, X4 and X5 to leave. This file calls them, in
 //! [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every other passage
 //! continues in [`NativeEnvironment::run`], through [`wait`](Handle::wait) and [`serve`](Handle::serve).
 
@@ -30,7 +31,7 @@ use crate::{
     sys,
 };
 
-/// How often a process looks for room in a full hall.
+/// How often a process looks for a free record if all records for passages are taken.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(50);
 
 /// A hall that this process has open. Clones of a [`SharedHall`](crate::SharedHall) share it.
@@ -124,7 +125,7 @@ impl Handle {
         self.give_back(registration);
     }
 
-    /// Runs a passage that does not wait from a line on.
+    /// Runs a passage from `line` to its end. The passage must not wait for a slot.
     #[inline(never)]
     pub(crate) fn serve(&self, registration: &mut Registration, line: NativeLine) {
         let _ = registration.environment(&self.state, Patience::NONE).run(line);
@@ -157,8 +158,8 @@ impl Handle {
         }
     }
 
-    /// Returns a new registration as soon as the hall has room for it. Processes that wait for this have no order among
-    /// themselves.
+    /// Returns a new registration as soon as the hall has room for it. Processes that wait for room get
+    /// it in no particular order.
     #[cold]
     fn await_registration(&self, patience: Patience<'_>) -> Result<Box<Registration>, Error> {
         let mut rounds = 0;
@@ -180,7 +181,8 @@ impl Handle {
         Err(Error::NoPermits)
     }
 
-    /// Returns a registration for something other than a passage, for which a full hall has room too.
+    /// Returns a registration for something other than a passage, such as `resize`. Even a full hall has room for it:
+    /// the last records are reserved for this.
     pub(crate) fn reserved_registration(&self) -> Result<Box<Registration>, Error> {
         match self.registration() {
             Err(Error::Full { .. }) => Ok(Box::new(Registration::within(&self.state, RECORDS)?)),
@@ -197,8 +199,8 @@ impl Handle {
         Ok(Box::new(registration))
     }
 
-    /// Keeps a registration for the next passage, unless another process may have its lifeline open, or its
-    /// record is not for passages.
+    /// Keeps a registration for the next passage, unless another process may have the registration's
+    /// lifeline open, or the record is not for passages.
     #[inline(always)]
     pub(crate) fn give_back(&self, registration: Box<Registration>) {
         if registration.is_lent() || registration.is_reserved() {
@@ -232,7 +234,7 @@ impl Drop for Handle {
 }
 
 /// Runs lines E1 to E5: returns a slot if the hall is quiet and a slot is free. Each line has a separate call of
-/// `step`, so that the compiler reduces the call to this line.
+/// `step`, so that the compiler keeps only the code of that line.
 #[inline(always)]
 fn try_enter(environment: &mut NativeEnvironment<'_>, x: Number) -> Option<usize> {
     let me = environment.me;

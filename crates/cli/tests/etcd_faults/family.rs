@@ -44,7 +44,7 @@ impl<'a> Family<'a> {
         let find_keeper = || children(pid).into_iter().find(|child| is_running(*child, &program));
         let keeper_pid = find_keeper();
         let keeper = keeper_pid.and_then(Process::open);
-        // These processes still exist now, so their ids were not reused.
+        // If both are still found with the same ids, the ids were not reused before the processes were opened.
         if visit() != command.as_ref().map(|(_, visit)| visit.clone())
             || find_keeper() != keeper_pid
         {

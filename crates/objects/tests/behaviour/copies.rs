@@ -141,17 +141,17 @@ fn check_few_copies(k: usize) {
 }
 
 #[test]
-fn few_copies_with_one_stopped() {
+fn few_copies_with_one_stopped_thread() {
     within("k = 2", || check_few_copies(2));
 }
 
 #[test]
-fn few_copies_with_three_stopped() {
+fn few_copies_with_three_stopped_threads() {
     within("k = 4", || check_few_copies(4));
 }
 
 #[test]
-fn few_copies_with_seven_stopped() {
+fn few_copies_with_seven_stopped_threads() {
     within("k = 8", || check_few_copies(8));
 }
 

@@ -1,5 +1,6 @@
 //! The turnstile in front of a resilient object (see [`universal`](crate::objects::universal)). A
-//! newcomer that finds room enters. A process draws a number only after it has failed twice.
+//! newcomer that finds room enters. A process that has failed twice draws a number and waits for its
+//! turn.
 //!
 //! hallpass defines this algorithm; it is not from a paper. It is a counting semaphore made of two
 //! counters that only grow: the numbers drawn, and the exits. The holder of number t enters as soon as
@@ -12,8 +13,8 @@
 //! slow. So at first, a process draws a number only if there is room (lines E1 to E3), and a newcomer
 //! may overtake sleeping waiters. A waiter that has waited long enough draws a number even without room
 //! (line E4). From then on, there is no room for newcomers until this waiter has entered. On real
-//! memory, the driver decides how long this takes. Until then, the waiter starts again at E1 like a
-//! newcomer.
+//! memory, the driver decides how long a waiter waits before it goes to line E4. Until then, the waiter
+//! starts again at E1 like a newcomer.
 //!
 //! Doorway: E1 to E4.
 
@@ -41,7 +42,8 @@ pub struct Turnstile {
 }
 
 /// The line that a process executes next. `e` is the value of exits that the process has read. `t` is
-/// the value of drawn that it has read, or its own number. `last` says that a failure leads to E4.
+/// the value of drawn that it has read, or its own number. `last` is true on the second attempt: if it
+/// fails, the process goes to E4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -147,12 +149,11 @@ impl Algorithm for Turnstile {
 
     /// Shifts all numbers so that exits is k, because only differences matter. Replaces old numbers:
     ///
-    /// - The `e` of line E2 finds no room once k or more processes have left since, whatever is drawn.
-    ///   It becomes 0, which finds no room either.
+    /// - At line E2, a process finds no room if k or more processes have left since it read `e`, whatever
+    ///   the value of drawn is. Its `e` becomes 0, and with 0 it finds no room either.
     /// - The compare-and-swap of line E3 fails forever once a number after `t` was drawn. Its `t` becomes
     ///   k - 1.
-    /// - A process at line E5 whose number is admitted stays admitted, whatever that number is. Its `t`
-    ///   becomes at least k.
+    /// - A process at line E5 may enter with every `t` up to k, now and later. A `t` below k becomes k.
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         let base = self.k as Word;
         let shift = memory[self.exits.index()] - base;

@@ -43,7 +43,7 @@ pub fn own_cell(n: usize, k: usize) -> Choi {
     Choi::with(n, k, Parameters { wait, ..Parameters::new(n, k) })
 }
 
-/// Line 9 is a write.
+/// Line 9 writes the cell without comparing it with the value that line 7 has read.
 pub fn write(n: usize, k: usize) -> Changed<Choi, Write> {
     let parameters = Parameters { cells_may_fall: true, ..Parameters::new(n, k) };
     Changed::new(Choi::with(n, k, parameters))
@@ -81,7 +81,7 @@ changed_lines! {
             Goto(L7 { u: Update { last, r: 0, second: false } })
         },
     }
-    /// Line 9 is a write. See [`write`](fn@write).
+    /// The changed line of [`write`](fn@write).
     Write: |s, m, _p| {
         L9 { u, .. } => {
             let Token { e, i, j } = s.target(u);

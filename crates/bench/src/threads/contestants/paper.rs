@@ -1,5 +1,5 @@
-//! The algorithms of the papers on real atomics. This is the source that the lab checks, with slot numbers
-//! (`+names`), as `Hall::with` runs it.
+//! The algorithms of the papers on real atomics. `Hall::with` runs the same source code that the lab checks, with
+//! slot numbers (`+names`).
 
 use hallpass_algorithms::registry::Entry;
 use hallpass_threads::{Hall, PaperHall, PaperPass};

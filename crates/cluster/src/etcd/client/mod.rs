@@ -2,7 +2,7 @@
 //!
 //! The client uses tonic and declares etcd's messages by hand. The existing client crate generates the messages with
 //! `protoc`, so everyone who builds hallpass would have to install `protoc`. etcd's JSON gateway can be switched off,
-//! does not support users by certificate, and adds an extra hop.
+//! does not support login by client certificate, and adds an extra hop.
 //!
 //! Each call makes one attempt at one member, for a bounded time. Callers that may repeat a request use a
 //! [`Retry`](crate::retry::Retry).
