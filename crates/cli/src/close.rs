@@ -1,4 +1,4 @@
-//! `hallpass close` and `hallpass drain`: let nobody in any more.
+//! `hallpass close` and `hallpass drain`: stop admitting processes.
 
 use std::{
     process::ExitCode,
