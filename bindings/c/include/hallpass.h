@@ -35,7 +35,7 @@ typedef enum hallpass_result {
    */
   HALLPASS_MISSING = 3,
   /**
-   * The hall has another number of slots.
+   * The hall has a different number of slots.
    */
   HALLPASS_SLOTS_MISMATCH = 4,
   /**

@@ -20,7 +20,7 @@ pub enum HallpassResult {
     HallpassClosed = 2,
     /// There is no hall of this name.
     HallpassMissing = 3,
-    /// The hall has another number of slots.
+    /// The hall has a different number of slots.
     HallpassSlotsMismatch = 4,
     /// An argument is not allowed: a null pointer, a name or number that no hall can have, or text that is not
     /// UTF-8.
@@ -137,7 +137,7 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
         (HallpassNoSlot, c"no slot is free"),
         (HallpassClosed, c"the hall is closed"),
         (HallpassMissing, c"there is no hall of this name"),
-        (HallpassSlotsMismatch, c"the hall has another number of slots"),
+        (HallpassSlotsMismatch, c"the hall has a different number of slots"),
         (HallpassBadArgument, c"an argument is not allowed"),
         (HallpassInUse, c"the hall is in use"),
         (HallpassFull, c"the hall has no room for another holder or waiter"),

@@ -1,4 +1,4 @@
-"""Halls among processes: pools, forks, signals."""
+"""Halls for processes: pools, forks, signals."""
 
 import concurrent.futures
 import multiprocessing

@@ -1,4 +1,4 @@
-//! Checks a tiny run among processes and its report.
+//! Checks a tiny run of the benchmark of processes, and its report.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Checks a tiny run among threads and its report.
+//! Checks a tiny run of the benchmark of threads, and its report.
 
 use std::sync::atomic::AtomicBool;
 

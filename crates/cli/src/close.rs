@@ -15,7 +15,7 @@ use crate::{
     time,
 };
 
-/// Exit status: the time of -w is over. As `timeout(1)`.
+/// The exit status when the time of `-w` is over. It is the same as that of `timeout(1)`.
 const TIMED_OUT: u8 = 124;
 /// Time between two looks at the holders.
 const EVERY: Duration = Duration::from_millis(200);

@@ -64,9 +64,9 @@ enum Command {
     Reap(reap::Args),
     /// Change the number of slots
     Resize(resize::Args),
-    /// Let nobody into a hall any more
+    /// Stop admitting processes to a hall
     Close(close::CloseArgs),
-    /// Let nobody into a hall any more, and wait until all holders have left
+    /// Stop admitting processes to a hall, and wait until all holders have left
     Drain(close::DrainArgs),
     /// On etcd: take a slot away from a holder whose machine is known to be dead
     Evict(evict::Args),

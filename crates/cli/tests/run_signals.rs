@@ -100,7 +100,7 @@ fn a_waiter_dies_of_the_signal_and_leaves_the_queue() {
 }
 
 #[test]
-fn a_signal_of_the_command_to_its_own_group_is_not_forwarded() {
+fn a_signal_from_the_command_to_its_own_group_is_not_forwarded() {
     let halls = Halls::new();
     let script = counting(&halls, "TERM") + "; exit 4";
     let script = script.replace("echo $$;", "echo $$; kill -TERM 0;");
@@ -212,7 +212,8 @@ fn hallpass_does_not_stop_if_the_command_does_not() {
     assert_eq!(counter.leave(), (Some(3), "total 1\n".into()));
 }
 
-/// Waits until hallpass has started the group probe.
+/// Waits until hallpass has started the group probe, its second child, but at most five seconds. With the probe,
+/// hallpass notices whether a signal was sent to the whole group.
 fn await_probe(running: &Running) {
     let path = format!("/proc/{0}/task/{0}/children", running.pid());
     let is_there =
@@ -249,7 +250,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
 }
 
 #[test]
-fn with_a_warden_signals_and_stops_reach_the_command_as_without() {
+fn signals_and_stops_also_reach_a_command_under_a_warden() {
     let halls = Halls::new();
     let script = counting(&halls, "TERM");
     let words = ["--descendants", "x", "sh", "-c", &script];

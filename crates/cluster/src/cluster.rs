@@ -61,7 +61,7 @@ impl Cluster {
     /// Opens the hall `name`. If it does not exist, creates it with `k` slots.
     ///
     /// # Errors
-    /// - [`Error::Slots`] if the hall has another number of slots.
+    /// - [`Error::Slots`] if the hall has a different number of slots.
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or this number of slots.
     /// - [`Error::Closed`] if the hall is closed.
     /// - [`Error::Version`] or [`Error::Damaged`] if this version of hallpass cannot use the hall.

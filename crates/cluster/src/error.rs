@@ -19,7 +19,7 @@ pub enum Error {
         /// The URL of the cluster.
         place: String,
     },
-    /// The hall has another number of slots.
+    /// The hall has a different number of slots.
     Slots {
         /// Its name.
         name: String,

@@ -13,7 +13,7 @@
 //! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
 //! | [`explorer`] | an algorithm played step by step, against the checker, in a browser |
-//! | [`timestamps`], [`objects`] | timestamp systems and objects, checked by the same explorer |
+//! | [`timestamps`], [`objects`] | timestamp systems and objects, explored in the same way |
 //! | [`atlas`] | models with their expected results |
 //! | [`papers`] | the statements of the papers, with verdicts computed from the atlas |
 //! | [`linear`] | a linearizability checker |

@@ -19,7 +19,7 @@ pub enum Error {
         /// The directory that was searched.
         dir: PathBuf,
     },
-    /// The hall has another number of slots.
+    /// The hall has a different number of slots.
     Slots {
         /// The name of the hall.
         name: String,

@@ -55,7 +55,7 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns the errors of [`HallDir::user`] and [`HallDir::open`], among them [`Error::Slots`] if the hall
-    /// exists with another number of slots.
+    /// exists with a different number of slots.
     ///
     /// # Examples
     /// ```

@@ -62,7 +62,7 @@ impl EtcdCluster {
         EtcdCluster::start_with(members, storage, &[])
     }
 
-    /// Starts 1 or 3 members with more flags for etcd, and waits until all members are healthy.
+    /// Starts 1 or 3 members with additional flags for etcd, and waits until all members are healthy.
     ///
     /// # Panics
     /// Panics if the members do not become healthy.
@@ -198,7 +198,7 @@ impl EtcdCluster {
         self.gates.iter().flatten().for_each(|gate| gate.set(Mode::Delayed(time)));
     }
 
-    /// Ends [`isolate`](EtcdCluster::isolate) and [`delay_peers`](EtcdCluster::delay_peers).
+    /// Undoes [`isolate`](EtcdCluster::isolate) and [`delay_peers`](EtcdCluster::delay_peers).
     pub fn reunite(&self) {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
@@ -210,7 +210,7 @@ impl EtcdCluster {
         command
     }
 
-    /// Starts `etcd grpc-proxy` before the members, and waits until it answers.
+    /// Starts `etcd grpc-proxy` in front of the members, and waits until it answers.
     ///
     /// # Panics
     /// Panics if it does not answer.

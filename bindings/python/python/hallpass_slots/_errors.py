@@ -18,7 +18,7 @@ class Missing(HallError, LookupError):
 
 
 class SlotsMismatch(HallError, ValueError):
-    """The hall exists with another number of slots."""
+    """The hall exists with a different number of slots."""
 
 
 class BadArgument(HallError, ValueError):

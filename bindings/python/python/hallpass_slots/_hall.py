@@ -31,7 +31,7 @@ class Hall(_native.Hall):
         the same number. ``None`` opens an existing hall, whatever its number of slots is.
     :param directory: the directory of the hall. The default is the default directory of this user.
     :param system: whether the hall is in ``/run/lock/hallpass``, for all users of the machine.
-    :raises SlotsMismatch: if the hall exists with another number of slots.
+    :raises SlotsMismatch: if the hall exists with a different number of slots.
     :raises Missing: if ``slots`` is ``None`` and there is no such hall.
     """
 

@@ -44,7 +44,7 @@ pub(crate) fn remove(word: Word, p: Word) -> Word {
     pack(&queue)
 }
 
-/// Returns every content that the queue can have. A content has each process at most once, in any order.
+/// Returns all possible queues of `n` processes. A queue contains each process at most once, in any order.
 pub fn contents(n: usize) -> Vec<Vec<Pid>> {
     let mut all: Vec<Vec<Pid>> = vec![vec![]];
     let mut next = 0;

@@ -1,8 +1,8 @@
 //! The time from a release until the successor has the slot, as a multiple of the time of one write of etcd.
 //!
 //! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
-//! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. In turns with
-//! this, the benchmark measures a write of etcd, and the start of such a command without a hall.
+//! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. Between
+//! these measurements, the benchmark measures a write of etcd, and the start of such a command without a hall.
 
 use std::{
     io::{BufRead, BufReader},

@@ -1,4 +1,4 @@
-//! Compares semaphores among processes, and measures the effect of a kill.
+//! Compares semaphores for processes, and measures the effect of a kill.
 //!
 //! | module | content |
 //! |---|---|

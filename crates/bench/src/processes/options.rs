@@ -9,7 +9,7 @@ use super::{
 };
 use crate::common::select::select;
 
-/// The options of the benchmark among processes.
+/// The options of the benchmark of processes.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Less time and fewer rounds: about ten seconds, and rougher figures

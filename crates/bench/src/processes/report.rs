@@ -11,7 +11,7 @@ use super::{
 };
 use crate::common::{Order, rounds};
 
-/// A run of the benchmark among processes.
+/// A run of the benchmark of processes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `true` if the measurement was not stopped early.

@@ -35,7 +35,7 @@ pub fn table(report: &Report) -> String {
     let Report { cores, rounds, time_ms, .. } = report;
     let _ = writeln!(
         text,
-        "{cores} cores; medians of {rounds} rounds of {time_ms} ms, contestants in turns{partly}"
+        "{cores} cores; medians of {rounds} rounds of {time_ms} ms, contestants measured alternately{partly}"
     );
     text
 }

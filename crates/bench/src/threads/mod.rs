@@ -1,4 +1,4 @@
-//! Compares semaphores among threads: the cost of a passage, fairness, waits.
+//! Compares semaphores for threads: the cost of a passage, fairness, waits.
 //!
 //! | module | contents |
 //! |---|---|

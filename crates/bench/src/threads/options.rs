@@ -1,4 +1,4 @@
-//! The command line of the benchmark among threads.
+//! The command line of the benchmark of threads.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::common::select::select;
 /// The longest work, in nanoseconds. Work of more than one millisecond would hide the cost of the semaphore.
 const LONGEST_WORK: u64 = 1_000_000;
 
-/// The options of the benchmark among threads.
+/// The options of the benchmark of threads.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Less time and fewer rounds: about ten seconds, and rougher figures

@@ -1,4 +1,4 @@
-//! The report of the benchmark among threads.
+//! The report of the benchmark of threads.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

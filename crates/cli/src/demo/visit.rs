@@ -20,8 +20,8 @@ pub const SOCKET: &str = "HALLPASS_DEMO_SOCKET";
 /// The environment variable with the length of a visit in milliseconds.
 pub const STAY: &str = "HALLPASS_DEMO_STAY";
 
-/// Reports the worker and its slot to the witness, waits for the answer, stays for a while, and ends. However the
-/// process ends, the kernel closes the connection.
+/// Reports the worker and its slot to the witness, waits for the answer, stays for a while, and ends. The kernel
+/// closes the connection when the process ends, even if it is killed.
 pub fn run() -> ExitCode {
     match visit() {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,8 +1,8 @@
 //! The witness of the demo. It observes which worker has which slot, and judges whether the hall keeps its rules.
 //!
 //! A visitor connects to the socket of the witness and sends its worker number and its slot. Its visit lasts
-//! until the connection closes. However the visitor ends, the kernel closes the connection. The witness does not use
-//! the hall, so it cannot repeat a fault of the hall.
+//! until the connection closes. The kernel closes it when the visitor ends, even if the visitor is killed. The witness
+//! does not use the hall, so it cannot repeat a fault of the hall.
 //!
 //! The witness checks two rules:
 //! - At most k visits last at the same time, and at most one in each slot.

@@ -26,7 +26,7 @@ impl Error {
         matches!(self, Error::Cluster(hallpass_cluster::Error::Unreachable { .. }))
     }
 
-    /// Returns `true` if the hall has another number of slots.
+    /// Returns `true` if the hall has a different number of slots.
     pub(super) fn is_other_size(&self) -> bool {
         use hallpass_cluster::Error as OnCluster;
         use hallpass_processes::Error as OnMachine;

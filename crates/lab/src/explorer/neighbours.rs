@@ -41,7 +41,7 @@ pub struct Drawn {
     pub id: Option<Id>,
     /// Its row: the number of steps from an initial state, or from the current one.
     pub level: u32,
-    /// `broken`, `doomed` (a process can be kept out forever), `full` (k inside), or `plain`.
+    /// `broken`, `doomed` (a process can be kept out forever), `full` (k processes in the critical section), or `plain`.
     pub colour: &'static str,
     /// The number of processes in their critical sections.
     pub inside: usize,

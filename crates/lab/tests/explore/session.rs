@@ -74,7 +74,7 @@ fn the_link_of_a_violation_is_a_replay_string_that_shows_it() {
 
 #[test]
 fn a_loop_that_starves_a_process_is_found_and_judged() {
-    // Process 0 enters and stops; process 1 waits for it. With k = 1, this is no violation.
+    // Process 0 enters and stops; process 1 waits for it. With k = 1, this is not a violation.
     let mut engine = Engine::new(subject("am-fig3", 2, 1));
     let view = play(&mut engine, 0, &[0, 0, 1, 1, 1, 1, 1]);
     assert_eq!(view["loop"]["victims"], json!([1]));

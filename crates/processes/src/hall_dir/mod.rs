@@ -119,7 +119,7 @@ impl HallDir {
     /// Opens the hall `name`, or creates it with `k` slots.
     ///
     /// # Errors
-    /// - [`Error::Slots`] if the hall exists with another number of slots.
+    /// - [`Error::Slots`] if the hall exists with a different number of slots.
     /// - [`Error::Closed`] if the hall is closed.
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or number of slots.
     /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.

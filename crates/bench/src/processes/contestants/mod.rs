@@ -1,4 +1,4 @@
-//! The contestants among processes. A new contestant needs a small file and one line in [`field`].
+//! The contestants of the benchmark of processes. A new contestant needs a small file and one line in [`field`].
 
 mod files;
 mod floor;

@@ -27,11 +27,11 @@ pub fn run(Args { json }: Args) -> program::Result {
         outln!("{heading}");
         for entry in ENTRIES.iter().filter(|entry| entry.standing == standing) {
             outln!("  {:<26} {}, {}: {}", entry.id, entry.paper, entry.figure, entry.title);
-            let claim = |claim: RmrBound| {
-                format!("; states {} {} ({})", model(claim.model), claim.formula, claim.source)
+            let stated = |bound: RmrBound| {
+                format!("; states {} {} ({})", model(bound.model), bound.formula, bound.source)
             };
-            let claims: String = entry.bounds().map(claim).collect();
-            outln!("  {:<26} uses {}{claims}", "", entry.primitives);
+            let bounds: String = entry.bounds().map(stated).collect();
+            outln!("  {:<26} uses {}{bounds}", "", entry.primitives);
         }
         outln!("");
     }
@@ -60,10 +60,10 @@ fn to_json(entry: &Entry) -> serde_json::Value {
         },
         "least_n_minus_k": entry.min_gap,
         "most_n": entry.max_processes,
-        "claims": entry.bounds().map(|claim| serde_json::json!({
-            "source": claim.source,
-            "model": match claim.model { CostModel::Cc => "cc", CostModel::Dsm => "dsm" },
-            "formula": claim.formula,
+        "claims": entry.bounds().map(|bound| serde_json::json!({
+            "source": bound.source,
+            "model": match bound.model { CostModel::Cc => "cc", CostModel::Dsm => "dsm" },
+            "formula": bound.formula,
         })).collect::<Vec<_>>(),
     })
 }

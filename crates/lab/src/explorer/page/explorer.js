@@ -110,7 +110,7 @@ HP.playOn = () => {
   HP.adversary();
 };
 
-// Goes round the loop again and again, until something else happens.
+// Repeats the loop until the user does something else.
 HP.playLoop = () => {
   if (HP.timer) { HP.halt(); return; }
   const closing = HP.view();

@@ -4,7 +4,7 @@
 HP.graph = { drawing: null, x: 0, y: 0, zoom: 1, places: [] };
 
 HP.drawGraph = async () => {
-  if (HP.exported) { HP.fill("graph", HP.el("p", { class: "quiet" }, "The graph needs the program; this is an exported file.")); return; }
+  if (HP.exported) { HP.fill("graph", HP.el("p", { class: "quiet" }, "An exported file cannot draw the graph: only the running program can.")); return; }
   const drawing = await HP.call({ do: "graph", node: HP.current });
   HP.graph.drawing = drawing;
   const rows = new Map();
@@ -20,7 +20,7 @@ HP.drawGraph = async () => {
   const swatch = (colour, name) => { const i = HP.el("i", {}); i.style.background = colour; return HP.el("span", {}, i, name); };
   const colours = HP.graphColours();
   HP.fill("graph", canvas, HP.el("div", { class: "key" }, swatch(colours.broken, "\u25c6 a property is broken"),
-    swatch(colours.doomed, "\u25b2 a process can be kept out"), swatch(colours.full, "\u25a0 k inside"), swatch(colours.plain, "\u25cf other"), swatch(colours.now, "ring: here")),
+    swatch(colours.doomed, "\u25b2 a process can be kept out"), swatch(colours.full, "\u25a0 k processes in the critical section"), swatch(colours.plain, "\u25cf other"), swatch(colours.now, "ring: current state")),
   HP.el("p", { class: "quiet" }, text + " Drag to move, wheel or + and \u2212 to zoom, click a state to go there."));
   HP.graphEvents(canvas);
   HP.centreGraph(canvas);
@@ -125,7 +125,7 @@ HP.graphEvents = (canvas) => {
     const near = graph.places.map(([x, y], index) => [Math.hypot(x * graph.zoom + graph.x - event.offsetX, y * graph.zoom + graph.y - event.offsetY), index]).sort((a, b) => a[0] - b[0])[0];
     if (!near || near[0] > 14) return;
     const state = graph.drawing.states[near[1]].id;
-    if (state === null) { HP.say("This model is not explored, so the page does not know the way to that state."); return; }
+    if (state === null) { HP.say("The checker has not explored this model, so the page cannot go to that state."); return; }
     await HP.attempt(async () => {
       const { path } = await HP.call({ do: "go", node: HP.current, state });
       path.forEach(HP.remember);

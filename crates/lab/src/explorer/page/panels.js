@@ -73,7 +73,7 @@ HP.drawProcesses = () => {
           remote(choice) ? HP.el("span", { class: "remote" }, " \u25cf " + remote(choice)) : null));
     const more = [];
     if (other && !other.impossible) {
-      const text = other.kind === "flush" ? "Flush a store: " + other.does : (other.mishap === "killed" ? "Kill it" : "Mishap: " + other.mishap);
+      const text = other.kind === "flush" ? "Flush a store: " + other.does : ({ killed: "Kill it", "lease ends": "End its lease" }[other.mishap] || "Fault: " + other.mishap);
       more.push(HP.el("button", { type: "button", "data-other": p, title: other.does, onclick: () => HP.step(n + p) }, text));
     }
     if (!process.stopped && process.section !== "remainder") {
@@ -198,7 +198,7 @@ HP.drawAsk = () => {
       HP.el("button", { type: "button", id: "adversary", onclick: HP.adversary }, "Adversary: one move"),
       HP.el("button", { type: "button", id: "adversary-on", onclick: HP.playOn }, HP.timer ? "Pause" : "Let it play")),
     HP.el("p", { class: "answer", id: "answer" }, HP.answer),
-    HP.model.crashes ? HP.el("p", { class: "quiet" }, "The algorithm promises to work while at most " + HP.model.crashes + (HP.model.crashes === 1 ? " process" : " processes") + " " + (HP.model.crashes === 1 ? "has" : "have") + " stopped. A loop with more stopped processes is no violation.") : null);
+    HP.model.crashes ? HP.el("p", { class: "quiet" }, "The algorithm promises to work while at most " + HP.model.crashes + (HP.model.crashes === 1 ? " process" : " processes") + " " + (HP.model.crashes === 1 ? "has" : "have") + " stopped. A loop with more stopped processes is not a violation.") : null);
 };
 
 HP.drawChallenge = () => {
