@@ -51,8 +51,8 @@ impl Program {
         }
     }
 
-    /// Replaces this process by the program, so that the program itself gets the signals and the terminal, and
-    /// sets the exit status. Returns only if the program cannot be started.
+    /// Replaces this process with the program, so that the program itself gets the signals and the
+    /// terminal, and sets the exit status. Returns only if the program cannot be started.
     pub fn exec(self, args: Args) -> ExitCode {
         let error = self.replace_this_process(&args.words);
         match error.kind() {
@@ -66,6 +66,8 @@ impl Program {
         ExitCode::from(NOT_STARTED)
     }
 
+    /// Replaces this process with the program. Returns the error if that fails.
+    ///
     /// Prefers the program in the directory of this program, because it has the same version.
     fn replace_this_process(self, words: &[OsString]) -> io::Error {
         let beside = env::current_exe().map(|path| path.with_file_name(self.name()));

@@ -24,8 +24,9 @@ pub struct ClusterOptions {
     pub etcd: EtcdOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s. With it, a command
-    /// outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
+    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which a
+    /// command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice
+    /// this time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,

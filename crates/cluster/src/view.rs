@@ -53,7 +53,7 @@ impl Owner {
     }
 }
 
-/// Returns the token of a claim whose slot was assigned, or whose claim was made again, in this revision.
+/// Returns the token of a claim that has a slot. `version` is the [version](Owner::version) of the slot.
 pub(crate) fn token(record: &ClaimRecord, version: Revision) -> u64 {
     record.token.unwrap_or(record.epoch << REVISION_BITS | version.unsigned_abs())
 }
@@ -73,7 +73,7 @@ pub(crate) struct SeenDoor {
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub revision: Revision,
-    /// How often the store had lost its history by then, as far as this client has noticed.
+    /// How many times this client had noticed, by then, that the store had lost its history.
     pub generation: u64,
     pub door: Option<SeenDoor>,
     pub slots: BTreeMap<usize, Owner>,
@@ -143,7 +143,7 @@ impl View {
         self.door.map_or(0, |seen| seen.door.size())
     }
 
-    /// Returns the revision that identifies the hall; `None` if there is none.
+    /// Returns the revision that identifies the hall, or `None` if the view shows no hall.
     pub(crate) fn hall(&self) -> Option<Revision> {
         self.door.map(|seen| seen.created)
     }

@@ -1,9 +1,9 @@
 //! Computes the position of a state in the table, and the tag by which the table recognises the state.
 //!
 //! A *bijection* mixes the bits of a small state. So position and tag together identify the state, and
-//! the table need not read the state itself (Cleary, 1984). Existing hash functions map 64 bits to 64
-//! bits, so the lab has its own bijection. Larger states are hashed with an existing function and then
-//! compared.
+//! the table need not read the state itself (Cleary, 1984). The bijection must map the bits of a state to
+//! as many bits. Existing hash functions map 64 bits to 64 bits, so the lab has its own bijection. Larger
+//! states are hashed with an existing function and then compared.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -51,8 +51,8 @@ impl Hashing {
     }
 
     /// Maps a state with a bijection on `bits` bits. Multiplying by an odd number is a bijection, and so
-    /// is adding the upper half to the lower half. Both are needed, because in a product, only upper
-    /// bits depend on lower bits.
+    /// is XORing the upper half into the lower half. Both are needed, because a bit of the product does
+    /// not depend on higher bits of the state.
     #[inline]
     fn mix(self, state: u64) -> u64 {
         let half = self.bits.div_ceil(2);
@@ -64,8 +64,9 @@ impl Hashing {
         mixed.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) & self.mask
     }
 
-    /// Returns a distance in slots. Within this distance from its position, no other state can have the
-    /// same tag, because states with the same tag are a multiple of 2^32 apart before scaling.
+    /// Returns a distance in slots of the table. Within this distance of a state's position, no other state
+    /// has the same tag: before the positions are scaled to the table, states with the same tag are a
+    /// multiple of 2^32 apart.
     pub fn certain_within(self, words: usize, slots: usize) -> usize {
         if !self.is_bijective(words) {
             0

@@ -65,8 +65,8 @@ pub trait Machine: Send + Sync {
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
 }
 
-/// Builds the algorithm `id` for `n` processes, at most `k` of which may be in the critical section: of the
-/// [catalogue](crate::catalogue) or of the registry.
+/// Builds the algorithm `id` of the [catalogue] or the registry for `n` processes, at most `k` of which may be in
+/// the critical section.
 ///
 /// # Errors
 /// Fails if no algorithm has this identifier, or the algorithm does not exist at this size.

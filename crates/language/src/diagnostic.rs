@@ -1,4 +1,4 @@
-//! Errors and warnings with the place in the file.
+//! Errors and warnings, each with its place in the file.
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
@@ -11,11 +11,11 @@ pub struct Diagnostic {
     pub span: Span,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// Short remarks on parts of the place.
+    /// Short remarks on places in the file, such as "first here".
     pub labels: Vec<(Span, String)>,
-    /// What to do about it.
+    /// A hint, such as how to correct the file.
     pub help: Option<String>,
-    /// Whether the file can be used in spite of it.
+    /// Whether this is a warning. A file that has only warnings can be used.
     pub is_warning: bool,
 }
 
@@ -30,13 +30,13 @@ impl Diagnostic {
         Diagnostic { is_warning: true, ..Self::new(span, message) }
     }
 
-    /// Adds a remark on a part of the place.
+    /// Adds a remark on a place in the file.
     pub fn pointing(mut self, span: Span, remark: impl Into<String>) -> Self {
         self.labels.push((span, remark.into()));
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the hint.
     pub fn helping(self, help: impl Into<String>) -> Self {
         Diagnostic { help: Some(help.into()), ..self }
     }
@@ -84,7 +84,7 @@ impl Diagnostic {
     }
 }
 
-/// Returns the known name that `wrong` most resembles, if one is close enough to be meant.
+/// Returns the known name that `wrong` most resembles, if one is so close that `wrong` is probably a typo of it.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());

@@ -1,5 +1,5 @@
-//! Texts that live as long as the program, as the interface of algorithms asks for. Each distinct text is kept
-//! once, so repeated compilation of the same file takes no more memory.
+//! Interned strings, which live as long as the program. The interface of algorithms requires such strings. Each
+//! distinct string is kept once, so compiling the same file again takes no more memory.
 
 use std::{collections::HashSet, sync::Mutex};
 

@@ -26,7 +26,7 @@ pub mod work;
 pub use sample::Sample;
 pub use semaphore::{Order, Padded, Semaphore};
 
-/// Returns the number of threads that this machine runs at once.
+/// Returns the number of threads that this machine can run at once.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }

@@ -1,6 +1,6 @@
 //! Runs processes on one semaphore for some time, and returns one sample.
 //!
-//! As in the benchmark of threads, the warm-up begins when each process has made a passage. A passage counts if it
+//! As in the thread benchmark, the warm-up begins when each process has made a passage. A passage counts if it
 //! begins during the measuring time.
 
 use std::{
@@ -74,7 +74,7 @@ pub fn run<S: ProcessSemaphore>(load: &Load) -> Result<Sample, String> {
     Ok(Sample { wall, passages, waits: None })
 }
 
-/// Waits until each process has made a passage, and fails if one cannot.
+/// Waits until each process has made a passage. Fails if this takes more than 60 s.
 fn wait_for_all(state: &SharedState, count: usize) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(60);
     while state.running.0.load(SeqCst) < count {

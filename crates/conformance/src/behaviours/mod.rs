@@ -1,5 +1,5 @@
-//! The behaviours that a hall promises, one function each. [`conformance!`](crate::conformance) makes a
-//! test of each function.
+//! The behaviours that a hall promises, one function each. [`conformance!`](crate::conformance) turns each
+//! function into a test.
 
 pub mod closing;
 pub mod crowd;

@@ -17,8 +17,8 @@ use crate::{
     tables::{Access, Tables},
 };
 
-/// Counts the remote references of the worst passage over all schedules, including those in which faults
-/// hit processes.
+/// Counts the remote references of the worst passage over all schedules, including those with mishaps, such
+/// as a killed process.
 ///
 /// # Errors
 /// Fails if the algorithm does not exist at this size or is too large to explore, or if the question is
@@ -43,8 +43,8 @@ fn run<const W: usize>(
         contention,
         initial,
         normal: Normal::of(machine, tables),
-        // A fault that hits one process may leave a state in which the passage of another process is
-        // more expensive.
+        // A mishap of one process may leave a state in which the passage of another process is more
+        // expensive.
         mishaps: tables.has_mishaps(),
         flags: SafetyFlags::default(),
         invariants: None,
@@ -72,7 +72,8 @@ fn run<const W: usize>(
     }
 }
 
-/// Returns the report for the case that the graph does not fit in memory.
+/// Returns a report without figures. It is used if the graph does not fit in memory, or if the
+/// exploration was stopped.
 fn nothing<const W: usize>(question: &Question, explored: &Explored<W>, begun: Instant) -> Report {
     let figure = |model| Figure {
         worst: Bound::Most(0),

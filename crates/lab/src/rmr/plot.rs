@@ -42,7 +42,7 @@ pub struct Series {
 pub struct Plot {
     /// The title, above the plot.
     pub title: String,
-    /// The caption below the plot, such as the rules of counting.
+    /// The caption below the plot, such as the counting rules.
     pub caption: String,
     /// The label of the horizontal axis.
     pub x_label: String,
@@ -72,11 +72,11 @@ impl fmt::Display for PlotError {
 
 impl std::error::Error for PlotError {}
 
-/// The size of a plot. It is narrow, with large letters, because a phone shows the plot at little more
+/// The size of a plot. It is narrow, with large text, because a phone shows the plot at little more
 /// than half this size.
 const SIZE: (u32, u32) = (620, 600);
 const TITLE_LINE: u32 = 26;
-/// Sizes of letters.
+/// Font sizes.
 const TITLE_FONT: u32 = 25;
 const TEXT_FONT: u32 = 19;
 const CAPTION_FONT: u32 = 17;

@@ -39,7 +39,7 @@ struct Litmus {
     vars: Vec<Var>,
 }
 
-/// A private state is the line plus 16 times the values read so far, in base 4.
+/// A private state is the line, plus 16 times the number whose base-4 digits are the values read so far.
 const READS: Local = 16;
 
 impl Litmus {
@@ -213,7 +213,7 @@ impl Memory for Buffered<'_> {
     }
 }
 
-/// Finds all reachable states without tables and packing.
+/// Finds all reachable states without tables or packing.
 fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     let n = machine.n();
     let mut memories = vec![Vec::new()];
@@ -248,8 +248,8 @@ fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     seen
 }
 
-/// Explores an algorithm with store buffers and passes the result to `then`. The buffers must not need a
-/// capacity.
+/// Explores an algorithm with store buffers and passes the result to `then`. No buffer may grow without
+/// bound.
 fn with_buffers<T>(
     id: &str,
     (n, k): (usize, usize),
@@ -332,11 +332,11 @@ fn sequentially_consistent_states_are_reachable_with_empty_buffers() {
 /// exclusion.
 type Verdict = (&'static str, (usize, usize), u64, Option<usize>);
 
-/// With plain stores, only the idealised queue is correct on x86. In the other algorithms, a process
-/// announces with a store that it waits. This store may still be in its buffer when the process reads X
-/// and enters. When the store reaches memory later, it admits another waiting process. So on real
-/// memory, stores are sequentially consistent. An algorithm that is not listed has the same states as a
-/// listed one, or too many states for a test.
+/// With plain stores, only the idealised queue (`am-fig2`) is correct on x86. In the other algorithms, a
+/// process announces with a store that it waits. This store may still be in its buffer when the process
+/// reads X and enters. When the store reaches memory later, it admits another waiting process. So when the
+/// algorithms run on atomics, their stores are sequentially consistent. An algorithm that is not listed has
+/// the same states as a listed one, or too many states for a test.
 const VERDICTS: &[Verdict] = &[
     ("am-fig2", (2, 1), 22, None),
     ("am-fig2", (3, 1), 98, None),

@@ -12,14 +12,14 @@ use rustix::process::Pid;
 
 use crate::{Signals, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
 
-/// How long the processes use the cell. This is longer than the damage takes.
+/// How long the processes use the cell. This is longer than `mutate::live` runs.
 const TIME: Duration = Duration::from_millis(200);
 const ROUNDS: u64 = 3;
 /// The time limit. A process on an idle machine needs less than a tenth of it.
 const SECONDS: u32 = 60;
 
-/// Checks that no process crashes, hangs or gets an error. Any bytes are a value. A queue may contain any items,
-/// but at most as many as it has room for.
+/// Checks that no process crashes, hangs or gets an error. Any bytes are a valid value of a cell. The queue may
+/// contain any items, but at most as many as it has room for.
 pub fn damaged_while_in_use() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
@@ -28,7 +28,7 @@ pub fn damaged_while_in_use() {
         in_a_process(|| drop(HallDir::at(dir).open_queue::<20>("queue").unwrap()));
         let users = (0..3).map(|_| process::fork(|| uses(dir, &signals)));
         let mut pids: Vec<Pid> = users.collect();
-        // With a damaged header, the queue could not be opened.
+        // The damage begins after this wait, because a queue with a damaged header cannot be opened.
         until("all processes have opened the cell", || signals.ready.load(SeqCst) == 3);
         pids.push(process::fork(|| {
             mutate::live(&dir.join("queue/value"), &mut Rng::with_seed(round));

@@ -1,8 +1,9 @@
 //! Deliberately wrong variants. The checker must reject each of them and name the violation.
 //!
-//! On some line, a variant sends a request that differs from the protocol's request, or draws another
-//! conclusion from the answer. A variant that watches too little also gets another fault
-//! (`ClusterModel::with_mishap`), which does not wake it.
+//! Most variants change lines of the protocol: such a line sends a different request, or draws a different conclusion
+//! from the answer. Some variants change what the manager does to the store (`ClusterModel::with_management`). The
+//! processes of [`idle`] and [`dreaming`] watch too few claims. So these variants also change the effect of a mishap
+//! (`ClusterModel::with_mishap`): it does not wake these processes.
 
 use super::{
     halls::halls_with_any_claims,
@@ -27,12 +28,12 @@ use State::At;
 /// A model with changed lines.
 pub type Wrong<C> = Changed<ClusterModel, C>;
 
-/// Changes lines of the model whose halls are those that the protocol allows.
+/// Changes lines of the model. Its halls are those that the protocol allows: no process has more than one claim.
 pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     Changed::new(ClusterModel::new(casts, n, k))
 }
 
-/// Changes lines of the model in which a process may have more than one claim.
+/// Changes lines of a model in whose halls a process may have more than one claim.
 pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     let casts = casts.into();
     let halls = halls_with_any_claims(casts, casts.members(n), k);
@@ -73,7 +74,7 @@ pub fn thorough(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// After the store has lost its history, slots are assigned at once, although a holder may be inside.
+/// After the store has lost its history, slots are assigned at once, although an old holder may still use one.
 pub fn hasty(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Wipe, n, k).with_management(Cast::Wipe, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -83,8 +84,8 @@ pub fn hasty(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// `reap` releases a slot as soon as its claim is gone, for example because the record of another machine says that
-/// it has been gone for long.
+/// `reap` releases a slot as soon as its claim is gone. A real hall would do this if, for example, it trusted another
+/// machine's record that the claim has been gone for long enough.
 pub fn eager(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Expiry | Cast::Reap, n, k).with_management(Cast::Reap, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -93,7 +94,7 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// Pairs another transaction with the protocol's conclusion from the answer.
+/// Pairs a changed transaction with the protocol's own function for the answer.
 const fn by(transact: Transact) -> (Transact, Answer) {
     (transact, Hall::answer)
 }
@@ -131,7 +132,7 @@ changed_lines! {
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
     }
 
-    /// X2 and X3 give away or free a slot that may have been lost.
+    /// X2 and X3 give away or free a slot that the process may have lost.
     Generous: |model, m, p| {
         At(line @ X2 { .. }) => model.line(m, p, line, by(give_what_was_mine)),
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_what_was_mine)),
@@ -229,7 +230,8 @@ fn give_what_was_mine(word: Word, argument: Word) -> Word {
 fn free_what_was_mine(word: Word, argument: Word) -> Word {
     let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| {
         if let X3 { slot, .. } = line {
-            // Treats the slot as the process's own slot in any state, unless others wait.
+            // Frees the slot as if it were assigned to `p`, whatever its state is. If the request does not free it,
+            // because others wait, the slot gets its old state back.
             let was = core::mem::replace(&mut hall.slots[slot], Slot::Given(p));
             hall.request(p, line);
             if hall.slots[slot] != Slot::Free {

@@ -7,17 +7,17 @@
 //! | `slot` | for each slot: free, or tagged with a process and the number on its card |
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
-//! | `link` | for each sleeping waiter: the process that it follows |
+//! | `link` | for each sleeping waiter: the process that it follows, just before it in the queue |
 //! | `followed` | for each process: whether a sleeping waiter may follow it |
 //! | `bell` | for each process: whether it was woken (its bell was rung) |
 //! | `life` | for each process: whether it is alive |
 //!
 //! - A tag is valid only while its number equals the number on its process's card. So one
-//!   compare-and-swap on the card of a dead process frees the slot that it had or was about to get (R1
-//!   to R4). Nothing else needs repair. At every moment, each slot has one process that is responsible
-//!   for it.
-//! - A process that arrives in a quiet hall tags the first free slot (E1 to E5). Otherwise it draws a
-//!   ticket and waits (E6 to E8).
+//!   compare-and-swap on the card of a dead process frees the slot that it had or was about to get. This
+//!   is a *rescue* (R1 to R4). Nothing else needs repair. At every moment, each slot has one process that
+//!   is responsible for it.
+//! - A process that arrives while nobody waits (`quiet` equals `next`) tags the first free slot (E1 to
+//!   E5). Otherwise it draws a ticket and waits (E6 to E8).
 //! - Three kinds of processes *serve*: a waiter, a process that has left while others wait, and a
 //!   process that has rescued another one. A serving process looks for the waiter with the lowest ticket
 //!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
@@ -25,21 +25,22 @@
 //!   late. The waiter's card decides which offer counts, and the other offers become void. A leaving
 //!   process gives one slot away, or wakes the first waiter and leaves the rest to it (S12, S15). Other
 //!   processes can make lines S8, S9 and S10 fail. A leaving process tries each of these lines once, so
-//!   that its exit section is bounded. It tries S10 twice if the waiter has gone to sleep, which happens once.
+//!   that its exit section is bounded. It tries S10 a second time, and never a third, if the first try
+//!   finds that the waiter has gone to sleep.
 //! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
 //!   process that gives it a slot rings, and then marks on the card that it has rung (S11, S14). If it dies
 //!   in between, the next serving process rings again (S4, S13).
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
-//! - Before a waiter sleeps, it starts to watch the process just before it in the queue. That process
-//!   wakes the waiter when it no longer waits itself (G2 to G5). The first waiter watches all processes
-//!   (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and sleeps (W8 to W10). So the first
-//!   waiter watches every process that may hold or free a slot, and a chain leads from it to each other
-//!   waiter.
+//! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
+//!   process. When the followed process no longer waits, it wakes its follower (G2 to G5). The first waiter
+//!   watches all processes (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and
+//!   sleeps (W8 to W10). So the first waiter watches every process that may hold or free a slot, and a
+//!   chain leads from it to each other waiter.
 //!
 //! I1: a void tag stays void, whatever is written later. So a process that has seen a void tag may
-//! remove it at any time. A process that tags a free slot makes it the slot of the tagged process alone.
+//! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
 //!
 //! - Exclusion and distinct slots: a slot has one tag, and a card chooses at most one slot.
 //! - FIFE (first in, first enabled): the doorway is lines E1 to E8. At S3, a process is eligible only if
@@ -49,7 +50,8 @@
 //!   that stops while it waits, or after it was given a slot, blocks at most that slot.
 //! - No wake-up is lost, although any process may die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
-//!   another process is woken when its chain ends: that process or the kernel wakes it.
+//!   another process is woken when that process no longer waits or dies: the process wakes the waiter
+//!   itself, or the kernel does.
 
 mod codecs;
 mod environment;

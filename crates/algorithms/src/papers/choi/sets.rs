@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_meant_sets_have_all_properties_but_lemma_1() {
+    fn the_corrected_sets_have_all_properties_except_lemma_1() {
         for k in 1..=MAX_K {
             let violated = violated(k, Form::Meant);
             assert!(violated.is_subset(&["Lemma 1"].into()), "k = {k}: {violated:?}");

@@ -1,4 +1,4 @@
-//! Shows the progress of a long computation on a terminal, and nothing in a pipe.
+//! Shows the progress of a long computation, if standard error is a terminal.
 
 use std::time::{Duration, Instant};
 
