@@ -110,10 +110,10 @@ changed_lines! {
         },
     }
 
-    /// The server takes the slot without looking whether a newcomer was faster.
+    /// The server grants the slot although a newcomer has taken it.
     NoLook: |_s, d, _p| {
-        At(Line::B6 { turn, terms, who, take, .. }) => {
-            d.word(Op::FetchAdd(-take));
+        At(Line::B6 { turn, terms, who, word, take }) => {
+            d.word(Op::CompareAndSwap { old: word, new: word - take });
             Goto(At(Line::S10 { turn, terms, who, take }))
         },
     }
