@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{After, Bits, FREE, Fair, Job, Policy, Pool, Stage, overtake},
+    halls::threads::{After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, overtake},
 };
 
 use crate::{
@@ -41,8 +41,11 @@ impl Hall {
         {
             return Some(take);
         }
-        let free = Op::Read.apply(&self.word) & FREE;
-        if deadline.is_now() && (M::BYPASSES || P::choose(free, 0, need).is_none()) {
+        let word = Op::Read.apply(&self.word);
+        // If the word is marked, nobody overtakes, and only a server takes slots. A server may still have slots for a
+        // caller that queues for a moment.
+        let refused = M::BYPASSES && word < MARK;
+        if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
             return None;
         }
         // The instruments report only callers that wait.

@@ -157,3 +157,22 @@ fn a_hall_that_pauses_lets_no_newcomer_overtake() {
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::Closed);
     }
 }
+
+/// After a hall was made smaller, it may still owe slots that are held. Other slots may be free nevertheless.
+#[test]
+fn a_caller_that_does_not_wait_gets_a_free_slot_of_a_hall_that_owes_slots() {
+    for hall in halls(4, 1) {
+        let mut held: Vec<_> = (0..4).map(|_| hall.acquire().unwrap()).collect();
+        let last = held.pop().unwrap();
+        drop(held);
+        hall.resize(3).unwrap();
+        assert_eq!((last.slot(), hall.available(), hall.waiting()), (3, 2, 0));
+        let passes = hall.try_acquire_many(2).unwrap();
+        assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
+        drop(passes);
+        let pass = hall.try_acquire().unwrap();
+        assert_eq!((pass.slot(), hall.available()), (0, 1));
+        drop((pass, last));
+        assert_all_slots_free(&hall);
+    }
+}
