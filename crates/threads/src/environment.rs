@@ -13,6 +13,7 @@ use hallpass_algorithms::{
 
 use crate::{
     hall::Hall,
+    mode::by_mode,
     parking::{Backoff, Deadline, Parker},
     sync,
     waiter::{Node, Queue},
@@ -153,6 +154,35 @@ impl<'a> NativeEnvironment<'a> {
         let old = unsafe { node.set_handle(handle) };
         self.work::<P, M>(Stage::Serve);
         drop(old);
+    }
+
+    /// Wakes tasks while this thread is in the queue, with the node `me`. Does nothing if this thread has a grant.
+    ///
+    /// A waker is foreign code that may call this hall, and may wait there until nobody serves. If this thread became
+    /// the server meanwhile (S19), the waker would wait for its own thread. So the node has no wake handle while
+    /// wakers run: then [`may_serve`](Environment::may_serve) is false. Nobody has to wake the thread either, because
+    /// it looks for its grant afterwards.
+    #[cold]
+    #[inline(never)]
+    fn wake_tasks<P: Pool, M: Policy>(&mut self, me: Waiter) {
+        while self.lock(Op::Set(HELD)) & HELD != 0 {
+            if self.grant(me, Op::Read) != 0 {
+                return; // this thread may be the server already
+            }
+            self.backoff.rest();
+        }
+        // SAFETY: the node is that of this caller, which waits, so it is alive. This caller is the server.
+        let handle = unsafe { me.as_ref().remove_handle() };
+        advance::<P, M, _>(self, me, Stage::Serve);
+        self.later.wake_all();
+        self.become_server();
+        if let Some(handle) = handle {
+            // SAFETY: as above.
+            let none = unsafe { me.as_ref().set_handle(handle) };
+            debug_assert!(none.is_none());
+        }
+        // If this admits tasks, the thread wakes them when it looks again.
+        advance::<P, M, _>(self, me, Stage::Serve);
     }
 
     /// Becomes the server, by line L5 of callers that give up or resize. The caller must then run a stage that ends
@@ -300,10 +330,14 @@ impl Environment for NativeEnvironment<'_> {
         }
     }
 
-    fn was_woken(&mut self, _: Waiter) -> bool {
+    fn was_woken(&mut self, me: Waiter) -> bool {
+        if self.later.is_empty() {
+            return self.parker.rest();
+        }
+        by_mode!(self.hall.mode, self.wake_tasks(me));
         // A waker is foreign code that may park, or block in another way. The waker may thus consume the wake-up of
         // this thread. So after it has run wakers, the thread looks for its grant again before it sleeps.
-        self.later.wake_all() || self.parker.rest()
+        true
     }
 
     fn may_wake_spuriously(&self) -> bool {

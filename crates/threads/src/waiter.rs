@@ -97,6 +97,15 @@ impl Node {
         }
     }
 
+    /// Removes the handle that wakes the owner, and returns it. Then nobody wakes the owner or makes it the server.
+    ///
+    /// # Safety
+    /// The caller is the server.
+    pub(crate) unsafe fn remove_handle(&self) -> Option<WakeHandle> {
+        // SAFETY: the caller's promise.
+        unsafe { self.links(|links| links.handle.take()) }
+    }
+
     /// Replaces the handle that wakes the owner. Returns the old handle. The caller must drop it only when it is no
     /// longer the server.
     ///

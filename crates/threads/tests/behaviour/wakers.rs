@@ -14,7 +14,13 @@ use std::{
 
 use hallpass_threads::{AcquireOwned, Hall};
 
-use crate::support::{Task, assert_all_slots_free, halls, queue, wait_until};
+use crate::support::{self, Task, assert_all_slots_free, queue, wait_until};
+
+/// Makes halls with `k` slots: fair ones, and ones with a limit on overtaking.
+fn halls(k: usize) -> Vec<Arc<Hall>> {
+    let bypass = |max| Arc::new(Hall::builder(k).bypass(8).max_slots(max).build().unwrap());
+    support::halls(k).into_iter().chain([32, 100].map(bypass)).collect()
+}
 
 /// A waker that owns a future of the same hall. This happens if a task owns its futures.
 struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
