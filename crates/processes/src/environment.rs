@@ -73,12 +73,25 @@ const MAX_SLEEP: Duration = Duration::from_secs(10);
 /// of all processes, and thousands of waiters would keep all cores busy with this.
 const MAX_SLEEP_PER_RECORD: Duration = Duration::from_millis(20);
 
-/// How many lines a passage may run without going to sleep. If it runs more, a program that does not follow the
-/// protocol has changed the words.
+/// How many lines a passage may run without progress. If it runs more, a program that does not follow the protocol
+/// has changed the words.
 const MAX_LINES: u32 = 10_000_000;
 
 /// How many lines a registration may run. It normally takes about ten lines.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
+
+/// Returns `true` if a passage that reaches this line has made progress.
+///
+/// - W8: the waiter has looked at everything once, and is about to sleep.
+/// - R3: the card of a dead process becomes vacant. This happens once for each dead process, because a waiter
+///   rescues only processes whose cards are not vacant, or that it watched before it slept.
+/// - S14: a sleeping waiter was given a slot. This happens once for each of its waits.
+///
+/// A look at all cards follows each rescue, so a passage that rescues many processes of a crowded hall runs many lines.
+/// Damaged content does not keep a passage running: every card becomes vacant, or is given a slot, at most once.
+fn is_progress(at: &NativeLine) -> bool {
+    matches!(at, Line::W8 { .. } | Line::R3 { .. } | Line::S14 { .. })
+}
 
 /// The lifelines that wake a sleeping waiter: its own, and those of the processes it watches.
 pub(crate) struct WakeSources {
@@ -147,8 +160,7 @@ impl NativeEnvironment<'_> {
                 Next::Enter(_) => unreachable!("a passage that waited leaves by line X2"),
                 Next::Leave => return End::Out,
             };
-            // At W8 the waiter has looked at everything once, and is about to sleep.
-            lines = if let Line::W8 { .. } = at { 0 } else { lines + 1 };
+            lines = if is_progress(&at) { 0 } else { lines + 1 };
             if lines > MAX_LINES {
                 return End::Lost;
             }
@@ -341,6 +353,8 @@ impl Environment for NativeEnvironment<'_> {
 
 #[cfg(test)]
 mod tests {
+    use hallpass_algorithms::halls::processes::{Card, Phase, waits_with};
+
     use super::*;
     use crate::{HallDir, registration::Registration};
 
@@ -371,5 +385,30 @@ mod tests {
             }
         }
         registration.unregister(hall);
+    }
+
+    /// The rescue of one dead waiter takes two lines for each record of the hall.
+    #[test]
+    fn a_waiter_behind_many_dead_waiters_of_a_crowded_hall_gets_its_slot() {
+        const RECORDS: usize = 16_000;
+        const DEAD: usize = 400;
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
+        let hall = &hall.handle.state;
+        let mut registration = Registration::new(hall).unwrap();
+        let (me, number) = (registration.record, registration.number);
+        hall.prepare_records(RECORDS).unwrap();
+        hall.file.records_used().store(RECORDS as i64, SeqCst);
+        for record in me + 1..=me + DEAD {
+            let ticket = hall.file.next().fetch_add(1, SeqCst);
+            let card = Card::new(Phase::Asleep, waits_with(ticket));
+            let id = hall.file.last_id().fetch_add(1, SeqCst) + 1;
+            drop(lifeline::create(hall.dir(), id).unwrap());
+            hall.file.owner(record).store(id, SeqCst);
+            hall.file.card(record).store(card.pack(), SeqCst);
+        }
+        let mut environment = registration.environment(hall, Patience::ENDLESS);
+        assert!(matches!(environment.run(Line::E1 { x: number }), End::In(0)));
+        assert!((me + 1..=me + DEAD).all(|record| hall.card(record).phase == Phase::Vacant));
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
-use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
+use hallpass_algorithms::halls::processes::{FREE, Line, PROCESSES_IN_TAG, Role, Tag};
 use rustix::io::Errno;
 
 use super::HallDir;
@@ -82,6 +82,10 @@ fn remove_all(path: &Path) -> std::io::Result<()> {
     }
 }
 
+/// The tag of the slots of a removed hall. No process has this index, so line S6 takes the slot for held by another
+/// process.
+const SEALED: Tag = Tag { process: PROCESSES_IN_TAG, number: 0 };
+
 /// A hall of which this process holds all slots, so that no other process can enter. Dropping this value frees the
 /// slots. If this process dies, the slots become free as after the death of any holder.
 ///
@@ -153,7 +157,14 @@ impl<'a> SeizedHall<'a> {
     }
 
     /// Ends without freeing the slots, because the hall is closed.
+    ///
+    /// When this process is unregistered, its tags become void. A newcomer that has read the size of the hall before
+    /// would free such a slot and take it. So this process first replaces its tags by one that is never void.
     fn keep_slots(mut self) {
+        let (file, tag) = (&self.hall.handle.state.file, self.tag());
+        for slot in 0..file.slots_ready() {
+            let _ = file.slot(slot).compare_exchange(tag, SEALED.pack(), SeqCst, SeqCst);
+        }
         if let Some(registration) = self.registration.take() {
             registration.unregister(&self.hall.handle.state);
         }
@@ -210,6 +221,35 @@ mod tests {
         while !matches!(at, Line::E6 { .. }) {
             match step(&mut newcomer, me, at) {
                 Next::Goto(line) => at = line,
+                _ => panic!("the newcomer holds slot 0 of the removed hall"),
+            }
+        }
+        registration.unregister(state);
+    }
+
+    /// A newcomer waits after the removal has checked that nobody does. It reads the remover's tag, and is then delayed
+    /// until the removal is over.
+    #[test]
+    fn a_removed_hall_admits_no_newcomer_that_read_the_tag_of_its_remover() {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
+        let state = &hall.handle.state;
+        let mut registration = Registration::new(state).unwrap();
+        let (me, x) = (registration.record, registration.number);
+        let mut seized = SeizedHall::new(&hall).unwrap();
+        let mut newcomer = registration.environment(state, Patience::NONE);
+        let mut at = Line::E1 { x };
+        while !matches!(at, Line::S7 { .. }) {
+            let Next::Goto(line) = step(&mut newcomer, me, at) else { panic!("it entered early") };
+            at = line;
+        }
+        hall.close();
+        seized.take_added();
+        seized.keep_slots();
+        loop {
+            match step(&mut newcomer, me, at) {
+                Next::Goto(line) => at = line,
+                Next::Leave => break,
                 _ => panic!("the newcomer holds slot 0 of the removed hall"),
             }
         }
