@@ -32,6 +32,20 @@ fn a_low_limit_on_open_files_is_named_in_the_error() {
 }
 
 #[test]
+fn a_command_that_takes_several_slots_fails_clearly_if_it_cannot_start_a_thread() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "2"], "x");
+    let mut run = halls.command("run", &["--take", "2", "x", "true"]);
+    // No address space is large enough for this stack.
+    let output = run.env("RUST_MIN_STACK", (1u64 << 50).to_string()).output().expect("it starts");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(said.starts_with("hallpass: cannot "), "{said}");
+    assert_eq!(halls.status("x")["waiting"], 0);
+    drop(holder);
+}
+
+#[test]
 fn help_that_cannot_be_written_is_an_error() {
     for (words, code) in [(&["run", "--help"][..], 125), (&["--help"], 2), (&["--version"], 2)] {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");

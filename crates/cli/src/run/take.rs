@@ -68,8 +68,22 @@ pub fn take<'a>(
     };
     thread::scope(|scope| {
         let mut requests: Vec<Request<'_, 'a>> = Vec::new();
+        let cancel_all = || cancels.iter().for_each(Cancel::cancel);
+        let mut without_thread = None;
         for cancel in cancels {
-            requests.push(scope.spawn(move || hall.acquire_unless(cancel, deadline)));
+            // Without one of its slots, the command does not need the others.
+            let request = move || {
+                hall.acquire_unless(cancel, deadline)
+                    .inspect_err(|_| cancels.iter().for_each(Cancel::cancel))
+            };
+            match thread::Builder::new().spawn_scoped(scope, request) {
+                Ok(request) => requests.push(request),
+                Err(error) => {
+                    without_thread = Some(error);
+                    cancel_all();
+                    break;
+                }
+            }
             // The loop also ends if a request got its slot at once, or has failed.
             while own_waiters(hall) + finished(&requests) < requests.len() {
                 thread::sleep(SOON);
@@ -79,20 +93,34 @@ pub fn take<'a>(
         // The hall may shrink during the wait. Then some requests would never get a slot.
         while finished(&requests) < requests.len() {
             if !hall.is_closed() && hall.slots() < cancels.len() {
-                cancels.iter().for_each(Cancel::cancel);
+                cancel_all();
                 break;
             }
             let first = requests.iter().position(|request| !request.is_finished());
             park_until_finished(&requests, first);
         }
-        let results = requests.into_iter().map(|request| {
-            // A panic in a request is a fault of hallpass. It continues in this thread.
-            request.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        let passes = results.collect::<Result<Vec<_>, _>>();
+        let passes = all_passes(requests);
+        if let Some(error) = without_thread {
+            return Err(NotTaken::System(error));
+        }
         check(hall, cancels.len())?;
         Ok(passes?)
     })
+}
+
+/// Waits for the end of all requests. Returns the first error that is not a cancelled wait, if there is one.
+fn all_passes<'a>(requests: Vec<Request<'_, 'a>>) -> Result<Vec<SharedPass<'a>>, Error> {
+    let mut all = Ok(Vec::new());
+    for request in requests {
+        // A panic in a request is a fault of hallpass. It continues in this thread.
+        let result = request.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (&mut all, result) {
+            (Ok(passes), Ok(pass)) => passes.push(pass),
+            (Ok(_) | Err(Error::NoPermits), Err(error)) => all = Err(error),
+            (Err(_), _) => {}
+        }
+    }
+    all
 }
 
 type Request<'scope, 'a> = ScopedJoinHandle<'scope, Result<SharedPass<'a>, Error>>;

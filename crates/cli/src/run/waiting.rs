@@ -13,7 +13,7 @@ use super::{
     Refusal,
     attendant::{Attendant, Interruption},
     descendants::parent_of,
-    environment,
+    environment, explained,
     take::{self, NotTaken},
 };
 use crate::{
@@ -133,7 +133,10 @@ fn refusal(hall: &SharedHall, count: usize, error: NotTaken) -> Refusal {
             hall.name()
         )),
         NotTaken::Hall(error) => error.into(),
-        NotTaken::System(error) => error.into(),
+        NotTaken::System(error) => {
+            let error = explained(&error);
+            Refusal::failure(format!("cannot wait for {count} slots: {error}"))
+        }
     }
 }
 
