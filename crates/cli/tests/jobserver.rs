@@ -8,8 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use common::{Halls, Running, eventually, state, text};
+use common::{Halls, Running, eventually, send, state, text};
 use hallpass_processes::HallDir;
+use rustix::process::Signal;
 
 /// Returns `true` if the program is installed.
 fn has(program: &str) -> bool {
@@ -120,6 +121,29 @@ fn a_killed_build_gives_its_slots_back() {
     build.kill_hallpass();
     eventually("make is killed", || state(make).is_none());
     eventually("the slots are free", || halls.is_free("m") && halls.status("m")["held"] == 0);
+}
+
+#[test]
+fn the_jobs_of_a_killed_make_are_killed_before_their_slots_are_free() {
+    if !has("make") {
+        return;
+    }
+    let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
+    let text = "all: a b\na b:\n\t@echo $$PPID $$$$; sleep 60; :\n";
+    fs::write(folder.path().join("Makefile"), text).expect("written");
+    let mut build = build(&halls, folder.path(), &["-k", "2", "m", "--", "make"]);
+    let mut jobs = Vec::new();
+    let mut make = 0;
+    for _ in 0..2 {
+        let line = build.line();
+        let (parent, job) = line.split_once(' ').expect("two numbers");
+        make = parent.parse().expect("a number");
+        jobs.push(job.parse().expect("a number"));
+    }
+    send(make, Signal::KILL);
+    assert_eq!(build.process.wait().expect("it ends").code(), Some(128 + 9));
+    assert!(jobs.iter().all(|job| state(*job).is_none()), "the jobs still run");
+    assert_eq!(halls.status("m")["held"], 0);
 }
 
 #[test]

@@ -188,15 +188,33 @@ fn with_on_kill_kill_grandchildren_are_killed_too() {
     eventually("the slot is free", || halls.is_free("x"));
 }
 
-#[test]
-fn with_on_kill_kill_the_death_of_the_warden_kills_all_too() {
-    let halls = Halls::new();
-    let (mut running, family) = start_family(&halls, &["--on-kill", "kill"]);
+/// Kills the warden, and waits until hallpass has failed.
+fn kill_warden(running: &mut Running) {
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid()));
     let children = children.expect("hallpass runs");
     let warden = children.split(' ').next().expect("a child").parse().expect("a number");
     send(warden, Signal::KILL);
     assert_eq!(running.process.wait().expect("it ends").code(), Some(125));
+}
+
+#[test]
+fn the_death_of_the_warden_leaves_the_slot_to_the_command() {
+    let halls = Halls::new();
+    for options in [&["--descendants"][..], &["--time-limit", "60"]] {
+        let (mut running, family) = start_family(&halls, options);
+        kill_warden(&mut running);
+        assert!(family.iter().all(|pid| state(*pid).is_some()), "{options:?}");
+        assert!(!halls.is_free("x"), "{options:?}");
+        family.iter().for_each(|pid| send(*pid, Signal::KILL));
+        eventually("the slot is free", || halls.is_free("x"));
+    }
+}
+
+#[test]
+fn with_on_kill_kill_the_death_of_the_warden_kills_all_too() {
+    let halls = Halls::new();
+    let (mut running, family) = start_family(&halls, &["--on-kill", "kill"]);
+    kill_warden(&mut running);
     for pid in family {
         eventually("the process is killed", || state(pid).is_none());
     }

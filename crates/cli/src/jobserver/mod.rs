@@ -116,7 +116,7 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     command.args(&words[1..]).envs(variables_of_slots(&args.name, &[pass.slot()], hall.slots()));
     command.envs(flags(hall.slots(), &shared.authority));
     let lifeline = low.replace_by(pass.lifeline())?;
-    let duties = Duties { kill_with_us: true, ..Duties::default() };
+    let duties = Duties { kill_with_us: true, kill_jobs: true, ..Duties::default() };
     let served = Server::start(hall.clone(), tokens, shared, command, lifeline, duties)
         .and_then(Server::serve);
     let ended = served.map_err(|failure| match failure {

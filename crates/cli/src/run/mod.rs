@@ -52,7 +52,7 @@ use crate::{
 
 /// Exit status: the slot was lost, and hallpass stopped the command before its end.
 const STOPPED: u8 = 123;
-/// Exit status: hallpass failed, and the command did not run. This status and the next two are the same as those of
+/// Exit status: hallpass failed. The command did not run, or hallpass can no longer supervise it. This status and the next two are the same as those of
 /// `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command exists but cannot be executed.
@@ -190,10 +190,15 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = run_command(run, lifelines, args.duties()).map_err(|failure| match failure {
-        Failure::NotStarted(error) => not_started(&command[0], &error),
-        Failure::Unsupervised(error) => error.into(),
-    })?;
+    let ended = match run_command(run, lifelines, args.duties()) {
+        Ok(ended) => ended,
+        Err(Failure::NotStarted(error)) => return Err(not_started(&command[0], &error)),
+        Err(Failure::Unsupervised(error)) => {
+            // The command may still run, so it keeps its slots.
+            passes.into_iter().for_each(SharedPass::leave_to_lifeline);
+            return Err(error.into());
+        }
+    };
     let (waited, ran) = (begun.duration_since(arrived), begun.elapsed());
     // The command has ended. If the hall was damaged in the meantime, hallpass still exits with its status.
     exit_on_truncated_file(ended.status());

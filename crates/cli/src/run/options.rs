@@ -36,7 +36,7 @@ exits with 123.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 123 if CMD was stopped before its end because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
---time-limit, 125 if hallpass itself failed and CMD did not run, 126 if CMD cannot be executed, 127 if CMD was not found.";
+--time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, 127 if CMD was not found.";
 
 /// Reads a number of slots. Whether a hall can have that number is checked later.
 pub fn parse_slots(text: &str) -> Result<usize, String> {
@@ -218,6 +218,7 @@ impl Args {
         let grace = self.grace.unwrap_or(GRACE);
         Duties {
             kill_with_us: self.on_kill == Some(OnKill::Kill),
+            kill_jobs: false,
             await_descendants: self.descendants,
             time_limit: self.time_limit.map(|limit| TimeLimit { limit, grace }),
         }

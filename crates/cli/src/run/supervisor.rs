@@ -28,7 +28,7 @@ use super::{
     group_probe::GroupProbe, inherited::InheritedLifeline, signal_settings::SignalSettings,
     waker::Waker,
 };
-use crate::signals::{Received, SignalFd, SignalSet, is_ignored, raise};
+use crate::signals::{Received, SignalFd, SignalSet, ignore, is_ignored, raise, set_default};
 
 /// The signals that are forwarded to the command.
 const FORWARDED: [Signal; 9] = [
@@ -235,8 +235,13 @@ impl Supervisor {
     }
 
     /// Stops catching signals after the command has ended. From now on, a signal acts on hallpass itself, which
-    /// may still wait for other processes.
+    /// may still wait for other processes. Earlier signals were for the command, and have no effect.
     pub fn relieve(&self) -> io::Result<()> {
+        for signal in FORWARDED.into_iter().filter(|signal| !is_ignored(*signal)) {
+            // While a signal is ignored, the kernel drops it even if it is pending.
+            ignore(signal)?;
+            set_default(signal)?;
+        }
         SignalSet::of(FORWARDED).unblock()
     }
 
@@ -345,4 +350,22 @@ fn stop(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
         SignalSet::of([signal]).block()?;
     }
     Ok(waker.map(|waker| waker.pid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command has ended, and its exit status is not yet reported. Ctrl-C comes a second time.
+    #[test]
+    fn a_relieved_supervisor_does_not_die_of_a_signal_that_was_for_the_command() {
+        let supervisor = CaughtSignals::catch().unwrap().supervise(getpid());
+        for signal in FORWARDED {
+            raise(signal).unwrap();
+        }
+        // If a signal acted on this process, it would kill or stop the test here.
+        supervisor.relieve().unwrap();
+        let mut file = [PollFd::new(&supervisor.signals, PollFlags::IN)];
+        assert_eq!(poll(&mut file, Some(&Timespec::default())), Ok(0), "a signal is pending");
+    }
 }

@@ -36,6 +36,8 @@ const SOON: Duration = Duration::from_millis(20);
 pub struct Duties {
     /// `--on-kill kill`: end all processes if hallpass is killed.
     pub kill_with_us: bool,
+    /// `hallpass jobserver`: end all processes if a signal kills the command.
+    pub kill_jobs: bool,
     /// `--descendants`: keep the slot until all processes have ended.
     pub await_descendants: bool,
     /// `--time-limit`: how long the command may run.
@@ -239,15 +241,17 @@ impl Warden {
         };
         let Warden { mut supervisor, duties, reporter, .. } = self;
         supervisor.end_probe();
-        if ended == Ended::TimedOut {
+        let is_killed = matches!(ended, Ended::Killed(_) | Ended::Interrupted);
+        if ended == Ended::TimedOut || (is_killed && duties.kill_jobs) {
             descendants::kill_all();
         }
         if duties.await_descendants {
             // If the other end is closed, nobody waits for the report.
-            let detached = detach(&supervisor);
+            let detached = detach();
             let _ = write(&reporter, &encode(Ok(ended)));
             drop(reporter);
-            if detached.is_ok() {
+            // Only now: until the report is written, a signal must not kill the warden.
+            if detached.and_then(|()| supervisor.relieve()).is_ok() {
                 await_children();
             }
         } else {
@@ -354,8 +358,7 @@ struct Woken {
 }
 
 /// Closes the standard streams, and leaves the terminal and the working directory. They belong to the command.
-fn detach(supervisor: &Supervisor) -> io::Result<()> {
-    supervisor.relieve()?;
+fn detach() -> io::Result<()> {
     setsid()?;
     let null = fs::File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
