@@ -61,6 +61,11 @@ fn a_make_uses_all_free_slots_and_not_more() {
     }
     let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
     makefile(folder.path(), 12);
+    // No job ends before four of them run at once.
+    let wait = "for i in $$(seq 300); do grep -q 4 counts && break; sleep 0.1; done";
+    let path = folder.path().join("Makefile");
+    let text = fs::read_to_string(&path).expect("read");
+    fs::write(&path, text.replace("sleep 0.1", wait)).expect("written");
     let (code, said) = finish(build(&halls, folder.path(), &["-k", "4", "m", "--", "make", "-j"]));
     assert_eq!(code, Some(0), "{said}");
     assert!(!said.contains("warning"), "{said}");

@@ -118,27 +118,34 @@ fn visible(variable: &str, devices: &[Device], outer: Option<&str>) -> Result<Ve
         let name = |device: &Device| device.uuid.clone().unwrap_or_else(|| device.index.clone());
         return Ok(devices.iter().map(name).collect());
     };
-    let is_device = |word: &&str| {
-        let has_uuid = |device: &Device| {
-            let uuid = device.uuid.as_ref();
-            word.len() > "GPU-".len() && uuid.is_some_and(|uuid| uuid.starts_with(word))
-        };
-        // This is a part of a device. The tool does not list parts.
-        word.starts_with("MIG-")
-            || devices.iter().any(|device| device.index == *word || has_uuid(device))
-    };
-    let words = outer.split(',').map(str::trim).take_while(is_device);
     let mut found: Vec<String> = Vec::new();
-    for word in words {
-        if found.iter().any(|known| known == word) {
+    let mut known = Vec::new();
+    for word in outer.split(',').map(str::trim) {
+        let Some(device) = named(devices, word) else { break };
+        if known.contains(&device) {
             return Err(format!("--gpus: {variable}={outer} names device {word} twice"));
         }
+        known.push(device);
         found.push(word.into());
     }
     match found.is_empty() {
         true => Err(format!("--gpus: {variable}={outer} names no device of this machine")),
         false => Ok(found),
     }
+}
+
+/// Returns a name of the device that `word` names, the same for all notations of the device.
+fn named<'a>(devices: &'a [Device], word: &'a str) -> Option<&'a str> {
+    if word.starts_with("MIG-") {
+        // This is a part of a device. The tool does not list parts.
+        return Some(word);
+    }
+    let has_uuid = |device: &Device| {
+        let uuid = device.uuid.as_ref();
+        word.len() > "GPU-".len() && uuid.is_some_and(|uuid| uuid.starts_with(word))
+    };
+    let device = devices.iter().find(|device| device.index == word || has_uuid(device))?;
+    Some(&device.index)
 }
 
 #[cfg(test)]
@@ -158,9 +165,13 @@ mod tests {
         assert_eq!(chosen(Some("GPU-bbbb, 0")).expect("two"), ["GPU-bbbb", "0"]);
         assert_eq!(chosen(Some("MIG-7/1/0")).expect("a part"), ["MIG-7/1/0"]);
         assert_eq!(chosen(Some("1,7,0")).expect("one"), ["1"], "7 ends the list");
-        for (outer, why) in
-            [("", "no device"), ("-1", "no device"), ("9", "no device"), ("1,1", "twice")]
-        {
+        for (outer, why) in [
+            ("", "no device"),
+            ("-1", "no device"),
+            ("9", "no device"),
+            ("1,1", "twice"),
+            ("1,GPU-bbbb", "twice"),
+        ] {
             let error = chosen(Some(outer)).expect_err(outer);
             assert!(error.contains(why) && error.contains("CUDA_VISIBLE_DEVICES="), "{error}");
         }

@@ -169,17 +169,19 @@ impl Supervisor {
 
     /// Waits until the command ends.
     pub fn wait(mut self) -> io::Result<Ended> {
-        self.probe_group_of_long_command()?;
         loop {
+            if self.probe.is_none() {
+                self.probe_group_of_long_command()?;
+            }
             if let Some(ended) = self.attend()? {
                 return Ok(ended);
             }
         }
     }
 
-    /// Waits for the first signal, and starts the group probe if no signal comes soon. For a short command, its
+    /// Waits for the next signal, and starts the group probe if no signal comes soon. For a short command, its
     /// end is the first signal.
-    pub fn probe_group_of_long_command(&mut self) -> io::Result<()> {
+    fn probe_group_of_long_command(&mut self) -> io::Result<()> {
         let mut file = [PollFd::new(&self.signals, PollFlags::IN)];
         let limit = Timespec::try_from(SHORT).map_err(io::Error::other)?;
         match poll(&mut file, Some(&limit)) {

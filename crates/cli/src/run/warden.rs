@@ -331,6 +331,8 @@ impl Warden {
                 ask_all_to_end();
             }
             Some(_) => {
+                // The probe is a descendant too. Once it is killed and reaped, another process may get its PID.
+                self.supervisor.end_probe();
                 descendants::kill_once();
                 self.kill_at = Some(now + SOON);
             }
