@@ -122,7 +122,7 @@ fn certificates_of_members_and_clients_are_verified() {
         }
         let failure = client(&server).txn(put("a", 0)).await.unwrap_err();
         assert!(
-            matches!(&failure, Failure::Unreachable(why) if why.contains("want TLS")),
+            matches!(&failure, Failure::Unreachable(why) if why.contains("need TLS")),
             "{failure:?}"
         );
     });
