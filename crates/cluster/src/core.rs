@@ -141,7 +141,12 @@ impl Core {
 
     /// Reads the hall, without a claim.
     pub(crate) async fn look(&self) -> Result<View, Error> {
-        let mut retry = self.retry(self.first_contact);
+        self.look_within(self.first_contact).await
+    }
+
+    /// Reads the hall, without a claim. Tolerates an unreachable cluster for `limit`.
+    pub(crate) async fn look_within(&self, limit: Duration) -> Result<View, Error> {
+        let mut retry = self.retry(limit);
         loop {
             match self.store.view(None).await {
                 Ok(view) => return Ok(self.note(view)),

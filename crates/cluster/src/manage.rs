@@ -60,15 +60,16 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     }
 }
 
-/// Raises the epoch of the hall, so that new tokens are larger than those that the store has lost.
-pub(crate) async fn raise_epoch(core: &Core) -> Result<View, Error> {
+/// Raises the epoch of the hall, so that new tokens are larger than those that the store has lost. Tolerates an
+/// unreachable cluster for `limit`.
+pub(crate) async fn raise_epoch(core: &Core, limit: Duration) -> Result<View, Error> {
     let epoch = core.epoch();
-    change_door(core, |door| Door { epoch: door.epoch.max(epoch), ..door }).await
+    change_door(core, limit, |door| Door { epoch: door.epoch.max(epoch), ..door }).await
 }
 
 /// Changes the number of slots, and gives new slots to waiters.
 pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
-    let mut view = change_door(core, |door| Door { slots, ..door }).await?;
+    let mut view = change_door(core, core.first_contact, |door| Door { slots, ..door }).await?;
     // Waiters would also take the new slots themselves, a moment later.
     while let (Some(to), Some(slot), None) =
         (view.first.clone(), view.free(), core.until_trusted(&view))
@@ -80,7 +81,7 @@ pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
 
 /// Closes the hall. Does nothing if the hall is closed or removed.
 pub(crate) async fn close(core: &Core) -> Result<(), Error> {
-    match change_door(core, |door| Door { closed: true, ..door }).await {
+    match change_door(core, core.first_contact, |door| Door { closed: true, ..door }).await {
         Ok(_) | Err(Error::Closed) => Ok(()),
         Err(error) => Err(error),
     }
@@ -108,7 +109,8 @@ pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
     Ok(status)
 }
 
-/// Frees the slots that are stale now, or gives them to waiters. Returns their number.
+/// Frees the slots that are stale now, or gives them to waiters. Returns the number of slots that were still stale
+/// when this call changed them.
 pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     let mut view = core.look().await?;
     // The next call handles claims that vanish from now on.
@@ -119,18 +121,22 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
         sleep(time).await;
     }
     let mut retry = core.retry(core.first_contact);
+    let mut reaped = 0;
     for &(slot, token) in &found {
+        let mut asked = false;
         loop {
             view = core.look().await?;
             if assignments(&view).all(|assignment| assignment != (slot, token)) {
+                reaped += usize::from(asked); // otherwise another caller was first
                 break;
             }
+            asked = true;
             if let Err(error) = hand_over_stale(core, slot, &view).await {
                 retry.after(error).await?;
             }
         }
     }
-    Ok(found.len())
+    Ok(reaped)
 }
 
 /// Takes a slot away from its holder at once, and wakes the waiters.
@@ -223,10 +229,14 @@ async fn ask(core: &Core, ask: Ask<Waiter>, was: &View) -> Result<View, Error> {
     }
 }
 
-/// Changes the door of a hall that is open.
-async fn change_door(core: &Core, change: impl Fn(Door) -> Door) -> Result<View, Error> {
-    let mut view = core.look().await?;
-    let mut retry = core.retry(core.first_contact);
+/// Changes the door of a hall that is open. Tolerates an unreachable cluster for `limit`.
+async fn change_door(
+    core: &Core,
+    limit: Duration,
+    change: impl Fn(Door) -> Door,
+) -> Result<View, Error> {
+    let mut view = core.look_within(limit).await?;
+    let mut retry = core.retry(limit);
     loop {
         let Some(SeenDoor { door, modified, .. }) = view.door.filter(|seen| !seen.door.closed)
         else {

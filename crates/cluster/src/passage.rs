@@ -154,11 +154,13 @@ impl Passage {
         }
     }
 
-    /// Returns the slot and the token of this passage, if the claim is valid for long enough.
+    /// Returns the slot and the token of this passage, if the claim is valid for long enough. Fails if the caller
+    /// gives up first.
     async fn certify(&mut self) -> Result<Option<(usize, u64)>, Error> {
-        if self.claim.valid_for() < self.core.ttl / 2 {
-            self.limit = self.core.first_contact;
-            self.ask_to_the_end(Ask::Look).await?;
+        if self.claim.valid_for() < self.core.ttl / 2 && self.ask(Ask::Look).await?.is_none() {
+            // The end of this passage gives the slot to the next claim.
+            self.claim.uncertain.store(true, Relaxed);
+            return Err(self.reason_to_give_up());
         }
         match self.claim.health() {
             Health { own: OwnClaim::Inside { slot, token, .. }, lost: None, .. } => {
@@ -178,12 +180,15 @@ impl Passage {
             }
         }
         if self.view.door.is_some_and(|seen| seen.door.epoch < self.core.epoch()) {
-            self.view = manage::raise_epoch(&self.core).await?;
+            self.view = tokio::select! {
+                view = manage::raise_epoch(&self.core, self.limit) => view?,
+                () = resolved(&mut self.given_up) => return Ok(false),
+            };
         }
         Ok(true)
     }
 
-    /// Replaces a claim that is gone by a new one.
+    /// Replaces a claim that is gone by a new one. Fails if the caller gives up first.
     async fn replace_claim(&mut self) -> Result<(), Error> {
         self.keeper.abort();
         let lost_history = self.claim.health().lost == Some(Loss::HistoryLost);
@@ -192,10 +197,22 @@ impl Passage {
             self.claim.enter_stage(Stage::Done);
             retire(&self.core, &self.claim, true);
         }
-        self.claim = self.core.new_claim(self.limit).await?;
+        self.claim = tokio::select! {
+            claim = self.core.new_claim(self.limit) => claim?,
+            () = resolved(&mut self.given_up) => {
+                // The lease of the old claim may be gone, so it must not become a spare lease.
+                self.claim.uncertain.store(true, Relaxed);
+                return Err(self.reason_to_give_up());
+            }
+        };
         self.keeper = self.core.keep(&self.claim);
         self.waiting_room = WaitingRoom::default();
         Ok(())
+    }
+
+    /// Returns the error for a caller that gives up.
+    fn reason_to_give_up(&self) -> Error {
+        self.core.current_error().unwrap_or(Error::NoPermits)
     }
 
     /// Runs the exit section.

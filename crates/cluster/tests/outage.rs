@@ -213,6 +213,32 @@ fn a_holder_outlives_a_cluster_without_space() {
     });
 }
 
+/// A waiter whose claim is gone needs a new lease, which a member without space refuses.
+#[test]
+fn a_waiter_that_needs_a_new_claim_gives_up_in_time_without_space() {
+    let Some(()) = etcd() else { return };
+    let flags = ["--quota-backend-bytes=1000000"];
+    let cluster = EtcdCluster::start_with(1, Storage::Memory, &flags);
+    let hall = connect(&cluster).open("gpu", 1).expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| hall.try_acquire_for(Duration::from_secs(8)));
+        await_queue(&hall, 1);
+        fill(&cluster);
+        let lease = first_lease(&cluster, "queue").expect("the waiter has a claim");
+        etcdctl(&cluster, &["lease", "revoke", &lease]);
+        let begun = Instant::now();
+        while !waiter.is_finished() && begun.elapsed() < Duration::from_secs(40) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let in_time = waiter.is_finished();
+        make_space(&cluster);
+        pass.release().expect("the pass is valid");
+        let result = waiter.join().expect("the thread does not panic");
+        assert!(in_time && result.is_err(), "the waiter does not give up: {result:?}");
+    });
+}
+
 /// Writes more than the cluster has space for. This needs several writes at once, because a member compares the
 /// quota with an older size of its data.
 fn fill(cluster: &EtcdCluster) {
@@ -259,11 +285,11 @@ fn a_holder_whose_lease_ended_keeps_its_slot() {
     let mut revoked = String::new();
     // Do this twice. The time that other processes counted after the first revocation must not count for the second.
     for _ in 0..2 {
-        eventually(|| lease_of_holder(&cluster).is_some_and(|lease| lease != revoked));
-        revoked = lease_of_holder(&cluster).expect("the holder has a claim");
+        eventually(|| first_lease(&cluster, "inside").is_some_and(|lease| lease != revoked));
+        revoked = first_lease(&cluster, "inside").expect("the holder has a claim");
         etcdctl(&cluster, &["lease", "revoke", &revoked]);
     }
-    eventually(|| lease_of_holder(&cluster).is_some_and(|lease| lease != revoked));
+    eventually(|| first_lease(&cluster, "inside").is_some_and(|lease| lease != revoked));
     let token = near.status().expect("reachable").holders[0].token;
     assert_eq!(token, Some(pass.token()), "it is still the same pass");
     stay(std::slice::from_ref(&pass), ttl.mul_f64(1.5));
@@ -271,9 +297,10 @@ fn a_holder_whose_lease_ended_keeps_its_slot() {
     assert_eq!(near.available().expect("reachable"), 1);
 }
 
-/// Returns the lease of the only holder's claim; `None` if it has no claim.
-fn lease_of_holder(cluster: &EtcdCluster) -> Option<String> {
-    let words = ["get", "--prefix", "/hallpass/gpu/inside/", "--write-out", "json"];
+/// Returns the lease of the first claim in this part of the hall; `None` if there is no claim.
+fn first_lease(cluster: &EtcdCluster, part: &str) -> Option<String> {
+    let prefix = format!("/hallpass/gpu/{part}/");
+    let words = ["get", "--prefix", &prefix, "--write-out", "json"];
     let found = cluster.etcdctl(&words).output().expect("it runs").stdout;
     let found: serde_json::Value = serde_json::from_slice(&found).expect("JSON");
     Some(format!("{:x}", found["kvs"][0]["lease"].as_i64()?))

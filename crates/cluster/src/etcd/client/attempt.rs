@@ -90,7 +90,7 @@ impl Client {
                 })
             }
             answer => {
-                members.heard(line.turn);
+                members.heard();
                 answer
             }
         }

@@ -40,7 +40,7 @@ struct Current {
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
-    /// The members whose certificate was bad at the last connection.
+    /// The members whose certificate was bad since a member last answered.
     bad_certificates: HashSet<usize>,
 }
 
@@ -116,11 +116,12 @@ impl Members {
         current.bad_certificates.len() == self.order.len()
     }
 
-    /// Notes that a member has answered, so the TLS options are right.
-    pub(super) fn heard(&self, turn: u64) {
+    /// Notes that a member has answered, so the TLS options are right. If all members reject the client later, each of
+    /// them does so anew.
+    pub(super) fn heard(&self) {
         // ORDERING: Relaxed, because it only affects the text of a message.
         self.heard.store(true, Relaxed);
-        self.lock().bad_certificates.remove(&self.member(turn));
+        self.lock().bad_certificates.clear();
     }
 
     /// Explains why a member could not be reached. A member that closes the connection gives no reason. In this case,
