@@ -49,8 +49,9 @@ impl Builder {
     ///
     /// - Every caller counts as a newcomer until it joins the queue. It may be a thread or a task, may call
     ///   `acquire` or `try_acquire`, and may ask for one slot or for several at once.
-    /// - A task that waits for one slot gets it as soon as it is free, as in a fair hall. Newcomers overtake
-    ///   threads that sleep, and callers that wait for several slots.
+    /// - A task that is first in the queue and waits for one slot gets it as soon as it is free, as in a fair hall.
+    ///   If the first waiter is a thread that sleeps, or waits for several slots, newcomers may overtake it and all
+    ///   waiters behind it.
     /// - Waiters get slots in the order of their arrival.
     ///
     /// ```

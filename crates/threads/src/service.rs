@@ -39,7 +39,8 @@ impl Acquirer {
     /// Polls for a pass. If no slot is free yet, the acquirer keeps its position in the queue until the next call.
     /// When its turn comes, it wakes the task that called this function last.
     ///
-    /// A call that finds a slot free does not allocate.
+    /// A call that finds a slot free does not allocate, and does not use up the budget of a tokio task. A loop that
+    /// takes slots in this way, and never waits, must yield by itself.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is closed.

@@ -112,11 +112,13 @@ pub fn table(report: &Report) -> String {
 }
 
 fn line(work: String, contestant: &str, bars: &[Bar], figures: &Figures) -> [String; 8] {
-    let met = bars.iter().map(|bar| bar.is_met(figures)).reduce(|one, other| Some(one? && other?));
-    let met = match met.flatten() {
-        Some(true) => "yes",
-        Some(false) => "NO",
-        None => "-",
+    let met: Vec<_> = bars.iter().map(|bar| bar.is_met(figures)).collect();
+    let met = if met.contains(&Some(false)) {
+        "NO"
+    } else if met.contains(&None) {
+        "-"
+    } else {
+        "yes"
     };
     let number = |number: Option<f64>| number.map_or("-".into(), short);
     let words = bars.iter().map(|bar| bar.words()).collect::<Vec<_>>().join(", ");

@@ -45,8 +45,8 @@
 //!   of a process stops while the others run. One process, however, can be killed at any time, so the
 //!   hall for processes has another algorithm ([`processes`](super::processes)).
 //!
-//! A request for several slots waits in the same queue, and no caller overtakes it. While the head needs
-//! more slots than are free, slots that become free stay free for the head.
+//! A request for several slots waits in the same queue. In a fair hall, no caller overtakes it: while the head
+//! needs more slots than are free, slots that become free stay free for the head.
 //!
 //! In a *barging* hall, line L1 does not check whether there are waiters. Instead of granting slots, the
 //! server makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`). There is one
