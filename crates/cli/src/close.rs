@@ -2,7 +2,8 @@
 
 use std::{
     process::ExitCode,
-    thread,
+    sync::Arc,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -49,26 +50,46 @@ pub fn close(args: CloseArgs) -> Result<ExitCode, Error> {
 }
 
 pub fn drain(args: DrainArgs) -> Result<ExitCode, Error> {
-    let halls = args.location.open()?;
+    let halls = Arc::new(args.location.open()?);
+    let mut reaper = Reaper { halls: halls.clone(), name: args.name.clone(), running: None };
     let until = args.wait.and_then(|time| Instant::now().checked_add(time));
     halls.close(&args.name)?;
-    while let Some(holders) = holders(&halls, &args.name)? {
+    loop {
+        let view = halls.look(&args.name, &mut Users::default())?;
+        let holders = view.status.holders.len();
+        if holders == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if view.held() == 0 {
+            reaper.run()?;
+        }
         if until.is_some_and(|until| Instant::now() >= until) {
             say(format_args!("{}: slots are still held: {holders}", printable(&args.name)));
             return Ok(ExitCode::from(TIMED_OUT));
         }
         thread::sleep(EVERY);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the number of holders; `None` if there are none. Frees the slots of vanished holders, which no waiter does
-/// in a closed hall.
-fn holders(halls: &Halls, name: &str) -> Result<Option<usize>, Error> {
-    let view = halls.look(name, &mut Users::default())?;
-    let holders = view.status.holders.len();
-    if holders > 0 && view.held() == 0 {
-        halls.reap(name)?;
+/// Frees the slots of vanished holders, which no waiter does in a closed hall. On a cluster this can take as long as
+/// the ttl of the hall, so it happens on a thread of its own.
+struct Reaper {
+    halls: Arc<Halls>,
+    name: String,
+    running: Option<JoinHandle<Result<usize, Error>>>,
+}
+
+impl Reaper {
+    /// Starts to free slots, if this is not under way. Returns the error of the last time.
+    fn run(&mut self) -> Result<(), Error> {
+        if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+            return Ok(());
+        }
+        if let Some(Ok(result)) = self.running.take().map(JoinHandle::join) {
+            result?;
+        }
+        let (halls, name) = (self.halls.clone(), self.name.clone());
+        self.running = Some(thread::spawn(move || halls.reap(&name)));
+        Ok(())
     }
-    Ok(Some(holders).filter(|holders| *holders > 0))
 }

@@ -1,6 +1,6 @@
 //! `hallpass metrics`: the state of halls in the text format of Prometheus.
 
-use std::process::ExitCode;
+use std::{collections::HashSet, process::ExitCode};
 
 use clap::Args as ClapArgs;
 use hallpass_common::Participant;
@@ -44,7 +44,9 @@ const GAUGES: [Gauge; 7] = [
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let halls = args.location.open()?;
-    let names = halls::chosen(&halls, args.names)?;
+    let mut names = halls::chosen(&halls, args.names)?;
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(name.clone())); // Prometheus rejects a series that comes twice
     let mut errors = ErrorReport::default();
     let mut seen = Vec::new();
     for (name, hall) in halls::look(&halls, names, &mut Users::default()) {

@@ -249,6 +249,9 @@ fn a_drained_hall_is_closed_and_empty() {
     let waiter = halls.start(&["x", "true"]);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     let metrics = halls.prints("metrics", &["x"]);
+    assert_eq!(metrics.matches("hallpass_waiting{").count(), 1, "{metrics}");
+    let twice = halls.prints("metrics", &["x", "x"]);
+    assert_eq!(twice.matches("hallpass_waiting{").count(), 1, "{twice}");
     for line in ["hallpass_waiting{hall=\"x\"} 1", "hallpass_closed{hall=\"x\"} 0"] {
         assert!(metrics.lines().any(|other| other == line), "{metrics}");
     }
