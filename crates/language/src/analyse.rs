@@ -10,6 +10,7 @@ use crate::{
     program::{FAULT_VARIABLE, MOST_PRIVATE},
     syntax::{Decl, Expr, Item, Name, Promise, Range, Start, Stmt, Tree, Type},
     token::Span,
+    watch,
 };
 
 /// Compiles a syntax tree. Also returns warnings.
@@ -270,9 +271,21 @@ impl Analysis<'_> {
                 _ => {}
             }
         }
-        code.live = flow::live(&instrs, name_variable);
+        self.check_name(&instrs, &spans, name_variable);
         code.instrs = instrs;
         code.name_variable = name_variable;
+    }
+
+    /// Refuses local lines after `critical naming s` that assign to s: a process executes them when it enters.
+    fn check_name(&mut self, instrs: &[Instr], spans: &[Span], name_variable: Option<usize>) {
+        for at in flow::after_critical(instrs) {
+            if matches!(instrs[at], Instr::Assign(index, _) if Some(index) == name_variable) {
+                let message = "this changes the name of a process that is in its critical section";
+                self.names.error(Diagnostic::new(spans[at].clone(), message).helping(
+                    "change the name only after the first labelled line of the exit section",
+                ));
+            }
+        }
     }
 
     fn warn_unreachable(&mut self, instrs: &[Instr], spans: &[Span]) {
@@ -306,6 +319,8 @@ impl Analysis<'_> {
             let ex = self.names.local(condition, Sort::Bool, Context::Invariant);
             code.invariants.push((intern(&name.text), ex));
         }
+        let watched = watch::watched(&code.instrs, &code.invariants);
+        code.live = flow::live(&code.instrs, code.name_variable, &watched);
     }
 
     fn promise(&mut self, promise: &Promise, promises: &mut Promises) {

@@ -125,6 +125,43 @@ pub enum Ex {
     Builtin(Builtin, Vec<Ex>),
 }
 
+impl Ex {
+    /// Calls `each` with this expression and every part of it.
+    pub fn visit(&self, each: &mut dyn FnMut(&Ex)) {
+        each(self);
+        match self {
+            Ex::Set(list) | Ex::Shared(_, list) | Ex::Call(_, list) | Ex::Builtin(_, list) => {
+                list.iter().for_each(|ex| ex.visit(each));
+            }
+            Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => ex.visit(each),
+            Ex::Binary(_, a, b) => {
+                a.visit(each);
+                b.visit(each);
+            }
+            Ex::If(parts) => parts.iter().for_each(|ex| ex.visit(each)),
+            Ex::Each(_, over, body) => {
+                match &**over {
+                    Over::Between(lo, hi) => {
+                        lo.visit(each);
+                        hi.visit(each);
+                    }
+                    Over::Set(set) => set.visit(each),
+                }
+                body.visit(each);
+            }
+            Ex::Number(_)
+            | Ex::N
+            | Ex::K
+            | Ex::Me
+            | Ex::Constant(_)
+            | Ex::Private(_)
+            | Ex::Found
+            | Ex::Bound(_)
+            | Ex::Everyone => {}
+        }
+    }
+}
+
 /// The kind of an access to a shared variable.
 #[derive(Clone, Debug)]
 pub enum Touch {

@@ -1,6 +1,6 @@
 //! Reachability and liveness over the instructions of a passage.
 
-use crate::code::{Ex, Instr, Over, Touch};
+use crate::code::{Ex, Instr, Touch};
 
 fn successors(instrs: &[Instr], at: usize) -> Vec<usize> {
     match &instrs[at] {
@@ -24,8 +24,8 @@ pub fn reachable(instrs: &[Instr]) -> Vec<bool> {
 }
 
 /// Returns for each instruction the private variables whose values may still be used, as bits. `name` is used in
-/// the critical section.
-pub fn live(instrs: &[Instr], name: Option<usize>) -> Vec<u32> {
+/// the critical section. `watched` are the variables that invariants look at, for each instruction.
+pub fn live(instrs: &[Instr], name: Option<usize>, watched: &[u32]) -> Vec<u32> {
     let mut live = vec![0u32; instrs.len()];
     let name = name.map_or(0, |index| 1 << index);
     let mut changed = true;
@@ -49,6 +49,7 @@ pub fn live(instrs: &[Instr], name: Option<usize>) -> Vec<u32> {
                 Instr::Enter => after | name,
                 Instr::Jump(_) | Instr::Leave => after,
             };
+            let set = set | watched[at];
             if set != live[at] {
                 live[at] = set;
                 changed = true;
@@ -61,16 +62,25 @@ pub fn live(instrs: &[Instr], name: Option<usize>) -> Vec<u32> {
 
 /// Keeps the name in the state in which a process stands in its critical section: the first line after it.
 fn keep_name(instrs: &[Instr], name: u32, live: &mut [u32]) {
-    let Some(enter) = instrs.iter().position(|instr| matches!(instr, Instr::Enter)) else { return };
-    let (mut todo, mut seen) = (vec![enter + 1], vec![false; instrs.len()]);
+    after_critical(instrs).into_iter().for_each(|at| live[at] |= name);
+}
+
+/// Returns the instructions after `critical` up to the first lines, with these. A process in its critical section has
+/// executed the local ones already.
+pub fn after_critical(instrs: &[Instr]) -> Vec<usize> {
+    let Some(enter) = instrs.iter().position(|instr| matches!(instr, Instr::Enter)) else {
+        return vec![];
+    };
+    let (mut todo, mut seen) = (vec![enter + 1], vec![]);
     while let Some(at) = todo.pop() {
-        if at < instrs.len() && !std::mem::replace(&mut seen[at], true) {
-            live[at] |= name;
+        if at < instrs.len() && !seen.contains(&at) {
+            seen.push(at);
             if !matches!(instrs[at], Instr::Access(_) | Instr::Leave) {
                 todo.extend(successors(instrs, at));
             }
         }
     }
+    seen
 }
 
 fn all(list: &[Ex]) -> u32 {
@@ -79,26 +89,11 @@ fn all(list: &[Ex]) -> u32 {
 
 /// Returns the private variables that an expression uses, as bits.
 fn used(ex: &Ex) -> u32 {
-    match ex {
-        Ex::Private(index) => 1 << index,
-        Ex::Set(list) | Ex::Shared(_, list) | Ex::Call(_, list) | Ex::Builtin(_, list) => all(list),
-        Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => used(ex),
-        Ex::Binary(_, a, b) => used(a) | used(b),
-        Ex::If(parts) => all(&parts[..]),
-        Ex::Each(_, over, body) => {
-            used(body)
-                | match &**over {
-                    Over::Between(lo, hi) => used(lo) | used(hi),
-                    Over::Set(set) => used(set),
-                }
+    let mut set = 0;
+    ex.visit(&mut |part| {
+        if let Ex::Private(index) = part {
+            set |= 1 << index;
         }
-        Ex::Number(_)
-        | Ex::N
-        | Ex::K
-        | Ex::Me
-        | Ex::Constant(_)
-        | Ex::Found
-        | Ex::Bound(_)
-        | Ex::Everyone => 0,
-    }
+    });
+    set
 }

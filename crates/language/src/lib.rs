@@ -46,6 +46,7 @@ mod names;
 pub mod program;
 mod syntax;
 mod token;
+mod watch;
 
 use std::{fmt, sync::Arc, thread};
 

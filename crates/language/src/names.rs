@@ -3,6 +3,7 @@
 use crate::{
     code::{Access, Binary, Builtin, Each, Ex, Kind, Over, Place, Sort, Touch, Variable},
     diagnostic::{Diagnostic, suggestion},
+    program::FAULT_VARIABLE,
     syntax::{Expr, ExprKind, Name, Range},
     token::Span,
 };
@@ -203,9 +204,11 @@ impl Names {
                         Over::Set(Ex::Everyone)
                     }
                 };
+                let before = uses.len();
                 self.bound.push((name.text.clone(), Sort::Number));
                 let body = self.expect(body, Sort::Bool, context, uses);
                 self.bound.pop();
+                self.refuse_repeated(name, uses.split_off(before), uses);
                 let (kind, sort) = match *kind {
                     "exists" => (Each::Exists, Sort::Bool),
                     "all" => (Each::All, Sort::Bool),
@@ -213,6 +216,28 @@ impl Names {
                 };
                 (Ex::Each(kind, Box::new(over), Box::new(body)), sort)
             }
+        }
+    }
+
+    /// Reports accesses that a quantifier would make once for each value of its variable. Moves the others to `uses`.
+    fn refuse_repeated(&mut self, name: &Name, body: Vec<Use>, uses: &mut Vec<Use>) {
+        let bound = self.bound.len();
+        for used in body {
+            let mut repeated = !matches!(used.access.touch, Touch::Read);
+            for index in &used.access.indices {
+                index.visit(&mut |part| {
+                    repeated |= matches!(part, Ex::Bound(index) if *index >= bound);
+                });
+            }
+            if !repeated {
+                uses.push(used);
+                continue;
+            }
+            let message = format!("this {} `{}` once for each {}", used.verb, used.name, name.text);
+            self.error(
+                Diagnostic::new(used.span, message)
+                    .helping("a line makes one access: use a `for` loop with a labelled line"),
+            );
         }
     }
 
@@ -645,6 +670,23 @@ impl Names {
 
     /// Returns the number of a private variable, and declares it if it is new.
     pub fn loop_variable(&mut self, name: &Name) -> Option<usize> {
+        let text = name.text.as_str();
+        let shared = self.shared.iter().find(|variable| variable.name == text);
+        if shared.is_some()
+            || matches!(text, "n" | "k" | "me" | "others" | FAULT_VARIABLE)
+            || self.constants.iter().any(|constant| constant == text)
+        {
+            let message =
+                format!("`{text}` is declared already: choose another name for the loop variable");
+            let mut diagnostic = Diagnostic::new(name.span.clone(), message);
+            if let Some(shared) = shared {
+                diagnostic = diagnostic
+                    .pointing(name.span.clone(), "used here")
+                    .pointing(shared.span.clone(), "declared here");
+            }
+            self.error(diagnostic);
+            return None;
+        }
         if let Some(index) = self.private.iter().position(|variable| variable.name == name.text) {
             if self.private[index].kind.sort() != Sort::Number {
                 let message = format!("a loop counts with numbers, and `{}` is none", name.text);

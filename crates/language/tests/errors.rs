@@ -211,3 +211,63 @@ fn an_expression_that_is_too_deep_is_an_error() {
     let errors = File::parse("test.kx", &source).expect_err("it is too deep");
     assert!(errors.diagnostics[0].message.contains("levels deep"), "{errors}");
 }
+
+#[test]
+fn a_loop_variable_hides_no_other_name() {
+    for name in ["n", "k", "me", "others", "x", "flag", "most"] {
+        let found = errors(
+            &format!("constant most = 2\n{SHARED}"),
+            &format!("for {name} in 0..n-1 do\n1: v := turn\nend\ncritical"),
+        );
+        says(
+            &found[0],
+            &format!("`{name}` is declared already: choose another name for the loop variable"),
+            "",
+        );
+    }
+    let private = format!(
+        "algorithm test\n{SHARED}\npassage\nfor v in 0..1 do\n1: x := v\nend\ncritical\nend"
+    );
+    assert!(File::parse("test.kx", &private).is_ok(), "a loop may use a private variable");
+}
+
+#[test]
+fn the_name_stays_while_a_process_is_in_its_critical_section() {
+    for lines in ["v := 0", "if k = 1 then v := 0 end", "for v in 0..1 do skip end"] {
+        let found = errors(SHARED, &format!("1: v := x\ncritical naming v\n{lines}\n2: x := 0"));
+        says(
+            &found[0],
+            "changes the name of a process",
+            "change the name only after the first labelled line of the exit section",
+        );
+    }
+    let later = format!(
+        "algorithm test\n{SHARED}\npassage\n1: v := x\ncritical naming v\n2: x := 0\nv := 0\n3: x := v\nend"
+    );
+    assert!(File::parse("test.kx", &later).is_ok());
+}
+
+#[test]
+fn a_quantifier_reads_no_array() {
+    for condition in [
+        "not (exists p in others : flag[p])",
+        "all p in process : exists q in process : flag[p]",
+        "size({p in process : flag[p]}) = 0",
+    ] {
+        let found = errors(SHARED, &format!("1: await {condition}\ncritical"));
+        says(
+            &found[0],
+            "this reads `flag` once for each p",
+            "use a `for` loop with a labelled line",
+        );
+    }
+    says(
+        &errors(SHARED, "1: await exists p in others : test_and_set(flag[me])\ncritical")[0],
+        "this changes `flag` once for each p",
+        "`for` loop",
+    );
+    let once = format!(
+        "algorithm test\n{SHARED}\npassage\n1: await exists p in others : turn = p\ncritical\nend"
+    );
+    assert!(File::parse("test.kx", &once).is_ok(), "one read is enough");
+}

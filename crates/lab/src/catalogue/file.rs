@@ -10,7 +10,10 @@ use hallpass_algorithms::{
     papers::anderson_moir::Named,
     registry::{self, CostModel, NAMES},
 };
-use hallpass_language::{Errors, File, code::BoundOn};
+use hallpass_language::{
+    Errors, File,
+    code::{BoundOn, Ex, Kind},
+};
 
 use super::{Promises, Subject, add, same::Borrowed};
 use crate::{
@@ -91,6 +94,12 @@ impl FileSubject {
         let model = machine::build(&printed, n, k)
             .map_err(|error| size(format!("{path} has the normal form of {printed}: {error}")))?;
         program.adopt_domains(model.layout());
+        if let Some(name) = self.invariant_on_renumbered(&*model) {
+            return Err(size(format!(
+                "{path}: the invariant {name} uses numbers that the normal form of {printed} changes: leave out the \
+                 invariant or `normal form of`, or use only conditions, sets and lines"
+            )));
+        }
         let own = match self.names {
             true => machine::of(Named::new(program)),
             false => machine::of(program),
@@ -99,6 +108,29 @@ impl FileSubject {
             size(format!("{path} is not the same step machine as {printed}: {difference}"))
         })?;
         Ok(Arc::new(borrowed))
+    }
+
+    /// Returns an invariant that uses a number which a normal form may change. The invariants of `model` allow for
+    /// that, so they are possible under the same names.
+    fn invariant_on_renumbered(&self, model: &dyn Machine) -> Option<&'static str> {
+        if !model.is_unbounded() {
+            return None;
+        }
+        let code = &self.file.code;
+        let is_counter = |kind: &Kind| matches!(kind, Kind::Counter(_));
+        let is_number =
+            |kind: &Kind| matches!(kind, Kind::Counter(_) | Kind::Between(..) | Kind::Any);
+        let renumbered = |ex: &Ex| {
+            let mut found = false;
+            ex.visit(&mut |part| match part {
+                Ex::Shared(index, _) => found |= is_counter(&code.shared[*index].kind),
+                Ex::Of(_, index) => found |= is_number(&code.private[*index].kind),
+                _ => {}
+            });
+            found
+        };
+        let own = code.invariants.iter().filter(|(name, _)| !model.invariants().contains(name));
+        own.into_iter().find(|(_, ex)| renumbered(ex)).map(|(name, _)| *name)
     }
 
     fn stated(

@@ -146,3 +146,50 @@ fn an_invariant_of_a_file_that_breaks_is_named() {
     assert_eq!(outcome.verdict, Verdict::Violated);
     assert!(outcome.run.is_some());
 }
+
+/// A lock in which a process at line 2 has no more use for `w`, which is 2.
+fn with_invariant(invariant: &str) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!(
+        "algorithm a shared lock : bool = false x : 0..3 = 0 private w : 0..3 passage w := 2 1: x := w \
+         waiting 2: await not test_and_set(lock) critical 3: lock := false end invariant I: {invariant}"
+    );
+    let id = load(&folder, "invariant.kx", &source);
+    checked(&id, 2, 1)
+}
+
+#[test]
+fn an_invariant_sees_private_variables_that_no_later_line_uses() {
+    for (invariant, verdict) in [
+        ("all p in process : not (p at 2) or p.w = 0", Verdict::Violated),
+        ("all p in process : not (p at 2) or p.w = 2", Verdict::Holds),
+        ("all p in process : if p at {2..3} then p.w = 2 else true", Verdict::Holds),
+        ("all p in process : not (p at critical) or p.w = 0", Verdict::Violated),
+        ("all p in process : p at remainder or p.w = 2", Verdict::Holds),
+        ("all p in process : p.w = 0 or p at 1", Verdict::Violated),
+        ("size({p in process : p at {2, critical} and p.w = 2}) <= 1", Verdict::Violated),
+    ] {
+        assert_eq!(with_invariant(invariant).verdict(), verdict, "{invariant}");
+    }
+}
+
+#[test]
+fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/papers/choi.kx");
+    let source = fs::read_to_string(path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for invariant in
+        ["Entry < 60", "all p in process : p.t < 60", "size({p in process : A[0, 0] < 9}) > 0"]
+    {
+        let id = load(&folder, "big.kx", &format!("{source}\ninvariant BIG: {invariant}\n"));
+        let error =
+            hallpass_lab::machine::build(&id, 3, 2).err().expect("it is refused").to_string();
+        assert!(
+            error.contains("the invariant BIG uses numbers that the normal form of choi changes"),
+            "{error}"
+        );
+    }
+    let lines = "size({p in process : p at critical}) <= k";
+    let id = load(&folder, "lines.kx", &format!("{source}\ninvariant Few: {lines}\n"));
+    assert!(hallpass_lab::machine::build(&id, 3, 2).is_ok());
+}
