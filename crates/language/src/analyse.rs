@@ -6,12 +6,17 @@ use crate::{
     flow,
     intern::intern,
     lower::Lowering,
-    names::{Context, Names},
+    names::{Context, Names, is_built_in},
     program::{FAULT_VARIABLE, MOST_PRIVATE},
     syntax::{Decl, Expr, Item, Name, Promise, Range, Start, Stmt, Tree, Type},
     token::Span,
     watch,
 };
+
+/// The most invariants of a file. The lab keeps a bit for each.
+const MOST_INVARIANTS: usize = 32;
+/// The properties of every algorithm, which no invariant may be called.
+const RESERVED: [&str; 5] = ["exclusion", "names", "range", "deadlock", "fife"];
 
 /// Compiles a syntax tree. Also returns warnings.
 ///
@@ -50,6 +55,15 @@ impl Analysis<'_> {
             );
         }
         self.all.push(name.clone());
+    }
+
+    /// Declares a function or a procedure.
+    fn declare_callable(&mut self, name: &Name) {
+        self.declare(name);
+        if is_built_in(&name.text) {
+            let message = format!("the language has its own `{}`: choose another name", name.text);
+            self.names.error(Diagnostic::new(name.span.clone(), message));
+        }
     }
 
     fn printed(&self, span: &Span) -> String {
@@ -97,7 +111,7 @@ impl Analysis<'_> {
                 Item::Shared(decls) => decls.iter().for_each(|decl| self.shared(decl)),
                 Item::Private(decls) => decls.iter().for_each(|decl| self.private(decl)),
                 Item::Procedure(name, body) => {
-                    self.declare(name);
+                    self.declare_callable(name);
                     self.names.procedures.push(name.text.clone());
                     procedures.push((name.clone(), body.clone()));
                 }
@@ -127,7 +141,7 @@ impl Analysis<'_> {
     }
 
     fn function(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> (usize, Ex) {
-        self.declare(name);
+        self.declare_callable(name);
         for parameter in parameters {
             self.names.bound.push((parameter.text.clone(), Sort::Number));
         }
@@ -311,7 +325,17 @@ impl Analysis<'_> {
         if code.instrs.is_empty() {
             return; // the labels are not known
         }
+        if let Some((extra, _)) = invariants.get(MOST_INVARIANTS) {
+            let message = format!("at most {MOST_INVARIANTS} invariants are possible");
+            let diagnostic = Diagnostic::new(extra.span.clone(), message);
+            self.names.error(diagnostic.helping("join some of them with `and`"));
+        }
         for (name, condition) in invariants {
+            if RESERVED.contains(&name.text.as_str()) {
+                let message =
+                    format!("`check` reports `{}` itself: choose another name", name.text);
+                self.names.error(Diagnostic::new(name.span.clone(), message));
+            }
             if code.invariants.iter().any(|(known, _)| *known == name.text) {
                 let message = format!("two invariants are called `{}`", name.text);
                 self.names.error(Diagnostic::new(name.span.clone(), message));

@@ -164,6 +164,29 @@ fn range_of<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Range> {
         .boxed()
 }
 
+/// Makes a set of what stands between braces: elements, the end of a range, and a condition after `:`.
+fn set_of(
+    mut elements: Vec<Expr>,
+    last: Option<(bool, Expr)>,
+    condition: Option<Expr>,
+) -> Option<ExprKind> {
+    let Some(condition) = condition else {
+        return last.is_none().then_some(ExprKind::Set(elements));
+    };
+    let (Some(Expr { kind, .. }), true) = (elements.pop(), elements.is_empty()) else {
+        return None;
+    };
+    let ExprKind::Binary("in", element, from) = kind else { return None };
+    let ExprKind::Name(text) = element.kind else { return None };
+    let range = match last {
+        Some((true, to)) => Range::Up(*from, to),
+        Some((false, to)) => Range::Down(*from, to),
+        None => Range::Set(*from),
+    };
+    let name = Name { text, span: element.span };
+    Some(ExprKind::Each("set", name, Box::new(range), Box::new(condition)))
+}
+
 fn atom<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Expr> {
     let list = expr.clone().separated_by(sym(",")).collect::<Vec<_>>().boxed();
     let named = name()
@@ -180,12 +203,20 @@ fn atom<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Expr> {
             Some((_, list)) => ExprKind::Call(name, list),
         });
     let element = name().then_ignore(key("in")).then(range_of(expr.clone())).boxed();
-    let those = element
+    // Both kinds of sets begin with an expression. It is parsed once: `x in s` becomes the element of `{x in s : c}`.
+    let last = choice((
+        sym("..").ignore_then(expr.clone()).map(|end| (true, end)),
+        key("downto").ignore_then(expr.clone()).map(|end| (false, end)),
+    ));
+    let set = list
         .clone()
-        .then_ignore(sym(":"))
-        .then(expr.clone())
+        .then(last.or_not())
+        .then(sym(":").ignore_then(expr.clone()).or_not())
         .delimited_by(sym("{"), sym("}"))
-        .map(|((name, range), body)| ExprKind::Each("set", name, Box::new(range), Box::new(body)));
+        .try_map(|((elements, last), body), at| {
+            set_of(elements, last, body)
+                .ok_or_else(|| Rich::custom(at, "a set is `{a, b}` or `{x in s : condition}`"))
+        });
     let quantifier = select! { Token::Keyword(word @ ("exists" | "all")) => word };
     let each = quantifier.then(element).then_ignore(sym(":")).then(expr.clone()).map(
         |((kind, (name, range)), body)| ExprKind::Each(kind, name, Box::new(range), Box::new(body)),
@@ -205,7 +236,7 @@ fn atom<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Expr> {
             Token::Keyword("process") => ExprKind::Everyone,
         },
         named,
-        those.or(list.delimited_by(sym("{"), sym("}")).map(ExprKind::Set)),
+        set,
         each,
         conditional,
         expr.delimited_by(sym("("), sym(")")).map(|inner| inner.kind),

@@ -31,6 +31,12 @@ const BUILTINS: &[(&str, Builtin, &[Sort], Sort)] = &[
     ("power2", Builtin::Power2, &[Sort::Number], Sort::Number),
 ];
 
+/// Returns whether the language has a function or an operation of this name.
+pub fn is_built_in(name: &str) -> bool {
+    OPERATIONS.iter().any(|(known, _)| *known == name)
+        || BUILTINS.iter().any(|(known, ..)| *known == name)
+}
+
 /// Where an expression stands, which decides what it may refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
@@ -280,8 +286,12 @@ impl Names {
                 (ex, Sort::Bool)
             }
             "+" | "-" => {
-                let (a, sort) = self.resolve(a, context, uses);
-                // A condition is reported by the second operand's check against a number.
+                let first = a;
+                let (a, sort) = self.resolve(first, context, uses);
+                if sort == Sort::Bool {
+                    let message = "expected a number or a set, found a condition";
+                    self.error(Diagnostic::new(first.span.clone(), message));
+                }
                 let sort = if sort == Sort::Set { Sort::Set } else { Sort::Number };
                 let b = self.expect(b, sort, context, uses);
                 let op = match (op, sort) {
@@ -642,6 +652,12 @@ impl Names {
                 Some(section) if from == to => resolved.push(Place::Section(section)),
                 _ => {
                     if let (Some((first, _)), Some((_, last))) = (self.line(from), self.line(to)) {
+                        if first > last {
+                            let message =
+                                format!("line {} comes after line {}", from.text, to.text);
+                            let help = format!("write `{}..{}`", to.text, from.text);
+                            self.error(Diagnostic::new(from.span.clone(), message).helping(help));
+                        }
                         resolved.push(Place::Lines(first, last));
                     }
                 }

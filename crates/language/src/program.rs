@@ -8,7 +8,7 @@ use hallpass_algorithms::{
 };
 
 use crate::{
-    code::{Access, Code, Instr, Kind, Touch, Value, Variable},
+    code::{Access, Code, Instr, Kind, Promises, Touch, Value, Variable},
     eval::{Fault, MOST_ELEMENTS, Scope},
     intern::intern,
 };
@@ -56,6 +56,8 @@ pub struct Program {
     pub(crate) critical: u16,
     /// The smallest and the largest value of each private variable.
     ranges: Vec<(Value, Value)>,
+    /// For each process, the private variables at the start of a passage.
+    starts: Vec<[i32; MOST_PRIVATE]>,
     layout: Layout,
     /// The number of values of all shared variables together.
     values: usize,
@@ -134,6 +136,7 @@ impl Program {
             arrays: Vec::new(),
             critical: critical.unwrap_or(0) as u16,
             ranges: Vec::new(),
+            starts: Vec::new(),
             layout: Layout::default(),
             values: 0,
             fault: Layout::default().add(Decl::flag(FAULT_VARIABLE, false)),
@@ -157,6 +160,11 @@ impl Program {
             let range = program.range(variable, &[])?;
             program.ranges.push(range);
         }
+        for p in 0..n {
+            let start = program.start(p)?;
+            program.starts.push(start);
+        }
+        program.check_promises()?;
         let faults = Faults { labels: program.labels() };
         program.fault = program.layout.add(Decl::listed(
             FAULT_VARIABLE,
@@ -215,12 +223,13 @@ impl Program {
             }
             dimensions.push((lo, len));
         }
-        let count: usize = dimensions.iter().map(|(_, len)| *len).product();
-        if self.layout.decls().len().saturating_add(count) > MOST_VARIABLES {
-            return Err(SizeError(format!(
-                "at most {MOST_VARIABLES} shared variables are possible"
-            )));
-        }
+        let before = self.layout.decls().len();
+        let count = (dimensions.iter())
+            .try_fold(1usize, |count, (_, len)| count.checked_mul(*len))
+            .filter(|&count| before.saturating_add(count) <= MOST_VARIABLES)
+            .ok_or_else(|| {
+                SizeError(format!("at most {MOST_VARIABLES} shared variables are possible"))
+            })?;
         let mut vars = Vec::with_capacity(count);
         for position in 0..count {
             let mut rest = position;
@@ -439,17 +448,61 @@ impl Program {
         Ok((self.arrays[access.variable].vars[element], op))
     }
 
-    fn begin_private(&self, p: Pid) -> Result<[i32; MOST_PRIVATE], Fault> {
+    /// Returns the private variables of a process at the start of a passage. An initial value may use the variables
+    /// before it.
+    fn start(&self, p: Pid) -> Result<[i32; MOST_PRIVATE], SizeError> {
         let mut private = [0; MOST_PRIVATE];
         for (index, variable) in self.code.private.iter().enumerate() {
-            let (lo, hi) = self.ranges[index];
-            let value = match &variable.start {
-                Some(ex) => self.scope(p, &[], 0).value(ex)?,
-                None => 0.clamp(lo, hi.max(lo)),
+            let (name, (lo, hi)) = (&variable.name, self.ranges[index]);
+            let Some(ex) = &variable.start else {
+                private[index] = i32::try_from(0.clamp(lo, hi.max(lo))).unwrap_or(0);
+                continue;
             };
-            private[index] = i32::try_from(value).map_err(|_| Fault::Range)?;
+            let value = self.scope(p, &private, 0).value(ex).map_err(|fault| {
+                let (n, k) = (self.n, self.k);
+                SizeError(format!(
+                    "with n = {n}, k = {k}, the initial value of {name} {}",
+                    fault.says()
+                ))
+            })?;
+            let unbounded = matches!(variable.kind, Kind::Counter(_));
+            private[index] = i32::try_from(value)
+                .ok()
+                .filter(|_| unbounded || (lo..=hi).contains(&value))
+                .ok_or_else(|| {
+                    SizeError(format!(
+                        "{name} cannot start at {value} for process {p}: it ranges from {lo} to {hi}"
+                    ))
+                })?;
         }
         Ok(private)
+    }
+
+    /// Refuses promises whose numbers have no value, or a value below 0.
+    fn check_promises(&self) -> Result<(), SizeError> {
+        let Promises { stopped, cc, dsm, .. } = &self.code.promises;
+        let mut promised = Vec::new();
+        if let Some(stopped) = stopped {
+            promised
+                .push((self.constant(stopped, "the number of stopped processes")?, "`stopped`"));
+        }
+        // A bound that grows with the contention may be below 0 while few processes compete.
+        for bound in [cc, dsm].into_iter().flatten() {
+            for contention in 1..=self.n {
+                let what = format!("the bound `{}`", bound.formula);
+                let value = self.bound(&bound.bound, &[contention as Value], &what)?;
+                if contention == self.n {
+                    promised.push((value, "`rmr`"));
+                }
+            }
+        }
+        match promised.into_iter().find(|(value, _)| *value < 0) {
+            Some((value, what)) => Err(SizeError(format!(
+                "with n = {}, k = {}, the number of the promise {what} is {value}: it must not be below 0",
+                self.n, self.k
+            ))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -479,10 +532,7 @@ impl Algorithm for Program {
     }
 
     fn begin(&self, p: Pid) -> At {
-        match self.begin_private(p) {
-            Ok(private) => self.local(p, 0, private, 0),
-            Err(fault) => self.faulty(0, fault),
-        }
+        self.local(p, 0, self.starts[p], 0)
     }
 
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: At) -> Next<At> {

@@ -197,6 +197,8 @@ fn deep_nesting_does_not_crash_the_compiler() {
         let closed = format!("{} 1 {} > 0", deep.repeat(3000), ")".repeat(3000));
         survives(format!("algorithm test\nrequires {closed}\npassage critical end"));
     }
+    // The time must not double with each level.
+    survives(format!("algorithm test\nrequires {} 1 {}", "{x in ".repeat(50), "}".repeat(50)));
     survives(format!(
         "algorithm test\npassage {} critical {} end",
         "loop ".repeat(3000),
@@ -270,4 +272,68 @@ fn a_quantifier_reads_no_array() {
         "algorithm test\n{SHARED}\npassage\n1: await exists p in others : turn = p\ncritical\nend"
     );
     assert!(File::parse("test.kx", &once).is_ok(), "one read is enough");
+}
+
+/// Returns why a file with these declarations has no algorithm for two processes.
+fn size_error(declarations: &str) -> String {
+    let source = format!(
+        "algorithm test\n{declarations}\nshared y : 0..1 = 0\npassage\n1: y := 1\ncritical\nend"
+    );
+    let file = File::parse("test.kx", &source).unwrap_or_else(|errors| panic!("{errors}"));
+    file.at(2, 1).err().expect("it makes no sense at this size").to_string()
+}
+
+#[test]
+fn initial_values_of_private_variables_are_checked() {
+    assert!(size_error("private v : 0..3 = 7").contains("v cannot start at 7"));
+    assert!(size_error("private v : 0..0 = me").contains("v cannot start at 1 for process 1"));
+    assert!(size_error("private v : 0..3 = 1 div 0").contains("the initial value of v"));
+    let source = "algorithm test\nshared x : 0..3 = 0\nprivate u : 0..3 = 1  v : 0..3 = u\npassage\n1: x := v\ncritical\nend";
+    let file = File::parse("test.kx", source).expect("v may start like u");
+    assert!(file.at(2, 1).is_ok());
+}
+
+#[test]
+fn a_promise_without_a_value_is_an_error() {
+    assert!(size_error("promises rmr cc <= 3 div 0").contains("the bound `3 div 0`"));
+    assert!(size_error("promises rmr dsm <= 0 - 1").contains("must not be below 0"));
+    let stopped = size_error("promises starvation freedom with k - 2 stopped");
+    assert!(stopped.contains("must not be below 0"), "{stopped}");
+}
+
+#[test]
+fn an_array_that_is_too_large_is_an_error() {
+    let size = vec!["0..4095"; 6].join(", ");
+    assert!(size_error(&format!("shared x[{size}] : bool = false")).contains("at most 4096"));
+}
+
+#[test]
+fn functions_of_the_language_are_not_defined_again() {
+    says(
+        &error(&format!("define min(a, b) = a\n{SHARED}"), "1: x := min(1, 2)\ncritical"),
+        "the language has its own `min`",
+        "",
+    );
+}
+
+#[test]
+fn names_and_number_of_invariants_are_checked() {
+    let passage = "algorithm test shared x : 0..1 = 0 passage 1: x := 1 critical 2: x := 0 end";
+    let first = |invariants: &str| {
+        let source = format!("{passage}\n{invariants}");
+        File::parse("test.kx", &source).expect_err("it is wrong").diagnostics.remove(0)
+    };
+    let many: String = (0..33).map(|i| format!("invariant I{i}: true\n")).collect();
+    says(&first(&many), "at most 32 invariants", "`and`");
+    says(&first("invariant range: true"), "`check` reports `range` itself", "");
+    says(
+        &first("invariant I: all p in process : not p at 2..1"),
+        "line 2 comes after line 1",
+        "1..2",
+    );
+}
+
+#[test]
+fn a_condition_is_no_summand() {
+    says(&error(SHARED, "v := true + 1\n1: x := v\ncritical"), "found a condition", "");
 }

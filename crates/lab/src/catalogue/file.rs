@@ -113,9 +113,6 @@ impl FileSubject {
     /// Returns an invariant that uses a number which a normal form may change. The invariants of `model` allow for
     /// that, so they are possible under the same names.
     fn invariant_on_renumbered(&self, model: &dyn Machine) -> Option<&'static str> {
-        if !model.is_unbounded() {
-            return None;
-        }
         let code = &self.file.code;
         let is_counter = |kind: &Kind| matches!(kind, Kind::Counter(_));
         let is_number =
@@ -129,8 +126,8 @@ impl FileSubject {
             });
             found
         };
-        let own = code.invariants.iter().filter(|(name, _)| !model.invariants().contains(name));
-        own.into_iter().find(|(_, ex)| renumbered(ex)).map(|(name, _)| *name)
+        let mut own = code.invariants.iter().filter(|(name, _)| !model.invariants().contains(name));
+        own.find(|(_, ex)| renumbered(ex)).map(|(name, _)| *name)
     }
 
     fn stated(
