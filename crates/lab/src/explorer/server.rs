@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    io::{self, Read as _},
+    io::{self, Read as _, Write},
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -16,7 +16,7 @@ use std::{
 
 use hallpass_algorithms::registry::ENTRIES;
 use serde_json::{Value, json};
-use tiny_http::{Header, Method, Request, Response, StatusCode};
+use tiny_http::{Method, Request, StatusCode};
 
 use super::{
     Engine, Subject, answers::Answers, assets, challenge::Challenge, chart::Chart, export,
@@ -134,8 +134,9 @@ impl Server {
             Some(refusal) => text(403, refusal),
             None => self.app.answer(&mut request),
         };
+        let head_only = *request.method() == Method::Head;
         // The page may be gone by now.
-        let _ = request.respond(answer);
+        let _ = answer.write(request.into_writer(), head_only);
     }
 
     /// Returns why a request is refused.
@@ -156,25 +157,39 @@ impl Server {
     }
 }
 
-type Answer = Response<io::Cursor<Vec<u8>>>;
+/// An answer to a request.
+struct Answer {
+    status: u16,
+    kind: &'static str,
+    body: String,
+}
 
-fn respond(status: u16, kind: &str, body: String) -> Answer {
-    const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                          img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    let headers = [
-        ("Content-Type", kind),
-        ("Content-Security-Policy", POLICY),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cache-Control", "no-store"),
-    ];
-    let mut response = Response::from_string(body).with_status_code(StatusCode(status));
-    for (name, value) in headers {
-        if let Ok(header) = Header::from_bytes(name, value) {
-            response.add_header(header);
+impl Answer {
+    /// Writes the answer and asks the browser to close the connection.
+    ///
+    /// A connection that stays open keeps one of the server's few reading threads, and a browser opens more
+    /// connections than there are such threads. `Request::respond` leaves that choice to the browser.
+    fn write(&self, mut writer: impl Write, head_only: bool) -> io::Result<()> {
+        const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                              img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        let Answer { status, kind, body } = self;
+        let reason = StatusCode(*status).default_reason_phrase();
+        let length = body.len();
+        let mut answer = format!(
+            "HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Length: {length}\r\n\
+             Content-Type: {kind}\r\nContent-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
+             Referrer-Policy: no-referrer\r\nCache-Control: no-store\r\n\r\n"
+        );
+        if !head_only {
+            answer.push_str(body);
         }
+        writer.write_all(answer.as_bytes())?;
+        writer.flush()
     }
-    response
+}
+
+fn respond(status: u16, kind: &'static str, body: String) -> Answer {
+    Answer { status, kind, body }
 }
 
 fn text(status: u16, body: String) -> Answer {

@@ -143,3 +143,25 @@ fn a_model_is_explored_in_the_background() {
         );
     });
 }
+
+#[test]
+fn a_browser_that_keeps_its_connections_open_does_not_block_others() {
+    with_server("am-fig3", 2, 1, |_, address| {
+        // More connections than the server has reading threads, each left open by its client after its answer.
+        let mut open = Vec::new();
+        for _ in 0..24 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            write!(stream, "GET /base.js HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+            let mut answer = Vec::new();
+            while !String::from_utf8_lossy(&answer).contains("\r\n\r\n") {
+                let mut part = [0; 4096];
+                let read = stream.read(&mut part).expect("the server answers");
+                assert_ne!(read, 0, "the server answers");
+                answer.extend_from_slice(&part[..read]);
+            }
+            assert!(String::from_utf8_lossy(&answer).contains("Connection: close\r\n"));
+            open.push(stream);
+        }
+    });
+}
