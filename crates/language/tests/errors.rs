@@ -303,7 +303,7 @@ fn a_promise_without_a_value_is_an_error() {
 
 #[test]
 fn an_array_that_is_too_large_is_an_error() {
-    let size = vec!["0..4095"; 6].join(", ");
+    let size = ["0..4095"; 6].join(", ");
     assert!(size_error(&format!("shared x[{size}] : bool = false")).contains("at most 4096"));
 }
 

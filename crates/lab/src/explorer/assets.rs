@@ -2,7 +2,8 @@
 
 /// A script of the page.
 pub struct Script {
-    /// Its address.
+    /// Its address. An exported page needs none, because it contains the scripts.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
