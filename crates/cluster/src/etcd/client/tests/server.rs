@@ -29,6 +29,21 @@ impl Server {
     /// Starts the member with this scheme, the flags `more` for etcd and the flags `flags` for etcdctl.
     pub(super) fn start_with(scheme: &str, more: &[String], flags: Vec<String>) -> Option<Server> {
         etcd()?;
+        let deadline = Instant::now() + TIMEOUT;
+        let mut server = Server::spawn(scheme, more, &flags);
+        while !server.try_etcdctl(&["endpoint", "health"]).status.success() {
+            assert!(Instant::now() < deadline, "etcd does not start");
+            // Another program may have taken a port since it was found free.
+            if server.process.try_wait().unwrap().is_some() {
+                server = Server::spawn(scheme, more, &flags);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Some(server)
+    }
+
+    /// Starts the member at free ports, and does not wait for it.
+    fn spawn(scheme: &str, more: &[String], flags: &[String]) -> Server {
         let ports = free_ports(2);
         let (port, peer) = (ports[0], ports[1]);
         let directory = tempfile::tempdir().unwrap();
@@ -44,13 +59,7 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Server { port, flags, process, _directory: directory };
-        let deadline = Instant::now() + TIMEOUT;
-        while !server.try_etcdctl(&["endpoint", "health"]).status.success() {
-            assert!(Instant::now() < deadline, "etcd does not start");
-            thread::sleep(Duration::from_millis(50));
-        }
-        Some(server)
+        Server { port, flags: flags.to_vec(), process, _directory: directory }
     }
 
     pub(super) fn etcdctl(&self, arguments: &[&str]) {
