@@ -129,25 +129,30 @@ impl Ex {
     /// Calls `each` with this expression and every part of it.
     pub fn visit(&self, each: &mut dyn FnMut(&Ex)) {
         each(self);
+        self.visit_parts(&mut |part| part.visit(each));
+    }
+
+    /// Calls `each` with the expressions directly below this one, in the order of the text.
+    pub(crate) fn visit_parts(&self, each: &mut dyn FnMut(&Ex)) {
         match self {
             Ex::Set(list) | Ex::Shared(_, list) | Ex::Call(_, list) | Ex::Builtin(_, list) => {
-                list.iter().for_each(|ex| ex.visit(each));
+                list.iter().for_each(each);
             }
-            Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => ex.visit(each),
+            Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => each(ex),
             Ex::Binary(_, a, b) => {
-                a.visit(each);
-                b.visit(each);
+                each(a);
+                each(b);
             }
-            Ex::If(parts) => parts.iter().for_each(|ex| ex.visit(each)),
+            Ex::If(parts) => parts.iter().for_each(each),
             Ex::Each(_, over, body) => {
                 match &**over {
                     Over::Between(lo, hi) => {
-                        lo.visit(each);
-                        hi.visit(each);
+                        each(lo);
+                        each(hi);
                     }
-                    Over::Set(set) => set.visit(each),
+                    Over::Set(set) => each(set),
                 }
-                body.visit(each);
+                each(body);
             }
             Ex::Number(_)
             | Ex::N

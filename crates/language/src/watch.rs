@@ -4,7 +4,7 @@
 use hallpass_algorithms::Section;
 
 use crate::{
-    code::{Binary, Ex, Instr, Over, Place},
+    code::{Binary, Ex, Instr, Place},
     flow,
 };
 
@@ -30,7 +30,6 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn expression(&mut self, ex: &Ex, known: &[Known<'_>]) {
-        let mut all = |list: &[Ex]| list.iter().for_each(|ex| self.expression(ex, known));
         match ex {
             Ex::Of(process, index) => {
                 self.look(process, *index, known);
@@ -47,33 +46,7 @@ impl Watch<'_> {
                 self.expression(yes, &with(known, condition, true));
                 self.expression(no, &with(known, condition, false));
             }
-            Ex::Each(_, over, body) => {
-                match &**over {
-                    Over::Between(lo, hi) => {
-                        self.expression(lo, known);
-                        self.expression(hi, known);
-                    }
-                    Over::Set(set) => self.expression(set, known),
-                }
-                self.expression(body, known);
-            }
-            Ex::Set(list) | Ex::Shared(_, list) | Ex::Call(_, list) | Ex::Builtin(_, list) => {
-                all(list);
-            }
-            Ex::At(ex, _) | Ex::Not(ex) => self.expression(ex, known),
-            Ex::Binary(_, a, b) => {
-                self.expression(a, known);
-                self.expression(b, known);
-            }
-            Ex::Number(_)
-            | Ex::N
-            | Ex::K
-            | Ex::Me
-            | Ex::Constant(_)
-            | Ex::Private(_)
-            | Ex::Found
-            | Ex::Bound(_)
-            | Ex::Everyone => {}
+            _ => ex.visit_parts(&mut |part| self.expression(part, known)),
         }
     }
 

@@ -1,0 +1,157 @@
+//! Compiles single lines: conditions, assignments, operations and calls of procedures, each with at most one shared
+//! access.
+
+use super::Lowering;
+use crate::{
+    code::{Access, Ex, Instr, Sort, Touch},
+    diagnostic::{Diagnostic, suggestion},
+    names::{Context, Use},
+    syntax::{Expr, ExprKind, Name, Stmt},
+};
+
+impl Lowering<'_> {
+    /// Emits the access of a line, if it makes one. Reports a line that makes several, or has no label.
+    fn line(&mut self, stmt: &Stmt, uses: Vec<Use>) {
+        if let [first, second, ..] = &uses[..] {
+            let help = match (&first.access.touch, &second.access.touch) {
+                (Touch::Read, Touch::Write(_)) if first.name == second.name => format!(
+                    "split it in two: read `{0}` into a private variable, then write `{0}`; or use `fetch_and_add`",
+                    first.name
+                ),
+                _ => format!("split it in two: give `{}` a labelled line of its own", first.name),
+            };
+            let message = format!(
+                "this line {} `{}` and {} `{}`: a line makes one shared access",
+                first.verb, first.name, second.verb, second.name
+            );
+            self.names.error(
+                Diagnostic::new(stmt.span.clone(), message)
+                    .pointing(first.span.clone(), format!("{} `{}`", first.verb, first.name))
+                    .pointing(second.span.clone(), format!("{} `{}`", second.verb, second.name))
+                    .helping(help),
+            );
+        }
+        let Some(Use { verb, name, span, access }) = uses.into_iter().next() else { return };
+        let Some(label) = &stmt.label else {
+            self.names.error(
+                Diagnostic::new(
+                    stmt.span.clone(),
+                    format!("this line {verb} `{name}` and has no label"),
+                )
+                .pointing(span, format!("{verb} `{name}`"))
+                .helping("a line that accesses shared memory begins with a label, as in `3: ...`"),
+            );
+            return;
+        };
+        let label = format!("{}{}", self.prefix, label.text);
+        let waits = self.section == "waiting";
+        self.emit(Instr::Access(Access { label, waits, ..access }), stmt.span.clone());
+    }
+
+    /// Compiles a condition and the access that it makes.
+    pub(super) fn condition(&mut self, stmt: &Stmt, condition: &Expr) -> Ex {
+        let mut uses = Vec::new();
+        let ex = self.names.expect(condition, Sort::Bool, Context::Line, &mut uses);
+        self.line(stmt, uses);
+        ex
+    }
+
+    pub(super) fn assign(&mut self, stmt: &Stmt, target: &Expr, value: &Expr) {
+        let private = match &target.kind {
+            ExprKind::Name(text) => {
+                self.names.private.iter().position(|variable| variable.name == *text)
+            }
+            _ => None,
+        };
+        let mut uses = Vec::new();
+        if let Some(index) = private {
+            let sort = self.names.private[index].kind.sort();
+            let value = self.names.expect(value, sort, Context::Line, &mut uses);
+            self.line(stmt, uses);
+            self.emit(Instr::Assign(index, value), stmt.span.clone());
+            return;
+        }
+        let (name, indices): (Name, &[Expr]) = match &target.kind {
+            ExprKind::Name(text) => (Name { text: text.clone(), span: target.span.clone() }, &[]),
+            ExprKind::Index(name, indices) => (name.clone(), indices),
+            _ => {
+                let message = "only a variable can be assigned to";
+                self.names.error(Diagnostic::new(target.span.clone(), message));
+                return;
+            }
+        };
+        if !self.names.shared.iter().any(|variable| variable.name == name.text) {
+            let known =
+                (self.names.private.iter().chain(&self.names.shared)).map(|v| v.name.as_str());
+            let hint =
+                suggestion(&name.text, known).map(|known| format!("did you mean `{known}`?"));
+            let message = format!("no variable is called `{}`", name.text);
+            let help = hint.unwrap_or("declare it under `shared` or `private`".into());
+            self.names.error(Diagnostic::new(name.span.clone(), message).helping(help));
+            return;
+        }
+        let Some((variable, indices)) = self.names.element(&name, indices, Context::Line) else {
+            return;
+        };
+        let sort = self.names.shared[variable].kind.sort();
+        let value = self.names.expect(value, sort, Context::Line, &mut uses);
+        let access = Access {
+            variable,
+            indices,
+            touch: Touch::Write(value),
+            label: String::new(),
+            waits: false,
+        };
+        uses.push(Use { verb: "writes", name: name.text, span: target.span.clone(), access });
+        self.line(stmt, uses);
+    }
+
+    /// Compiles an operation whose result is not used, or the call of a procedure.
+    pub(super) fn perform(&mut self, stmt: &Stmt, expr: &Expr) {
+        if let ExprKind::Call(name, arguments) = &expr.kind
+            && let Some(index) =
+                self.procedures.iter().position(|(known, _)| known.text == name.text)
+        {
+            self.call(stmt, name, arguments, index);
+            return;
+        }
+        let mut uses = Vec::new();
+        let known = self.names.diagnostics.len();
+        self.names.resolve(expr, Context::Line, &mut uses);
+        if uses.is_empty() && self.names.diagnostics.len() == known {
+            let message = "this statement has no effect";
+            self.names.error(
+                Diagnostic::new(expr.span.clone(), message)
+                    .helping("assign the value, as in `x := ...`, or remove the statement"),
+            );
+        }
+        self.line(stmt, uses);
+    }
+
+    fn call(&mut self, stmt: &Stmt, name: &Name, arguments: &[Expr], index: usize) {
+        if let Some(argument) = arguments.first() {
+            let message = "a procedure has no parameters: it uses the private variables";
+            self.names.error(Diagnostic::new(argument.span.clone(), message));
+        }
+        if index >= self.callable {
+            let message = format!(
+                "`{}` is declared after this call: a procedure calls only earlier ones",
+                name.text
+            );
+            self.names.error(Diagnostic::new(name.span.clone(), message));
+            return;
+        }
+        let prefix = match &stmt.label {
+            Some(label) => format!("{}{}.", self.prefix, label.text),
+            None => self.prefix.clone(),
+        };
+        let (outer_prefix, outer_callable) = (
+            std::mem::replace(&mut self.prefix, prefix),
+            std::mem::replace(&mut self.callable, index),
+        );
+        let outer_breaks = std::mem::take(&mut self.breaks);
+        let body = &self.procedures[index].1;
+        self.scope(body);
+        (self.prefix, self.callable, self.breaks) = (outer_prefix, outer_callable, outer_breaks);
+    }
+}

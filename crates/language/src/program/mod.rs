@@ -1,0 +1,89 @@
+//! A file at one size: a step machine.
+
+mod show;
+mod size;
+mod step;
+
+use std::{fmt, sync::Arc};
+
+use hallpass_algorithms::{Layout, Var};
+
+use crate::{
+    code::{Code, Value},
+    eval::Scope,
+};
+
+/// The most private variables of a file.
+pub const MOST_PRIVATE: usize = 12;
+/// The most values of a shared variable.
+const MOST_VALUES: Value = 1 << 16;
+/// The name of the variable in which the lab records a fault of a line, such as an index that does not exist.
+pub const FAULT_VARIABLE: &str = "fault";
+
+/// The private state of a process: the line that it executes next, and the private variables that matter
+/// there. The others are 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct At {
+    pub(crate) line: u16,
+    pub(crate) private: [i32; MOST_PRIVATE],
+}
+
+/// The elements of a shared array. A plain variable has one.
+pub(crate) struct Elements {
+    /// The first index and the number of indices, for each dimension.
+    pub(crate) dimensions: Vec<(Value, usize)>,
+    pub(crate) vars: Vec<Var>,
+}
+
+/// An algorithm of a file, for n processes of which k may be in the critical section.
+pub struct Program {
+    pub(crate) code: Arc<Code>,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) constants: Vec<Value>,
+    pub(crate) arrays: Vec<Elements>,
+    /// The number of the instruction that enters the critical section.
+    pub(crate) critical: u16,
+    /// The smallest and the largest value of each private variable.
+    ranges: Vec<(Value, Value)>,
+    /// For each process, the private variables at the start of a passage.
+    starts: Vec<[i32; MOST_PRIVATE]>,
+    layout: Layout,
+    /// The number of values of all shared variables together.
+    values: usize,
+    /// A variable of the lab with the only value 0. A process that makes a fault writes something else to it.
+    fault: Var,
+    figure: &'static str,
+    invariants: &'static [&'static str],
+}
+
+/// Error: a file does not describe an algorithm of this size.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SizeError(pub String);
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+impl Program {
+    /// Returns the checked file.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// Returns a bound on remote references at this contention.
+    pub fn value_of_bound(&self, bound: &crate::code::Ex, contention: usize) -> Option<u64> {
+        let mut scope = Scope { bound: vec![contention as Value], ..Scope::constant(self) };
+        scope.value(bound).ok().and_then(|value| u64::try_from(value).ok())
+    }
+
+    /// Returns how many processes may stop without starving another, if the file says so.
+    pub fn stopped(&self) -> Option<usize> {
+        let value = Scope::constant(self).value(self.code.promises.stopped.as_ref()?).ok()?;
+        usize::try_from(value).ok()
+    }
+}

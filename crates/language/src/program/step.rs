@@ -1,0 +1,228 @@
+//! Executes a file: one shared access and the local instructions after it in each step.
+
+use hallpass_algorithms::{Algorithm, Label, Layout, Loc, Memory, Next, Op, Pid, Var, View, Word};
+
+use super::{At, MOST_PRIVATE, MOST_VALUES, Program, show::show_set};
+use crate::{
+    code::{Access, Ex, Instr, Kind, Touch},
+    eval::{Fault, Scope},
+};
+
+/// The most local instructions between two accesses.
+const MOST_LOCAL: usize = 2_000;
+/// The line of a process that has made a fault. Its private variables say which.
+const FAULT: u16 = u16::MAX;
+
+impl Program {
+    fn access(&self, at: At) -> Option<&Access> {
+        match self.code.instrs.get(at.line as usize) {
+            Some(Instr::Access(access)) => Some(access),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_waiting(&self, at: At) -> bool {
+        self.access(at).is_some_and(|access| access.waits)
+    }
+
+    fn faulty(&self, line: usize, fault: Fault) -> At {
+        let mut private = [0; MOST_PRIVATE];
+        let number = Fault::ALL.iter().position(|&other| other == fault).unwrap_or(0);
+        private[0] = (1 + line * Fault::ALL.len() + number) as i32;
+        At { line: FAULT, private }
+    }
+
+    /// Returns the private state at an instruction, without the variables that no longer matter.
+    fn at(&self, line: usize, mut private: [i32; MOST_PRIVATE]) -> At {
+        let live = self.code.live[line];
+        for (index, value) in private.iter_mut().enumerate() {
+            if live >> index & 1 == 0 {
+                *value = 0;
+            }
+        }
+        At { line: line as u16, private }
+    }
+
+    /// Executes local instructions from `line` on, up to an instruction that a process can stand at.
+    fn local(&self, me: Pid, line: usize, mut private: [i32; MOST_PRIVATE], found: Word) -> At {
+        let mut next = line;
+        for _ in 0..MOST_LOCAL {
+            match &self.code.instrs[next] {
+                Instr::Access(_) | Instr::Enter | Instr::Leave => return self.at(next, private),
+                Instr::Jump(to) => next = *to,
+                Instr::Unless(condition, to) => {
+                    match self.scope(me, &private, found).holds(condition) {
+                        Ok(true) => next += 1,
+                        Ok(false) => next = *to,
+                        Err(fault) => return self.faulty(next, fault),
+                    }
+                }
+                Instr::Assign(index, value) => {
+                    let value = match self.scope(me, &private, found).value(value) {
+                        Ok(value) => value,
+                        Err(fault) => return self.faulty(next, fault),
+                    };
+                    let (lo, hi) = self.ranges[*index];
+                    let unbounded = matches!(self.code.private[*index].kind, Kind::Counter(_));
+                    match i32::try_from(value) {
+                        Ok(word) if unbounded || (lo..=hi).contains(&value) => {
+                            private[*index] = word
+                        }
+                        _ => return self.faulty(next, Fault::Range),
+                    }
+                    next += 1;
+                }
+            }
+        }
+        self.faulty(line, Fault::Endless)
+    }
+
+    pub(super) fn scope<'a>(&'a self, me: Pid, private: &'a [i32], found: Word) -> Scope<'a> {
+        Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
+    }
+
+    /// Returns what a process at `at` does next, after local instructions.
+    fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
+        match self.code.instrs.get(at.line as usize) {
+            Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),
+            Some(Instr::Leave) => Next::Leave,
+            _ if from == Some(at.line) => Next::Spin(at),
+            _ => Next::Goto(at),
+        }
+    }
+
+    /// Returns the variable that a line accesses, and how.
+    fn operation(&self, me: Pid, at: &At, access: &Access) -> Result<(Var, Op), Fault> {
+        let mut scope = self.scope(me, &at.private, 0);
+        let element = scope.element(access.variable, &access.indices)?;
+        let op = match &access.touch {
+            Touch::Read => Op::Read,
+            Touch::Write(value) => Op::Write(scope.value(value)?),
+            Touch::FetchAdd(by, None) => Op::FetchAdd(scope.value(by)?),
+            Touch::FetchAdd(by, Some(modulus)) => {
+                let (by, modulus) = (scope.value(by)?, scope.value(modulus)?);
+                if !(1..=MOST_VALUES).contains(&modulus) {
+                    return Err(Fault::Arithmetic);
+                }
+                Op::AtomicUpdate(add_modulo, by.rem_euclid(modulus) << 32 | modulus)
+            }
+            Touch::TestAndSet => Op::TestAndSet,
+            Touch::CompareAndSwap(old, new) => {
+                Op::CompareAndSwap { old: scope.value(old)?, new: scope.value(new)? }
+            }
+            Touch::Swap(value) => Op::AtomicUpdate(replace, scope.value(value)?),
+        };
+        Ok((self.arrays[access.variable].vars[element], op))
+    }
+}
+
+fn replace(_: Word, new: Word) -> Word {
+    new
+}
+
+/// Adds modulo a number. The argument is 2^32 times the summand, plus the modulus.
+fn add_modulo(old: Word, argument: Word) -> Word {
+    let (by, modulus) = (argument >> 32, argument & 0xffff_ffff);
+    (old + by).rem_euclid(modulus)
+}
+
+impl Algorithm for Program {
+    type State = At;
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn begin(&self, p: Pid) -> At {
+        self.local(p, 0, self.starts[p], 0)
+    }
+
+    fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: At) -> Next<At> {
+        if at.line == FAULT {
+            memory.write(self.fault, at.private[0].into());
+            return Next::Spin(at);
+        }
+        let Some(access) = self.access(at) else {
+            return self.proceed(p, None, at);
+        };
+        let (var, op) = match self.operation(p, &at, access) {
+            Ok(operation) => operation,
+            Err(fault) => {
+                memory.write(self.fault, self.faulty(at.line.into(), fault).private[0].into());
+                return Next::Spin(at);
+            }
+        };
+        let old = memory.access(var, op);
+        let found = match op {
+            Op::TestAndSet => (old != 0).into(),
+            Op::CompareAndSwap { old: expected, .. } => (old == expected).into(),
+            _ => old,
+        };
+        let next = self.local(p, at.line as usize + 1, at.private, found);
+        self.proceed(p, Some(at.line), next)
+    }
+
+    fn waits(&self, _: Pid, at: At) -> bool {
+        self.is_waiting(at)
+    }
+
+    fn label(&self, _: Pid, at: At) -> Label {
+        let line = match self.access(at) {
+            Some(access) => access.label.clone(),
+            None if at.line == FAULT => "fault".to_string(),
+            None => "end".to_string(),
+        };
+        let mut shown = Vec::new();
+        if at.line != FAULT {
+            for (index, variable) in self.code.private.iter().enumerate() {
+                let value = at.private[index];
+                if self.code.live[at.line as usize] >> index & 1 != 0 {
+                    let value = match variable.kind {
+                        Kind::Set => show_set(value.into()),
+                        Kind::Bool => (value != 0).to_string(),
+                        _ => value.to_string(),
+                    };
+                    shown.push(format!("{}={value}", variable.name));
+                }
+            }
+        }
+        Label { figure: self.figure, line, instance: shown.join(",") }
+    }
+
+    fn name(&self, at: At) -> Option<usize> {
+        let value = at.private[self.code.name_variable?];
+        // A negative name is wrong as well: no number below k equals this one.
+        Some(usize::try_from(value).unwrap_or(usize::MAX))
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.layout.decls().iter().any(|decl| decl.unbounded)
+    }
+
+    /// Does not change the state: a counter is explored up to its limit.
+    fn counts(&self, _: &Loc<At>) -> bool {
+        false
+    }
+
+    fn invariants(&self) -> &'static [&'static str] {
+        self.invariants
+    }
+
+    fn broken_invariant(&self, state: &View<'_, At>) -> Option<&'static str> {
+        let mut scope = Scope { state: Some(state), ..Scope::constant(self) };
+        // An invariant that has no value does not hold.
+        let broken = |(_, ex): &&(&str, Ex)| {
+            scope.work = 0;
+            !scope.holds(ex).unwrap_or(false)
+        };
+        self.code.invariants.iter().find(broken).map(|(name, _)| *name)
+    }
+}
