@@ -35,10 +35,8 @@ pub struct Victim<'a, S> {
 /// The victim has left its doorway.
 const WAITS: u64 = 1 << 32;
 
-/// Process `p` began its passage after the victim had left its doorway.
-fn later(p: Pid) -> u64 {
-    1 << (33 + p)
-}
+/// The most processes whose histories fit into a state.
+pub const MAX_PROCESSES: usize = 32;
 
 impl<S: Standing> Space<1> for Victim<'_, S> {
     fn agents(&self) -> usize {
@@ -58,8 +56,8 @@ impl<S: Standing> Space<1> for Victim<'_, S> {
                 for p in self.others() {
                     let began = self.standing.section(from, p) == Section::Remainder;
                     let outside = self.standing.section(to, p) != Section::Remainder;
-                    if outside && (began || state[0] & later(p) != 0) {
-                        next |= later(p);
+                    if outside && (began || state[0] & self.later(p) != 0) {
+                        next |= self.later(p);
                     }
                 }
             }
@@ -95,6 +93,12 @@ pub struct Run {
 }
 
 impl<S: Standing> Victim<'_, S> {
+    /// Returns the bit which means that process `p` began its passage after the victim had left its doorway.
+    /// The victim itself has no such bit.
+    fn later(&self, p: Pid) -> u64 {
+        1 << (33 + p - usize::from(p > self.victim))
+    }
+
     fn others(&self) -> impl Iterator<Item = Pid> {
         let victim = self.victim;
         (0..self.standing.n()).filter(move |&p| p != victim)
@@ -103,7 +107,7 @@ impl<S: Standing> Victim<'_, S> {
     /// Returns how often a step overtakes the victim: once, or not at all.
     fn overtakes(&self, from: &[u64; 1], to: &[u64; 1]) -> u32 {
         let enters = |p: Pid| {
-            to[0] & later(p) != 0
+            to[0] & self.later(p) != 0
                 && self.standing.section(id_of(to), p) == Section::Critical
                 && self.standing.section(id_of(from), p) != Section::Critical
         };

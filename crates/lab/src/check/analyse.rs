@@ -286,6 +286,9 @@ impl<const W: usize> Analysis<'_, W> {
     /// Computes the most that a process is overtaken. `all` includes the faults that hit processes, and `graph` does
     /// not.
     fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
+        if self.standing.n() > bypass::MAX_PROCESSES {
+            return Outcome::new(Verdict::Partial);
+        }
         let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3);
         let limits = self.resources.less(used).limits();
         let mut is_complete = true;

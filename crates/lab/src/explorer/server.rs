@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     io::{self, Read as _, Write},
     net::{Ipv4Addr, SocketAddr},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -132,7 +133,9 @@ impl Server {
     fn serve(&self, mut request: Request) {
         let answer = match self.refuse(&request) {
             Some(refusal) => text(403, refusal),
-            None => self.app.answer(&mut request),
+            None => caught(|| self.app.answer(&mut request)).unwrap_or_else(|error| {
+                respond(500, "application/json", json!({ "error": error }).to_string())
+            }),
         };
         let head_only = *request.method() == Method::Head;
         // The page may be gone by now.
@@ -329,7 +332,7 @@ impl App {
             phase: &phase,
             progress: &|so_far| model.states.store(so_far.states, Relaxed),
         };
-        let result = match Chart::new(subject, &resources) {
+        let result = match caught(|| Chart::new(subject, &resources)).and_then(|chart| chart) {
             Ok(chart) => {
                 let chart = Arc::new(chart);
                 let answers = Arc::new(Answers::new(&chart, 0, &phase));
@@ -369,6 +372,17 @@ impl Model {
             "waiting": lock(&self.engine).is_waiting(),
         })
     }
+}
+
+/// Runs `work`, and returns an error if it panics. Otherwise a fault in one algorithm would end a thread of the
+/// server, and the page would wait forever.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let why = panic.downcast_ref::<String>().map(String::as_str);
+        let why =
+            why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        format!("hallpass-lab has a fault: {why}")
+    })
 }
 
 fn body(request: &mut Request) -> Result<Value, String> {

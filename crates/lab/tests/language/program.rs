@@ -91,3 +91,20 @@ fn errors_of_a_file_are_shown_with_their_lines() {
     let missing = lab(folder.path(), &["check", "none.kx", "-n", "2", "-k", "1"]);
     assert!(text(&missing.stderr).contains("cannot read none.kx"));
 }
+
+#[test]
+fn the_explorer_opens_files_and_replay_strings_of_files() {
+    let folder = tempfile::tempdir().unwrap();
+    // The file exists at one size only, which the user need not know.
+    let source = "algorithm pair requires n = 2 and k = 1 shared x : 0..1 = 0 \
+                  passage 1: x := 1 critical 2: x := 0 end";
+    fs::write(folder.path().join("pair.kx"), source).unwrap();
+    let output = lab(folder.path(), &["explore", "pair.kx", "--export", "page.html"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+
+    let output = lab(folder.path(), &["check", "pair.kx", "-n", "2", "-k", "1"]);
+    let shown = text(&output.stdout);
+    let string = shown.split_whitespace().find(|word| word.starts_with("hp1.")).unwrap();
+    let output = lab(folder.path(), &["explore", string, "--export", "run.html"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}

@@ -5,6 +5,7 @@ use std::{fs, sync::atomic::AtomicBool};
 use hallpass_lab::{
     catalogue,
     check::{Property, Question, Report, Verdict, check},
+    graph::Bound,
     trace,
 };
 
@@ -192,4 +193,22 @@ fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
     let lines = "size({p in process : p at critical}) <= k";
     let id = load(&folder, "lines.kx", &format!("{source}\ninvariant Few: {lines}\n"));
     assert!(hallpass_lab::machine::build(&id, 3, 2).is_ok());
+}
+
+#[test]
+fn overtakings_are_counted_for_up_to_32_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "algorithm spin shared lock : bool = false passage waiting \
+                  1: await not test_and_set(lock) critical 2: lock := false end";
+    let id = load(&folder, "spin.kx", source);
+    let bypass = |n| {
+        let stop = AtomicBool::new(false);
+        let all = Question::everything(&id, n, 1).only(vec![Property::Bypass]);
+        let question = Question { contention: 2, ..all };
+        let report = check(&question, &resources(1 << 20, 1 << 28, &stop)).unwrap();
+        let outcome = report.outcome(Property::Bypass);
+        (outcome.verdict, outcome.bound)
+    };
+    assert_eq!(bypass(32), (Verdict::Violated, Some(Bound::Unbounded)));
+    assert_eq!(bypass(33), (Verdict::Partial, None));
 }

@@ -14,6 +14,7 @@ use hallpass_lab::{
         Engine, Subject, export,
         server::{self, Server},
     },
+    machine::build,
     program::{
         self, HOLDS, files,
         output::{outln, say},
@@ -78,22 +79,33 @@ fn target(args: &Args) -> Result<(Subject, Vec<String>), String> {
                 .into(),
         );
     }
+    if let Some(path) = catalogue::file_of_replay(first) {
+        load(&path)?;
+    }
     let run = trace::decode(first).map_err(|error| error.to_string())?;
     let subject = Subject::registered(&run.algorithm, run.n, run.k, run.memory)?;
     Ok((subject, replays.into_iter().cloned().collect()))
 }
 
+/// Sizes for an algorithm of a file, which does not state its limits. The first that exists is opened.
+const SIZES: [(usize, usize); 4] = [(3, 2), (3, 1), (2, 1), (4, 3)];
+
 /// Returns the size to open: as asked for, or a small one that the algorithm allows.
 fn size(id: &str, n: Option<usize>, k: Option<usize>) -> Result<(usize, usize), String> {
-    let (max_k, min_gap) = match catalogue::find(id) {
-        Some(_) => (usize::MAX, 1),
-        None => {
-            let (entry, _) = registry::entry(id).map_err(|error| error.to_string())?;
-            (entry.max_k, entry.min_gap)
-        }
-    };
-    let k = k.unwrap_or_else(|| max_k.min(n.map_or(2, |n| n.saturating_sub(1).clamp(1, 2))));
-    Ok((n.unwrap_or(k + min_gap), k))
+    if catalogue::find(id).is_some() {
+        let fits = |&(other_n, other_k): &(usize, usize)| {
+            n.is_none_or(|n| n == other_n) && k.is_none_or(|k| k == other_k)
+        };
+        let exists = |&(n, k): &(usize, usize)| build(id, n, k).is_ok();
+        let found = SIZES.iter().copied().filter(fits).find(exists);
+        return Ok(found.unwrap_or_else(|| {
+            let k = k.unwrap_or(1);
+            (n.unwrap_or(k.saturating_add(1)), k)
+        }));
+    }
+    let (entry, _) = registry::entry(id).map_err(|error| error.to_string())?;
+    let k = k.unwrap_or_else(|| entry.max_k.min(n.map_or(2, |n| n.saturating_sub(1).clamp(1, 2))));
+    Ok((n.unwrap_or(k.saturating_add(entry.min_gap)), k))
 }
 
 pub fn run(args: Args) -> program::Result {
