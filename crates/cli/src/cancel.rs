@@ -23,7 +23,7 @@ pub const CANCEL: Signal = Signal::URG;
 
 /// How long a waiter may take to leave the queue.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Time between two looks at the queue.
+/// Time between two checks of the queue.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A cancelled `hallpass run` exits with status 125. A command that has its slot is never cancelled.

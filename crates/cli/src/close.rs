@@ -18,7 +18,7 @@ use crate::{
 
 /// The exit status when the time of `-w` is over. It is the same as that of `timeout(1)`.
 const TIMED_OUT: u8 = 124;
-/// Time between two looks at the holders.
+/// Time between two checks of the holders.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Waiters give up. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.

@@ -20,7 +20,7 @@ use crate::{
     snapshot::{Users, View, rfc3339},
 };
 
-/// The shortest time between two looks. More frequent looks would slow down the users of the halls.
+/// The shortest time between two checks. More frequent checks would slow down the users of the halls.
 const FASTEST: Duration = Duration::from_millis(50);
 
 /// First prints a line of JSON with the state of each hall. Then prints a line for each event, until the reader
@@ -65,7 +65,7 @@ fn has_reader() -> bool {
     !file[0].revents().contains(PollFlags::ERR)
 }
 
-/// Returns the events between two looks.
+/// Returns the events between two checks.
 fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<Value> {
     let mut events = Vec::new();
     for (name, hall) in now {
@@ -83,7 +83,7 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// Returns `true` if both are the same holder or waiter. The time of a holder may differ between two looks:
+/// Returns `true` if both are the same holder or waiter. The time of a holder may differ between two checks:
 /// hallpass sets it when the process wakes up, a moment after the process got the slot.
 fn is_same(one: &Participant, other: &Participant) -> bool {
     let since = |one: &Participant| one.slot.is_none().then_some(one.since);

@@ -25,7 +25,7 @@ pub struct Args {
     /// With --json: print a line for each event, such as joined, entered and left, until the reader ends
     #[arg(short, long, requires = "json")]
     follow: bool,
-    /// With --follow: the time between two looks at the halls; what happens in between may be missed
+    /// With --follow: the time between two checks of the halls; what happens in between may be missed
     #[arg(short, long, value_name = "TIME", default_value = "0.2", value_parser = time::parse, requires = "follow")]
     delay: Duration,
     /// The halls [default: all]

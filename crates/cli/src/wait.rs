@@ -18,9 +18,9 @@ use crate::{
 const TIMED_OUT: u8 = 124;
 /// Time between the first two looks at a hall. It doubles after each look.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// The longest time between two looks at a hall of this machine.
+/// The longest time between two checks of a hall of this machine.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest time between two looks at a hall on a cluster, where a look takes several requests.
+/// The longest time between two checks of a hall on a cluster, where a check takes several requests.
 const LONGEST_PAUSE_ON_CLUSTER: Duration = Duration::from_secs(2);
 
 /// The exit status is 124 if the time is over.

@@ -83,7 +83,7 @@ impl ClusterOptions {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.etcd.check()?;
         if !TTLS.contains(&self.ttl) {
-            return Err(bad("ttl", format!("{:?} is not from 2 s to 1 h", self.ttl)));
+            return Err(bad("ttl", format!("must be between 2 s and 1 h, got {:?}", self.ttl)));
         }
         check_timeout("command timeout", self.command_timeout)
     }

@@ -188,7 +188,7 @@ impl Passage {
         Ok(true)
     }
 
-    /// Replaces a claim that is gone by a new one. Fails if the caller gives up first.
+    /// Replaces a claim that is gone with a new one. Fails if the caller gives up first.
     async fn replace_claim(&mut self) -> Result<(), Error> {
         self.keeper.abort();
         let lost_history = self.claim.health().lost == Some(Loss::HistoryLost);

@@ -43,7 +43,7 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         numbers.iter().map(|&number| known[number as usize].clone()).collect()
     }
 
-    /// Replaces the numbers of the values `old` by those of the values `new`.
+    /// Replaces the numbers of the values `old` with those of the values `new`.
     pub(crate) fn renumber(&self, numbers: &mut [u32], old: &[T], new: &[T]) {
         // A look-up costs more than a comparison, and most values stay the same.
         for ((number, old), new) in numbers.iter_mut().zip(old).zip(new) {

@@ -235,7 +235,7 @@ impl StateIndex {
         }
     }
 
-    /// Replaces a number by another.
+    /// Replaces a number with another.
     pub fn renumber(&mut self, mark: Mark, from: Id, to: Id) {
         let mut line = self.line(mark);
         loop {

@@ -178,7 +178,7 @@ pub enum Touch {
     FetchAdd(Ex, Option<Ex>),
     /// Sets a boolean.
     TestAndSet,
-    /// Replaces the first value by the second.
+    /// Replaces the first value with the second.
     CompareAndSwap(Ex, Ex),
     /// Replaces the value.
     Swap(Ex),

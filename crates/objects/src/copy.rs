@@ -128,7 +128,7 @@ impl<O: Object> ObjectCopy<O> {
         self.version = version;
     }
 
-    /// Replaces the object by a clone. Does not use the old object.
+    /// Replaces the object with a clone. Does not use the old object.
     fn replace(&mut self, from: &Self) {
         let old = self.object.take();
         discard(|| drop(old));

@@ -113,7 +113,7 @@ impl Member {
         self.restart();
     }
 
-    /// Replaces the member's data by the copy of [`back_up`](Member::back_up), and starts the member
+    /// Replaces the member's data with the copy of [`back_up`](Member::back_up), and starts the member
     /// again. Everything that was written since the copy is lost.
     ///
     /// # Panics
@@ -203,7 +203,7 @@ fn clone(file: &File) -> File {
     file.try_clone().expect("a descriptor")
 }
 
-/// Replaces the directory `to` by a copy of `from`.
+/// Replaces the directory `to` with a copy of `from`.
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to); // the directory may not exist
     let copied = Command::new("cp").arg("-a").args([from, to]).status();

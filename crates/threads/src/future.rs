@@ -257,7 +257,7 @@ impl<H: AsHall> Entering<H> {
         self.phase = Phase::Queued;
     }
 
-    /// Replaces the waker, if the future is polled by another task than before.
+    /// Replaces the waker, if the future is polled with another task than before.
     fn update_waker(&mut self, context: &Context<'_>) {
         if self.waker != WakerId::of(context.waker()) {
             let waker = context.waker().clone(); // may panic; then the old waker stays

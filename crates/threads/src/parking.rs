@@ -44,7 +44,7 @@ impl Deadline {
     }
 }
 
-/// Rests between two looks at a grant. Each rest is longer than the last.
+/// Rests between two checks of a grant. Each rest is longer than the last.
 pub(crate) struct Parker {
     rounds: u32,
     deadline: Deadline,

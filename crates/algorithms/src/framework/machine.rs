@@ -158,13 +158,13 @@ pub trait Algorithm {
         false
     }
 
-    /// Returns whether the algorithm counts without bound. The checker then replaces each state by its
+    /// Returns whether the algorithm counts without bound. The checker then replaces each state with its
     /// normal form (see [`normalize`](Algorithm::normalize)), so that finitely many states remain.
     fn is_unbounded(&self) -> bool {
         false
     }
 
-    /// Replaces a state by its normal form: a state with smaller numbers and the same future behaviour.
+    /// Replaces a state with its normal form: a state with smaller numbers and the same future behaviour.
     /// In both states, the same processes can make the same kinds of steps on the same variables. These
     /// steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}

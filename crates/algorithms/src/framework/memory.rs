@@ -35,14 +35,14 @@ pub enum Op {
     Set(Word),
     /// Clears these bits.
     Clear(Word),
-    /// Replaces `old` by `new` if the variable holds `old`.
+    /// Replaces `old` with `new` if the variable holds `old`.
     CompareAndSwap {
         /// The expected value.
         old: Word,
         /// The value that replaces it.
         new: Word,
     },
-    /// Replaces the value by a function of this value and an argument. This is the "large critical
+    /// Replaces the value with a function of this value and an argument. This is the "large critical
     /// section" that idealised algorithms assume. No real computer has such an instruction.
     AtomicUpdate(fn(Word, Word) -> Word, Word),
 }
@@ -102,7 +102,7 @@ pub trait AtomicWord {
     fn fetch_or(&self, bits: Word) -> Word;
     /// Keeps only these bits and returns the old value.
     fn fetch_and(&self, bits: Word) -> Word;
-    /// Replaces `old` by `new` and returns `Ok(old)`. If the word holds another value, returns that
+    /// Replaces `old` with `new` and returns `Ok(old)`. If the word holds another value, returns that
     /// value as `Err`.
     fn compare_exchange(&self, old: Word, new: Word) -> Result<Word, Word>;
 }
@@ -198,7 +198,7 @@ pub trait Memory {
         self.access(var, Op::TestAndSet) != 0
     }
 
-    /// Replaces `old` by `new` if `var` holds `old`. Returns whether `var` held `old`.
+    /// Replaces `old` with `new` if `var` holds `old`. Returns whether `var` held `old`.
     #[inline]
     fn compare_and_swap(&mut self, var: Var, old: Word, new: Word) -> bool {
         self.access(var, Op::CompareAndSwap { old, new }) == old

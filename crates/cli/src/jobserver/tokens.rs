@@ -30,7 +30,7 @@ use crate::{
 const TOKEN: u8 = b'+';
 /// How long a token may be unused while others wait for a slot. After this time, a waiter gets the slot.
 const UNUSED: Duration = Duration::from_millis(200);
-/// Time between two looks at the tokens in a named pipe. This pipe also contains the tokens that were put back.
+/// Time between two checks of the tokens in a named pipe. This pipe also contains the tokens that were put back.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Both ends of the pipes to and from the clients.

@@ -21,7 +21,7 @@ use super::{
 
 /// How much later the backstop acts than `hallpass run`. `hallpass run` acts first, because it can print the reason.
 const SECOND: Duration = Duration::from_millis(50);
-/// Time between two looks at the clock. They are needed because the timer of the wait stops while the machine sleeps.
+/// Time between two readings of the clock. The keeper reads it because the timer of the wait stops while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
 /// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);

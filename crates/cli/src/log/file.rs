@@ -39,7 +39,7 @@ pub fn append(hall: &Path, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a log for appending. Other users of the hall may have replaced it by a link or a pipe, so this does not
+/// Opens a log for appending. Other users of the hall may have replaced it with a link or a pipe, so this does not
 /// follow links and does not wait for the other end of a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;

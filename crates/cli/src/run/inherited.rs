@@ -40,7 +40,7 @@ impl LowDescriptor {
         (0..count).map(|_| LowDescriptor::reserve()).collect()
     }
 
-    /// Replaces the reserved descriptor by the lifeline.
+    /// Replaces the reserved descriptor with the lifeline.
     pub fn replace_by(self, lifeline: BorrowedFd<'_>) -> io::Result<InheritedLifeline> {
         let LowDescriptor(mut low) = self;
         match reopen(lifeline) {

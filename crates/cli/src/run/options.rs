@@ -105,7 +105,7 @@ pub struct Args {
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
     #[arg(short = 'o', long, conflicts_with = "no_fork")]
     pub close: bool,
-    /// Replace hallpass by CMD instead of starting a child; processes that CMD leaves running keep the slot
+    /// Replace hallpass with CMD instead of starting a child; processes that CMD leaves running keep the slot
     #[arg(short = 'F', long, conflicts_with = "on_kill")]
     pub no_fork: bool,
     /// Show TEXT instead of CMD in `status`, `top` and `log`

@@ -85,7 +85,7 @@ impl Ended {
     }
 }
 
-/// Replaces this process by the command. Returns only if that failed.
+/// Replaces this process with the command. Returns only if that failed.
 pub fn become_command(mut command: Command) -> io::Error {
     match SignalSettings::now() {
         Ok(signal_settings) => signal_settings.pass_on(&mut command),

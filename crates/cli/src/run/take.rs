@@ -21,9 +21,9 @@ use rustix::{
     io::Errno,
 };
 
-/// Time between two looks at whether a request has joined the queue, and at the lock.
+/// Time between two checks whether a request has joined the queue and whether the lock is free.
 const SOON: Duration = Duration::from_millis(1);
-/// Time between two looks at whether the hall still has enough slots.
+/// Time between two checks whether the hall still has enough slots.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The reason why a command did not get its slots.

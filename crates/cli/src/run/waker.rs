@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 /// The first argument of a waker. The other arguments are process ids. Users do not start wakers, so no help text
 /// mentions it.
 const WORD: &str = "waker";
-/// Time between two looks at the command.
+/// Time between two checks of the command.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// The processes that a waker looks after: hallpass and its command.

@@ -28,7 +28,7 @@ use super::{
     supervisor::{CaughtSignals, Ended, Supervisor},
 };
 
-/// Time between two looks at processes that are being ended.
+/// Time between two checks of processes that are being ended.
 const SOON: Duration = Duration::from_millis(20);
 
 /// The duties of the warden, besides supervising the command.

@@ -9,7 +9,7 @@ use serde::{
 
 use crate::graph::Bound;
 
-/// Marks an expectation that is not known yet. [`bless`](super::bless) replaces it by the measured
+/// Marks an expectation that is not known yet. [`bless`](super::bless) replaces it with the measured
 /// result.
 pub const OPEN: &str = "?";
 pub(super) const UNLIMITED: &str = "unlimited";

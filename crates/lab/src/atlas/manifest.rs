@@ -2,7 +2,7 @@
 //!
 //! Every folder of algorithms has its own part of the manifest, `atlas.toml`. `hallpass-lab atlas`
 //! checks and counts every model of its tier, and compares all listed results, including the number of
-//! states. `--bless` replaces the figures by the measured results. In the file, `[[model]]` begins a
+//! states. `--bless` replaces the figures with the measured results. In the file, `[[model]]` begins a
 //! model:
 //!
 //! | key | meaning |

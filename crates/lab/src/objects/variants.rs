@@ -21,7 +21,7 @@ pub struct Variant {
     pub title: &'static str,
     /// Executes one line.
     pub step: fn(&mut ModelEnvironment<'_>, usize, Intent, Line) -> Next,
-    /// Whether the variant replaces this line of process `me` by a line without an access.
+    /// Whether the variant replaces this line of process `me` with a line without an access.
     pub skips: fn(me: usize, at: Line) -> bool,
     /// Whether lines R3 and A4 check the head again.
     pub validates: bool,

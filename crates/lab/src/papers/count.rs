@@ -71,7 +71,7 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
         Quantity::Dsm => "DSM",
         Quantity::Exit => "exit steps",
         Quantity::Resilience => "resilience",
-        Quantity::Solo => "accesses on one's own",
+        Quantity::Solo => "accesses without contention",
         Quantity::Variables => "variables",
         Quantity::Bits => "bits",
     }

@@ -157,7 +157,7 @@ fn summary(text: &mut String, papers: &[(&Paper, Vec<Judged<'_>>)]) {
                 text,
                 "- **{}, {}.** {}{runs}",
                 paper.authors,
-                judged.statement.place,
+                judged.statement.place.trim_end_matches('.'),
                 error.trim()
             );
         }
@@ -200,7 +200,12 @@ fn section(text: &mut String, paper: &Paper, all: &[Judged<'_>]) {
     let notes: Vec<_> = all.iter().filter(|judged| judged.statement.note.is_some()).collect();
     for judged in &notes {
         let note = judged.statement.note.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "- **{}.** {}", judged.statement.place, note.trim());
+        let _ = writeln!(
+            text,
+            "- **{}.** {}",
+            judged.statement.place.trim_end_matches('.'),
+            note.trim()
+        );
     }
     if !notes.is_empty() {
         text.push('\n');

@@ -24,7 +24,7 @@ impl<'a> Normal<'a> {
             .then(|| Normal { machine, counts: tables.codes.iter().map(counts).collect() })
     }
 
-    /// Replaces `to` by its normal form. `to` is the state after a step of `p` from a normal form. Does
+    /// Replaces `to` with its normal form. `to` is the state after a step of `p` from a normal form. Does
     /// nothing if the step cannot have left the normal form.
     #[inline]
     pub fn after_step<const W: usize>(
@@ -40,7 +40,7 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` by its normal form. It is a fault if the normal form does not fit into the
+    /// Replaces `state` with its normal form. It is a fault if the normal form does not fit into the
     /// tables.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);

@@ -124,7 +124,7 @@ pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
     /// Returns the observer before the first step.
     fn new(subject: &dyn Subject) -> Self;
 
-    /// Observes a step of `p`. May replace the state by a normal form.
+    /// Observes a step of `p`. May replace the state with a normal form.
     fn observe(
         &mut self,
         subject: &dyn Subject,

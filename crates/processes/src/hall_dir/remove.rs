@@ -159,7 +159,7 @@ impl<'a> SeizedHall<'a> {
     /// Ends without freeing the slots, because the hall is closed.
     ///
     /// When this process is unregistered, its tags become void. A newcomer that has read the size of the hall before
-    /// would free such a slot and take it. So this process first replaces its tags by one that is never void.
+    /// would free such a slot and take it. So this process first replaces its tags with one that is never void.
     fn keep_slots(mut self) {
         let (file, tag) = (&self.hall.handle.state.file, self.tag());
         for slot in 0..file.slots_ready() {

@@ -28,7 +28,7 @@ pub fn accepted_pass(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
     accepted(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
 }
 
-/// Opens the hall in every way, uses it, and replaces it by a new hall.
+/// Opens the hall in every way, uses it, and replaces it with a new hall.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
     let dir = HallDir::at(path);

@@ -10,7 +10,7 @@ use crate::{
     mapped::Mapped,
 };
 
-/// The pause between two looks.
+/// The pause between two checks.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Observes the queue until the process is killed.

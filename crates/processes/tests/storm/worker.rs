@@ -17,7 +17,7 @@ use crate::{
     witness::{Stay, Witness},
 };
 
-/// The environment variable with the job of a process that replaced itself by exec.
+/// The environment variable with the job of a process that replaced itself with exec.
 const JOB: &str = "HALLPASS_STORM_WORKER";
 
 /// The job of a worker.
@@ -241,7 +241,7 @@ impl Worker {
         }
     }
 
-    /// Replaces this process by another worker while it holds a slot. The exec frees the slot.
+    /// Replaces this process with another worker while it holds a slot. The exec frees the slot.
     fn exec(&self, note: &Note, random: &mut Rng) -> Result<(), String> {
         let Some((_pass, stay)) = self.enter(note, How::Waits)? else { return Ok(()) };
         self.work(random);

@@ -83,7 +83,7 @@ pub(super) fn owns(hall: &Hall, p: Pid) -> bool {
     })
 }
 
-/// Replaces each hall by its possible continuations.
+/// Replaces each hall with its possible continuations.
 fn extend(halls: &mut Vec<Hall>, each: impl FnMut(&Hall) -> Vec<Hall>) {
     *halls = halls.iter().flat_map(each).collect();
 }

@@ -260,7 +260,7 @@ impl Choi {
     }
 }
 
-/// Replaces the state by its normal form.
+/// Replaces the state with its normal form.
 pub(super) fn normalize(choi: &Choi, processes: &mut [Loc<Line>], memory: &mut [Word]) {
     let now = round_of_exit(choi.n, &choi.parameters, choi.cells());
     let by = choi.parse(memory[choi.exit.index()]).e - now;

@@ -2,7 +2,7 @@
 //! of a system.
 //!
 //! With [mark bits](Labels::MARK_BITS), a label carries a mark through every register and private state.
-//! A new label has the mark [`fresh`]. When the label is written, the lab replaces this mark by a
+//! A new label has the mark [`fresh`]. When the label is written, the lab replaces this mark with a
 //! distinct number. So the lab can tell which of several timestamps with the same label a Scan has seen.
 //! The step machine needs no extra state for this.
 
