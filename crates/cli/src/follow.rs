@@ -1,7 +1,7 @@
 //! `hallpass status --json --follow`: prints changes of halls as a stream of events.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap, HashSet},
     io,
     os::fd::AsFd,
     process::ExitCode,
@@ -83,15 +83,18 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// Returns `true` if both are the same holder or waiter. The time of a holder may differ between two checks:
-/// hallpass sets it when the process wakes up, a moment after the process got the slot.
-fn is_same(one: &Participant, other: &Participant) -> bool {
-    let since = |one: &Participant| one.slot.is_none().then_some(one.since);
-    is_same_process(one, other) && one.slot == other.slot && since(one) == since(other)
+/// What identifies a holder or waiter. The time of a waiter is part of it, that of a holder is not: hallpass sets
+/// it when the process wakes up, a moment after the process got the slot.
+type Identity<'a> = (Process<'a>, Option<usize>, Option<SystemTime>);
+type Process<'a> = (&'a Option<String>, u32);
+
+fn identity(one: &Participant) -> Identity<'_> {
+    let since = one.slot.is_none().then_some(one.since);
+    (process(one), one.slot, since)
 }
 
-fn is_same_process(one: &Participant, other: &Participant) -> bool {
-    (&one.host, one.pid) == (&other.host, other.pid)
+fn process(one: &Participant) -> Process<'_> {
+    (&one.host, one.pid)
 }
 
 fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
@@ -100,24 +103,28 @@ fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
         (event["event"], event["hall"]) = (json!(what), json!(name));
         event
     };
-    let has = |all: &[Participant], one: &Participant| all.iter().any(|other| is_same(one, other));
     let (Status { holders, waiters, .. }, was) = (&new.status, &old.status);
+    let known: HashMap<_, _> =
+        was.holders.iter().chain(&was.waiters).map(|one| (identity(one), one)).collect();
+    let present: HashSet<_> = holders.iter().chain(waiters).map(identity).collect();
     let mut events = Vec::new();
     // Holders that left come before holders that entered, because a slot becomes free before its next holder has
     // it. A waiter leaves the queue when it gets a slot.
-    let left = was.holders.iter().filter(|one| !has(holders, one));
+    let left = was.holders.iter().filter(|one| !present.contains(&identity(one)));
     events.extend(left.map(|one| event(old, "left", one)));
-    let entered: Vec<_> = holders.iter().filter(|one| !has(&was.holders, one)).collect();
+    let entered: Vec<_> =
+        holders.iter().filter(|one| !known.contains_key(&identity(one))).collect();
     events.extend(entered.iter().map(|one| event(new, "entered", one)));
-    let gave_up = was.waiters.iter().filter(|one| {
-        !has(waiters, one) && !entered.iter().any(|other| is_same_process(one, other))
-    });
+    let entered: HashSet<_> = entered.into_iter().map(process).collect();
+    let gave_up = was
+        .waiters
+        .iter()
+        .filter(|one| !present.contains(&identity(one)) && !entered.contains(&process(one)));
     events.extend(gave_up.map(|one| event(old, "gave_up", one)));
-    let joined = waiters.iter().filter(|one| !has(&was.waiters, one));
+    let joined = waiters.iter().filter(|one| !known.contains_key(&identity(one)));
     events.extend(joined.map(|one| event(new, "joined", one)));
     for one in holders.iter().chain(waiters) {
-        let known = was.holders.iter().chain(&was.waiters).find(|other| is_same(one, other));
-        let Some(known) = known else { continue };
+        let Some(known) = known.get(&identity(one)) else { continue };
         if known.alive && !one.alive {
             events.push(event(new, "died", one));
         }

@@ -184,6 +184,18 @@ fn tokens_in_a_named_pipe_are_taken_and_put_back() {
 }
 
 #[test]
+fn a_killed_jobserver_leaves_no_files() {
+    let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
+    let mut command = halls.command("jobserver", &["--style", "fifo", "m", "--", "sh", "-c"]);
+    command.arg("echo started; sleep 60").env("TMPDIR", folder.path());
+    let mut build = Running::start(&mut command);
+    assert_eq!(build.line(), "started");
+    build.kill_hallpass();
+    eventually("the slots are free", || halls.status("m")["held"] == 0);
+    assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
+}
+
+#[test]
 fn cargo_takes_tokens() {
     let (halls, folder) = (Halls::new(), tempfile::tempdir().expect("a folder"));
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());

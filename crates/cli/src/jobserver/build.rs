@@ -24,12 +24,19 @@ fn flags_after(outer: &str, slots: usize, authority: &str) -> String {
     format!("{} {jobs}{variables}", kept.join(" ")).trim_start().to_string()
 }
 
+/// The letters of the options of make that take a value. The rest of such a word is the value.
+const MAKE_WITH_VALUE: &str = "CEIOWflo";
+/// Likewise for ninja.
+const NINJA_WITH_VALUE: &str = "Cdfkltw";
+
 /// Returns the command without the options by which make and ninja limit their own jobs. With such an option, they
 /// ignore the jobserver.
 pub fn without_job_limits(program: &str, command: &[OsString]) -> Vec<OsString> {
-    if !["make", "gmake", "ninja", "ninja-build", "samu"].contains(&program) {
-        return command.to_vec();
-    }
+    let with_value = match program {
+        "make" | "gmake" => MAKE_WITH_VALUE,
+        "ninja" | "ninja-build" | "samu" => NINJA_WITH_VALUE,
+        _ => return command.to_vec(),
+    };
     let is_number = |word: &OsString| word.to_str().is_some_and(|word| word.parse::<u32>().is_ok());
     let mut kept = vec![command[0].clone()];
     let mut words = command[1..].iter().peekable();
@@ -39,15 +46,32 @@ pub fn without_job_limits(program: &str, command: &[OsString]) -> Vec<OsString> 
                 kept.push(word.clone());
                 kept.extend(words.by_ref().cloned());
             }
-            "-j" | "--jobs" => {
+            "--jobs" => {
                 words.next_if(|next| is_number(next));
             }
             option if option.starts_with("--jobs=") => {}
-            option if option.strip_prefix("-j").is_some_and(|n| n.parse::<u32>().is_ok()) => {}
-            _ => kept.push(word.clone()),
+            option => match without_jobs(option, with_value) {
+                Some((others, number)) => {
+                    if number.is_empty() {
+                        words.next_if(|next| is_number(next));
+                    }
+                    kept.extend((others != "-").then(|| others.into()));
+                }
+                None => kept.push(word.clone()),
+            },
         }
     }
     kept
+}
+
+/// Splits a word of short options that ends with `j` and a number, such as `-kj8`, into the options before `j` and the
+/// number. The number may be empty. Returns `None` if the word does not end with this option.
+fn without_jobs<'a>(word: &'a str, with_value: &str) -> Option<(&'a str, &'a str)> {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let stop = letters.find(|letter| letter == 'j' || with_value.contains(letter))?;
+    let number = letters[stop..].strip_prefix('j')?;
+    let is_number = number.is_empty() || number.parse::<u32>().is_ok();
+    is_number.then_some((&word[..=stop], number))
 }
 
 #[cfg(test)]
@@ -74,6 +98,11 @@ mod tests {
         assert_eq!(removed("make -j 8 all"), "make all");
         assert_eq!(removed("make -j all"), "make all");
         assert_eq!(removed("ninja --jobs=8 --jobs 3 x"), "ninja x");
+        assert_eq!(removed("make -kj8 all"), "make -k all");
+        assert_eq!(removed("make -kj 8 all"), "make -k all");
+        assert_eq!(removed("make -skj"), "make -sk");
+        assert_eq!(removed("make -Cj8 -f j"), "make -Cj8 -f j");
+        assert_eq!(removed("ninja -vj8 -kj8"), "ninja -v -kj8");
         assert_eq!(removed("make -- -j8"), "make -- -j8");
         assert_eq!(removed("make -jobs"), "make -jobs");
         assert_eq!(removed("cargo build -j8"), "cargo build -j8");

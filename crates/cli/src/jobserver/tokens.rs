@@ -3,22 +3,20 @@
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
-    path::PathBuf,
     pin::Pin,
-    process::Command,
+    process::{self, Command},
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Acquire, OwnedSharedPass, SharedHall};
+use hallpass_processes::{Acquire, Error, OwnedSharedPass, SharedHall};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
-    fs::{CWD, FileType, Mode, OFlags, mknodat, open},
+    fs::{Mode, OFlags, open},
     io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd, ioctl_fionread, read, write},
     pipe::{PipeFlags, fcntl_setpipe_size, pipe_with},
 };
-use tempfile::TempDir;
 
 use super::Style;
 use crate::{
@@ -32,6 +30,8 @@ const TOKEN: u8 = b'+';
 const UNUSED: Duration = Duration::from_millis(200);
 /// Time between two checks of the tokens in a named pipe. This pipe also contains the tokens that were put back.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long the server waits before it requests a slot again, if the hall is full or a system call failed.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Both ends of the pipes to and from the clients.
 pub struct Tokens {
@@ -42,8 +42,6 @@ pub struct Tokens {
     take_back: OwnedFd,
     /// Clients put tokens back here. `None` if they use the pipe from which they took them.
     returned: Option<OwnedFd>,
-    /// The directory of the named pipe.
-    _folder: Option<TempDir>,
 }
 
 /// The parts of the pipes that the clients get.
@@ -74,20 +72,16 @@ impl Tokens {
         let [read, write] = inherited.each_ref().map(|end| end.as_raw_fd());
         let shared =
             Shared { authority: format!("{read},{write}"), _inherited: Vec::from(inherited) };
-        Ok((Tokens { offer, take_back, returned: Some(returned), _folder: None }, shared))
+        Ok((Tokens { offer, take_back, returned: Some(returned) }, shared))
     }
 
+    /// Creates a pipe that clients open by name. The name is in `/proc`, so it vanishes when hallpass ends, even
+    /// if hallpass is killed.
     fn in_named_pipe() -> io::Result<(Self, Shared)> {
-        let folder = tempfile::Builder::new().prefix("hallpass-jobserver-").tempdir()?;
-        let path: PathBuf = folder.path().join("tokens");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        // With both directions open, opening does not wait for a client.
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let offer = open(&path, flags, Mode::empty())?;
+        let (source, offer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         shrink(&offer)?;
-        let take_back = reopened(&offer)?;
-        let authority = format!("fifo:{}", path.display());
-        let tokens = Tokens { offer, take_back, returned: None, _folder: Some(folder) };
+        let authority = format!("fifo:/proc/{}/fd/{}", process::id(), offer.as_raw_fd());
+        let tokens = Tokens { offer, take_back: source, returned: None };
         Ok((tokens, Shared { authority, _inherited: Vec::new() }))
     }
 
@@ -148,6 +142,8 @@ pub struct Server {
     request: Option<Pin<Box<Acquire>>>,
     /// No more slots can be had, as after `hallpass rm --force`.
     exhausted: bool,
+    /// The last request failed. The server makes the next one at this time.
+    retry_at: Option<Instant>,
     bell: Arc<Bell>,
     /// When the latest token was offered.
     offered_at: Instant,
@@ -174,8 +170,17 @@ impl Server {
         let build = WatchedCommand::start(command, vec![lifeline], duties)?;
         drop(shared);
         let bell = Arc::new(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
-        let (held, offered_at) = (Vec::new(), Instant::now());
-        Ok(Server { hall, tokens, build, held, request: None, exhausted: false, bell, offered_at })
+        Ok(Server {
+            hall,
+            tokens,
+            build,
+            held: Vec::new(),
+            request: None,
+            exhausted: false,
+            retry_at: None,
+            bell,
+            offered_at: Instant::now(),
+        })
     }
 
     /// Serves tokens until the build ends. Then all of its slots are free.
@@ -202,7 +207,8 @@ impl Server {
 
     /// Returns `true` if the server should request a slot when no token is offered.
     fn wants_token(&self) -> bool {
-        self.request.is_none() && !self.exhausted
+        let may_request = self.retry_at.is_none_or(|time| Instant::now() >= time);
+        self.request.is_none() && !self.exhausted && may_request
     }
 
     /// Waits for an event.
@@ -219,8 +225,9 @@ impl Server {
             if wants_token { (self.tokens.offer.as_fd(), PollFlags::OUT) } else { nothing },
         ];
         let mut files = watched.map(|(file, flags)| PollFd::from_borrowed_fd(file, flags));
+        let until_retry = self.retry_at.map(|time| time.saturating_duration_since(Instant::now()));
         let pause = match (wants_token, returned) {
-            (false, Some(_)) => None,
+            (false, Some(_)) => until_retry.filter(|_| !self.exhausted),
             (true, Some(_)) => Some(UNUSED),
             (_, None) => Some(LOOK),
         };
@@ -258,8 +265,16 @@ impl Server {
         match granted {
             Ok(pass) => {
                 self.held.push(pass);
+                self.retry_at = None;
                 self.offered_at = Instant::now();
                 write(&self.tokens.offer, &[TOKEN])?;
+                Ok(())
+            }
+            // Such a failure may pass. Report the first of them only.
+            Err(error @ (Error::Full { .. } | Error::System { .. })) => {
+                if self.retry_at.replace(Instant::now() + RETRY).is_none() {
+                    say(format_args!("{}: no further slot for now: {error}", self.hall.name()));
+                }
                 Ok(())
             }
             // The build continues with the tokens that it has.
