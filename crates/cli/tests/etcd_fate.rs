@@ -306,7 +306,7 @@ fn a_hall_that_is_removed_by_force_stops_the_command() {
     halls.prints("rm", &["--force", "x"]);
     let (code, said) = end_of(holder);
     assert_eq!(code, Some(STOPPED));
-    assert!(said.contains("the pass was lost (the claim is gone from etcd)"), "{said}");
+    assert!(said.contains("the pass was lost (the claim is gone from the store)"), "{said}");
 }
 
 /// A script that leaves a child running for a minute, and prints its process id.

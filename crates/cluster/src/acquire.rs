@@ -62,7 +62,8 @@ impl Future for Acquire {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Acquire { hall, begun } = &mut *self;
         let begun = begun.get_or_insert_with(|| Begun::new(hall.core()));
-        let gone = || Error::System { doing: "wait for etcd", why: "its thread is gone".into() };
+        let gone =
+            || Error::System { doing: "wait for the store", why: "its thread is gone".into() };
         let held = Pin::new(&mut begun.held).poll(context);
         held.map(|held| Ok(hall.pass(held.unwrap_or_else(|_| Err(gone()))?)))
     }

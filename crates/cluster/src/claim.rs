@@ -13,10 +13,10 @@ use tokio::{sync::watch, time::sleep};
 
 use crate::{
     Clock,
-    etcd::EtcdStore,
     failure::{Failure, StoreError},
     leases::Lease,
     records::ClaimRecord,
+    requests::HallStore,
     retry::lock,
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View},
 };
@@ -241,7 +241,7 @@ impl Claim {
 
     /// Finds the head of the queue while this claim has its slot, so that leaving needs no extra request.
     /// One look is enough, because the head of the queue rarely changes.
-    pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<EtcdStore>) {
+    pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<HallStore>) {
         let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
         self.set_exit_hint(view.clone());
         if view.first.is_some() {
@@ -280,7 +280,7 @@ impl Claim {
     }
 
     /// Renews the lease, and the proof that the claim exists, until the claim is lost.
-    pub(crate) async fn keep(self: Arc<Self>, store: Arc<EtcdStore>) {
+    pub(crate) async fn keep(self: Arc<Self>, store: Arc<HallStore>) {
         let mut stage = self.stage.subscribe();
         let mut last = self.clock.now();
         let mut failed = false;
@@ -308,7 +308,7 @@ impl Claim {
     }
 
     /// Returns whether both the lease and the proof were renewed.
-    async fn renew(&self, store: &EtcdStore) -> bool {
+    async fn renew(&self, store: &HallStore) -> bool {
         let asked = self.clock.now();
         let (kept, view) = tokio::join!(
             store.keep_lease_alive(self.lease_id()),
@@ -336,7 +336,7 @@ impl Claim {
 
     /// Makes the claim again, with a new lease. The old lease has ended, because the store sometimes ends leases
     /// early, but the slot is still assigned to the claim. Returns whether the claim exists again.
-    async fn attach(&self, store: &EtcdStore, was: OwnClaim) -> bool {
+    async fn attach(&self, store: &HallStore, was: OwnClaim) -> bool {
         let Health { hall: Some(hall), lost: None, .. } = self.health() else { return false };
         let renewed = self.clock.now();
         let Ok(lease) = store.grant_lease(self.ttl).await else { return false };
@@ -353,9 +353,9 @@ impl Claim {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Loss::OutOfTouch => "etcd could not be reached for too long",
-            Loss::Gone => "the claim is gone from etcd",
-            Loss::HistoryLost => "etcd lost its history, as after a restore from a backup",
+            Loss::OutOfTouch => "the store could not be reached for too long",
+            Loss::Gone => "the claim is gone from the store",
+            Loss::HistoryLost => "the store lost its history, as after a restore from a backup",
             Loss::Released => "the pass was released",
         })
     }

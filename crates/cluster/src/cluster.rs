@@ -1,12 +1,16 @@
 //! A connection to a cluster, and the halls on it.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use hallpass_common::{check_name, check_slots};
 
 use crate::{
-    ClusterOptions, Error, core::Core, etcd::EtcdEngine, hall::ClusterHall, manage,
-    runtime::Runtime,
+    ClusterOptions, Error, core::Core, hall::ClusterHall, manage, requests::HallStore,
+    retry::Retry, runtime::Runtime, store::Store,
 };
 
 /// A connection to a cluster. Clones share it.
@@ -23,7 +27,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Cluster {
     options: Arc<ClusterOptions>,
-    engine: EtcdEngine,
+    store: Arc<dyn Store>,
     runtime: Arc<Runtime>,
 }
 
@@ -42,9 +46,9 @@ impl Cluster {
     /// # Ok::<(), hallpass_cluster::Error>(())
     /// ```
     pub fn connect(options: ClusterOptions) -> Result<Cluster, Error> {
-        let engine = EtcdEngine::new(&options)?;
+        let store = options.connect()?;
         let runtime = Runtime::start(options.command_timeout)?;
-        Ok(Cluster { options: Arc::new(options), engine, runtime: Arc::new(runtime) })
+        Ok(Cluster { options: Arc::new(options), store, runtime: Arc::new(runtime) })
     }
 
     /// Returns the URL of the cluster, `etcd://...`, without secrets.
@@ -55,7 +59,7 @@ impl Cluster {
     /// # }
     /// ```
     pub fn url(&self) -> String {
-        self.engine.url().into()
+        self.options.url()
     }
 
     /// Opens the hall `name`. If it does not exist, creates it with `k` slots.
@@ -105,8 +109,9 @@ impl Cluster {
 
     fn core(&self, name: &str) -> Result<Arc<Core>, Error> {
         check_name(name)?;
-        self.engine.check_name(name)?;
-        let (store, handle) = (self.engine.store(name), self.runtime.handle().clone());
+        self.store.check_name(name)?;
+        let store = HallStore::new(self.store.clone(), name, self.url());
+        let handle = self.runtime.handle().clone();
         Ok(Arc::new(Core::new(store, &self.options, handle, self.runtime.tasks())))
     }
 
@@ -125,8 +130,16 @@ impl Cluster {
     /// # }
     /// ```
     pub fn names(&self) -> Result<Vec<String>, Error> {
-        let engine = self.engine.clone();
-        self.runtime.wait(async move { engine.names().await })
+        let store = self.store.clone();
+        let mut retry = Retry::new(store.place(), self.options.command_timeout);
+        self.runtime.wait(async move {
+            loop {
+                match store.names().await {
+                    Ok(names) => return Ok(names),
+                    Err(failure) => retry.after(failure).await?,
+                }
+            }
+        })
     }
 
     /// Blocks until all dropped passes are released and all cancelled waiters have left the queue. Blocks at most
@@ -155,8 +168,12 @@ impl Cluster {
     /// # }
     /// ```
     pub fn write_time(&self) -> Result<Duration, Error> {
-        let engine = self.engine.clone();
-        self.runtime.wait(async move { engine.write_time().await })
+        let store = self.store.clone();
+        self.runtime.wait(async move {
+            let begun = Instant::now();
+            let written = store.write().await;
+            written.map(|()| begun.elapsed()).map_err(|failure| failure.into_error(&store.place()))
+        })
     }
 
     /// Removes the hall `name`.

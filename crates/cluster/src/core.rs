@@ -7,7 +7,8 @@
 //! 3. [`waiting`](crate::waiting);
 //! 4. this module;
 //! 5. [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry) and [`retry`](crate::retry);
-//! 6. the [store](crate::etcd).
+//! 6. the [requests](crate::requests) of the protocol;
+//! 7. the [store](crate::store).
 
 use std::{
     sync::{
@@ -24,10 +25,10 @@ use tokio::{runtime::Handle, task::AbortHandle};
 use crate::{
     Clock, ClusterOptions, Error,
     claim::Claim,
-    etcd::EtcdStore,
     expiry::ExpiryLog,
     leases::Leases,
     records,
+    requests::HallStore,
     retry::{CurrentError, Retry, lock},
     runtime::{TaskGuard, Tasks},
     view::{OwnClaim, View, Waiter, epoch},
@@ -35,7 +36,7 @@ use crate::{
 
 /// The state that the handles, passages and passes of one hall share.
 pub(crate) struct Core {
-    pub store: Arc<EtcdStore>,
+    pub store: Arc<HallStore>,
     pub clock: Clock,
     pub ttl: Duration,
     /// How long a caller tries until the first answer arrives.
@@ -68,7 +69,7 @@ struct History {
 
 impl Core {
     pub(crate) fn new(
-        store: EtcdStore,
+        store: HallStore,
         options: &ClusterOptions,
         handle: Handle,
         tasks: Tasks,
@@ -131,7 +132,7 @@ impl Core {
 
     /// Allows attempts for `limit`, and reports connection errors to [`current_error`](Core::current_error).
     pub(crate) fn retry(&self, limit: Duration) -> Retry {
-        Retry::new(self.store.endpoints(), limit).reporting_to(self.current_error.clone())
+        Retry::new(self.store.place(), limit).reporting_to(self.current_error.clone())
     }
 
     /// Returns the connection error that currently affects the hall.

@@ -79,20 +79,26 @@ pub enum Error {
         /// The reason why its value is invalid.
         why: String,
     },
-    /// No member of the cluster answered in time, or the members that answered have no leader.
+    /// No server of the store answered in time, or the servers that answered cannot serve requests.
     Unreachable {
-        /// The members that were tried.
+        /// The name of the store, such as `etcd`.
+        engine: &'static str,
+        /// The servers that were tried.
         endpoints: String,
         /// Why the last attempt failed.
         why: String,
     },
-    /// The cluster rejected the credentials or the certificate.
+    /// The store rejected the credentials or the certificate.
     Denied {
+        /// The name of the store, such as `etcd`.
+        engine: &'static str,
         /// The reason that was given.
         why: String,
     },
-    /// The cluster could be reached, but rejected the request.
+    /// The store could be reached, but rejected the request.
     Refused {
+        /// The name of the store, such as `etcd`.
+        engine: &'static str,
         /// The reason that was given.
         why: String,
     },
@@ -119,7 +125,7 @@ impl fmt::Display for Error {
             }
             Error::Damaged { key, why } => write!(
                 f,
-                "{key} in etcd does not belong to a hall or is damaged ({why}): if nothing uses it, remove it"
+                "{key} in the store does not belong to a hall or is damaged ({why}): if nothing uses it, remove it"
             ),
             Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
             Error::Vacant { name, slot } => write!(
@@ -129,12 +135,12 @@ impl fmt::Display for Error {
             Error::BadName { name, why } => text::bad_name(f, name, why),
             Error::BadSlots { asked } => text::bad_slots(f, *asked),
             Error::BadOption { what, why } => write!(f, "{what}: {why}"),
-            Error::Unreachable { endpoints, why } => {
-                write!(f, "etcd cannot be reached at {endpoints}: {why}")
+            Error::Unreachable { engine, endpoints, why } => {
+                write!(f, "{engine} cannot be reached at {endpoints}: {why}")
             }
-            Error::Denied { why } => write!(f, "no access to etcd: {why}"),
-            Error::Refused { why } => write!(f, "etcd refused: {why}"),
-            Error::Lost => f.write_str("the pass was lost: its claim in etcd is gone"),
+            Error::Denied { engine, why } => write!(f, "no access to {engine}: {why}"),
+            Error::Refused { engine, why } => write!(f, "{engine} refused: {why}"),
+            Error::Lost => f.write_str("the pass was lost: its claim in the store is gone"),
             Error::System { doing, why } => write!(f, "cannot {doing}: {why}"),
         }
     }

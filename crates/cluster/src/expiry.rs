@@ -12,8 +12,8 @@ use std::{
 
 use crate::{
     Clock,
-    etcd::EtcdStore,
     records::ExpiryRecord,
+    requests::HallStore,
     retry::lock,
     view::{Revision, View},
 };
@@ -58,7 +58,7 @@ impl ExpiryLog {
 
     /// Records in the store when this process noticed expiries, for other processes with the same clock. Without
     /// this record, a slot would never be reclaimed if every process ends before it has waited long enough.
-    pub(crate) async fn record_expiry(&self, store: &EtcdStore, view: &View) {
+    pub(crate) async fn record_expiry(&self, store: &HallStore, view: &View) {
         for (slot, token) in self.unrecorded(view) {
             let Some(since) = lock(&self.since).get(&(slot, token)).copied() else { continue };
             let record = ExpiryRecord::since(slot, token, &self.clock, since);

@@ -1,7 +1,7 @@
 //! Failures of requests to the store. They show whether the request may have taken effect, and whether another
 //! attempt may help.
 
-use crate::Error;
+use crate::{Error, store::Place};
 
 /// Why one attempt at the store failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,19 +28,18 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Converts the failure into the error that the user sees. `endpoints` are the addresses that were tried.
-    pub(crate) fn into_error(self, endpoints: &str) -> Error {
+    /// Converts the failure into the error that the user sees.
+    pub(crate) fn into_error(self, place: &Place) -> Error {
+        let Place { engine, endpoints } = place.clone();
+        let refused = |why: String| Error::Refused { engine, why };
         match self {
-            Failure::Unreachable(why) => Error::Unreachable { endpoints: endpoints.into(), why },
-            Failure::Denied(why) | Failure::Certificate(why) => Error::Denied { why },
-            Failure::Refused(why) | Failure::OtherCluster(why) => Error::Refused { why },
-            Failure::NoSpace(why) => {
-                let advice =
-                    "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
-                Error::Refused { why: format!("{why}: {advice}") }
+            Failure::Unreachable(why) => Error::Unreachable { engine, endpoints, why },
+            Failure::Denied(why) | Failure::Certificate(why) => Error::Denied { engine, why },
+            Failure::Refused(why) | Failure::OtherCluster(why) | Failure::NoSpace(why) => {
+                refused(why)
             }
-            Failure::Compacted => Error::Refused { why: "that revision is compacted".into() },
-            Failure::LeaseGone => Error::Refused { why: "the lease is gone".into() },
+            Failure::Compacted => refused("that revision is compacted".into()),
+            Failure::LeaseGone => refused("the lease is gone".into()),
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     Clock, Error,
-    etcd::EtcdStore,
+    requests::HallStore,
     retry::{Retry, lock},
     runtime::Tasks,
     view::LeaseId,
@@ -24,7 +24,7 @@ pub(crate) struct Lease {
 
 /// The spare leases of a hall. Dropping this value ends them.
 pub(crate) struct Leases {
-    store: Arc<EtcdStore>,
+    store: Arc<HallStore>,
     clock: Clock,
     ttl: Duration,
     spare: Mutex<Vec<Lease>>,
@@ -34,7 +34,7 @@ pub(crate) struct Leases {
 
 impl Leases {
     pub(crate) fn new(
-        store: Arc<EtcdStore>,
+        store: Arc<HallStore>,
         clock: Clock,
         ttl: Duration,
         handle: Handle,

@@ -22,19 +22,19 @@ use crate::{
     view::{SeenDoor, View, Waiter},
 };
 
-/// The time limit, when a hall is opened, for all members to answer which cluster they belong to.
-const MEMBERS_ANSWER_WITHIN: Duration = Duration::from_millis(300);
+/// The time limit, when a hall is opened, for all servers to answer which cluster they belong to.
+const SERVERS_ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
 /// Returns the present state of the hall. If the hall does not exist and `slots` is given, creates it.
 pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Error> {
     let (done, checked) = oneshot::channel();
     let store = core.store.clone();
-    core.spawn(async move { drop(done.send(store.check_members().await)) });
+    core.spawn(async move { drop(done.send(store.check_servers().await)) });
     let mut view = core.look().await?;
-    // A member that does not answer must not delay every call. If such a member belongs to another cluster, later
+    // A server that does not answer must not delay every call. If such a server belongs to another cluster, later
     // requests fail.
-    if let Ok(Ok(Err(failure))) = timeout(MEMBERS_ANSWER_WITHIN, checked).await {
-        return Err(failure.into_error(&core.store.endpoints()));
+    if let Ok(Ok(Err(failure))) = timeout(SERVERS_ANSWER_WITHIN, checked).await {
+        return Err(failure.into_error(&core.store.place()));
     }
     let mut retry = core.retry(core.first_contact);
     while let (None, Some(slots)) = (view.door, slots) {

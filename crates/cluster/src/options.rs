@@ -1,8 +1,12 @@
-//! Options: how to reach a cluster, and how long a holder may be out of touch with it.
+//! Options: which store to use, and how long a holder may be out of touch with it.
 
-use std::{env, time::Duration};
+use std::{env, sync::Arc, time::Duration};
 
-use crate::{Clock, Error, etcd::EtcdOptions};
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "etcd")]
+use crate::etcd::{EtcdOptions, EtcdStore};
+use crate::{Clock, Error, memory::MemoryStore, store::Store};
 
 /// The TTLs that are allowed. etcd counts whole seconds and has a minimum that depends on its settings.
 const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(3600);
@@ -11,17 +15,19 @@ const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Durati
 ///
 /// ```
 /// use std::time::Duration;
+/// use hallpass_cluster::{ClusterOptions, StoreOptions};
 ///
-/// let mut options = hallpass_cluster::ClusterOptions::at("etcd://h1:2379,h2:2379/team-a")?;
+/// let mut options = ClusterOptions::at("etcd://h1:2379,h2:2379/team-a")?;
 /// options.ttl = Duration::from_secs(30);
-/// assert_eq!(options.etcd.endpoints, ["h1:2379", "h2:2379"]);
-/// assert_eq!(options.etcd.prefix, "/team-a");
+/// let StoreOptions::Etcd(etcd) = &options.store else { unreachable!() };
+/// assert_eq!(etcd.endpoints, ["h1:2379", "h2:2379"]);
+/// assert_eq!(etcd.prefix, "/team-a");
 /// # Ok::<(), hallpass_cluster::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// The addresses of the etcd cluster, and how to log in.
-    pub etcd: EtcdOptions,
+    /// The store that keeps the halls, and how to reach it.
+    pub store: StoreOptions,
     /// How long the first answer may take. The default is 5 s.
     pub command_timeout: Duration,
     /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which a
@@ -32,6 +38,23 @@ pub struct ClusterOptions {
     pub clock: Clock,
 }
 
+/// The store that keeps the halls, and how to reach it. The scheme of the URL chooses it.
+///
+/// The serialized form contains passwords.
+#[derive(Clone, Serialize, Deserialize, Debug)]
+#[non_exhaustive]
+pub enum StoreOptions {
+    /// An etcd cluster, `etcd://...` or `etcds://...`.
+    #[cfg(feature = "etcd")]
+    Etcd(EtcdOptions),
+    /// The memory of this process, `memory://NAME`, for tests. All connections of this process to the same name share
+    /// the halls. The halls vanish with the last connection.
+    Memory {
+        /// The name of the store.
+        name: String,
+    },
+}
+
 impl ClusterOptions {
     /// Returns the options for the cluster at `etcd://HOST:PORT,HOST:PORT/PREFIX`, or at `etcds://...` for
     /// TLS. The default port is 2379, the default prefix `/hallpass`. Without a host, the members are those
@@ -40,6 +63,8 @@ impl ClusterOptions {
     /// The other options come from the variables that `etcdctl` reads: `ETCDCTL_CACERT`, `ETCDCTL_CERT`,
     /// `ETCDCTL_KEY` (each of which turns TLS on), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
     /// `ETCDCTL_COMMAND_TIMEOUT`.
+    ///
+    /// `memory://NAME` is a store in the memory of this process, for tests of programs that use halls.
     ///
     /// # Errors
     /// [`Error::BadOption`] names the part of the URL, or the variable, that is invalid.
@@ -62,7 +87,11 @@ impl ClusterOptions {
     /// # Ok::<(), hallpass_cluster::Error>(())
     /// ```
     pub fn url(&self) -> String {
-        self.etcd.url()
+        match &self.store {
+            #[cfg(feature = "etcd")]
+            StoreOptions::Etcd(etcd) => etcd.url(),
+            StoreOptions::Memory { name } => format!("{MEMORY}{name}"),
+        }
     }
 
     /// Parses a URL and the variables that `lookup` finds.
@@ -72,26 +101,37 @@ impl ClusterOptions {
     ) -> Result<ClusterOptions, Error> {
         // An empty variable counts as unset, as it does for etcdctl.
         let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
-        let (etcd, command_timeout) = EtcdOptions::parse(url, &variable)?;
+        let (store, command_timeout) = StoreOptions::parse(url, &variable)?;
         let ttl = Duration::from_secs(20);
-        let options = ClusterOptions { etcd, command_timeout, ttl, clock: Clock::default() };
+        let options = ClusterOptions { store, command_timeout, ttl, clock: Clock::default() };
         options.check()?;
         Ok(options)
     }
 
     /// Checks all values. The fields are public, so the caller may have changed them.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.etcd.check()?;
+        match &self.store {
+            #[cfg(feature = "etcd")]
+            StoreOptions::Etcd(etcd) => etcd.check()?,
+            StoreOptions::Memory { .. } => {}
+        }
         if !TTLS.contains(&self.ttl) {
             return Err(bad("ttl", format!("must be between 2 s and 1 h, got {:?}", self.ttl)));
         }
         check_timeout("command timeout", self.command_timeout)
     }
 
-    /// Checks that the options suffice to connect.
-    pub(crate) fn check_complete(&self) -> Result<(), Error> {
-        self.etcd.check_password()?;
-        self.check()
+    /// Checks the options, and makes a connection to the store. This does not use the network.
+    pub(crate) fn connect(&self) -> Result<Arc<dyn Store>, Error> {
+        self.check()?;
+        Ok(match &self.store {
+            #[cfg(feature = "etcd")]
+            StoreOptions::Etcd(etcd) => {
+                etcd.check_password()?;
+                Arc::new(EtcdStore::new(etcd, self)?)
+            }
+            StoreOptions::Memory { name } => MemoryStore::named(name),
+        })
     }
 
     /// Returns the smallest and the largest time limit of one attempt. The limit grows in a slow network. A holder
@@ -101,9 +141,53 @@ impl ClusterOptions {
             .map(|time| time.min(self.command_timeout))
     }
 
-    /// Returns how long it may take to connect to a member.
-    pub(crate) fn dial_time(&self) -> Duration {
-        (self.ttl / 5).max(Duration::from_secs(1)).min(self.etcd.dial_timeout)
+    /// Returns how long it may take to connect to a server.
+    pub(crate) fn dial_time(&self, dial_timeout: Duration) -> Duration {
+        (self.ttl / 5).max(Duration::from_secs(1)).min(dial_timeout)
+    }
+}
+
+#[cfg(all(test, feature = "etcd"))]
+impl ClusterOptions {
+    /// Returns the options of etcd.
+    pub(crate) fn etcd(&self) -> EtcdOptions {
+        match &self.store {
+            StoreOptions::Etcd(etcd) => etcd.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Returns the options of etcd, to change them.
+    pub(crate) fn etcd_mut(&mut self) -> &mut EtcdOptions {
+        match &mut self.store {
+            StoreOptions::Etcd(etcd) => etcd,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The beginning of the URL of a store in memory.
+const MEMORY: &str = "memory://";
+
+/// Looks up a variable of the environment.
+pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+impl StoreOptions {
+    /// Parses a URL and variables of the environment. Also returns the command timeout.
+    fn parse(url: &str, variable: &Variables) -> Result<(StoreOptions, Duration), Error> {
+        if let Some(name) = url.strip_prefix(MEMORY) {
+            return Ok((StoreOptions::Memory { name: name.into() }, Duration::from_secs(5)));
+        }
+        #[cfg(feature = "etcd")]
+        {
+            let (etcd, timeout) = EtcdOptions::parse(url, variable)?;
+            Ok((StoreOptions::Etcd(etcd), timeout))
+        }
+        #[cfg(not(feature = "etcd"))]
+        {
+            let _ = variable;
+            Err(bad(url, "this program was built without the store of this URL"))
+        }
     }
 }
 

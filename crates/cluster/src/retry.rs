@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use crate::{
     Error,
     failure::{Failure, StoreError},
+    store::Place,
 };
 
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -21,8 +22,8 @@ pub(crate) type CurrentError = Arc<Mutex<Option<Error>>>;
 
 /// A series of attempts at the same request.
 pub(crate) struct Retry {
-    /// The addresses that error messages name.
-    endpoints: String,
+    /// The store that error messages name.
+    place: Place,
     /// The time after which no attempt begins; `None` for no limit.
     end: Option<Instant>,
     pause: Duration,
@@ -31,9 +32,9 @@ pub(crate) struct Retry {
 
 impl Retry {
     /// Allows attempts for `limit` from now on.
-    pub(crate) fn new(endpoints: String, limit: Duration) -> Self {
+    pub(crate) fn new(place: Place, limit: Duration) -> Self {
         let end = Instant::now().checked_add(limit);
-        Retry { endpoints, end, pause: FIRST_PAUSE, current_error: CurrentError::default() }
+        Retry { place, end, pause: FIRST_PAUSE, current_error: CurrentError::default() }
     }
 
     /// Stores connection errors in `current_error` while the attempts go on.
@@ -57,7 +58,7 @@ impl Retry {
             Failure::NoSpace(_) => self.end.is_none(),
             _ => false,
         };
-        let error = failure.into_error(&self.endpoints);
+        let error = failure.into_error(&self.place);
         if passes {
             *lock(&self.current_error) = Some(error.clone());
         }

@@ -29,7 +29,7 @@ impl Runtime {
     /// Starts the thread. Before it ends, it waits for pending tasks, at most for `limit`.
     pub(crate) fn start(limit: Duration) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::System {
-            doing: "start the thread that talks to etcd",
+            doing: "start the thread that talks to the store",
             why: error.to_string(),
         };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -61,7 +61,7 @@ impl Runtime {
             let _ = done.send(work.await);
         });
         result.recv().unwrap_or_else(|_| {
-            Err(Error::System { doing: "wait for etcd", why: "its thread is gone".into() })
+            Err(Error::System { doing: "wait for the store", why: "its thread is gone".into() })
         })
     }
 

@@ -6,8 +6,7 @@ use hallpass_algorithms::halls::cluster::ClaimState;
 
 use crate::records::{ClaimRecord, Door, ExpiryRecord};
 
-/// A number that the store gives to a transaction that writes. Later transactions get larger numbers.
-pub(crate) type Revision = i64;
+pub(crate) use crate::store::{LeaseId, Revision};
 
 /// The number of bits of the revision in a token. At a million revisions a second, they last for eight years.
 const REVISION_BITS: u32 = 48;
@@ -16,9 +15,6 @@ const REVISION_BITS: u32 = 48;
 pub(crate) fn epoch(token: u64) -> u64 {
     token >> REVISION_BITS
 }
-
-/// Identifies a lease of the store.
-pub(crate) type LeaseId = i64;
 
 /// The claim that makes a request.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 //! - the door;
 //! - the claim right before it in the queue. Once that claim is gone, the waiter may be at the head.
 //!
-//! Only the head watches all claims below `inside/`, because one of them may vanish. So etcd reports a release to two
+//! Only the head watches all claims below `inside/`, because one of them may vanish. So the store reports a release to two
 //! or three waiters: to the waiter that gets the slot, which is notified as the head and by its own key, and to the
 //! next waiter.
 //!
@@ -21,7 +21,7 @@ use crate::{
     Error,
     claim::Claim,
     core::Core,
-    etcd::{TurnChange, TurnWatch},
+    requests::{TurnChange, TurnWatch},
     view::{OwnClaim, Revision, View},
 };
 

@@ -1,7 +1,8 @@
-//! Runs the conformance suite on halls on etcd. All tests share one member of etcd.
+//! Runs the conformance suite on every store. All tests of a store share one connection.
 
 use std::{
     future::Future,
+    marker::PhantomData,
     pin::Pin,
     sync::{
         OnceLock,
@@ -14,8 +15,63 @@ use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass, Error,
 use hallpass_conformance::{Capacity, HallUnderTest, Refusal, TasksUnderTest, conformance};
 use hallpass_testbed::{EtcdCluster, TIMEOUT, etcd};
 
+/// A store that the suite tests.
+trait Store: Clone + Send + Sync + 'static {
+    /// How long a hand-over takes on this store.
+    const HAND_OVER: Duration;
+
+    /// Returns whether the store is installed.
+    fn is_testable() -> bool;
+
+    /// Returns the connection that all halls of this process share.
+    fn cluster() -> &'static Cluster;
+}
+
+/// A hall on the store `S`.
 #[derive(Clone)]
-struct OnEtcd(ClusterHall);
+struct On<S>(ClusterHall, PhantomData<S>);
+
+/// etcd. All tests share one member.
+#[derive(Clone)]
+struct Etcd;
+
+/// The memory of this process.
+#[derive(Clone)]
+struct Memory;
+
+impl Store for Etcd {
+    const HAND_OVER: Duration = Duration::from_millis(5);
+
+    fn is_testable() -> bool {
+        etcd().is_some()
+    }
+
+    fn cluster() -> &'static Cluster {
+        static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+        CLUSTER.get_or_init(|| connect(&EtcdCluster::shared().url()))
+    }
+}
+
+impl Store for Memory {
+    const HAND_OVER: Duration = Duration::from_millis(1);
+
+    fn is_testable() -> bool {
+        true
+    }
+
+    fn cluster() -> &'static Cluster {
+        static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+        CLUSTER.get_or_init(|| connect("memory://conformance"))
+    }
+}
+
+/// Connects with limits that even a busy machine does not exceed. If a slot became free only when its claim expires, this
+/// would be after the suite's deadline of a minute, so the slot would count as lost.
+fn connect(url: &str) -> Cluster {
+    let mut options = ClusterOptions::at(url).expect("a valid URL");
+    (options.command_timeout, options.ttl) = (TIMEOUT, TIMEOUT);
+    Cluster::connect(options).expect("valid options")
+}
 
 fn refusal(error: Error) -> Refusal {
     match error {
@@ -25,36 +81,21 @@ fn refusal(error: Error) -> Refusal {
     }
 }
 
-/// The connection that all halls of this process share.
-fn cluster() -> &'static Cluster {
-    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(|| {
-        let mut options = ClusterOptions::at(&EtcdCluster::shared().url()).expect("a valid URL");
-        // Limits that even a busy machine does not exceed. If a slot became free only when its claim expires, this
-        // would be after the suite's deadline of a minute, so the slot would count as lost.
-        (options.command_timeout, options.ttl) = (TIMEOUT, TIMEOUT);
-        Cluster::connect(options).expect("valid options")
-    })
-}
-
-impl HallUnderTest for OnEtcd {
+impl<S: Store> HallUnderTest for On<S> {
     type Pass = ClusterPass;
 
-    const CAPACITY: Capacity = Capacity {
-        max_slots: MAX_SLOTS,
-        sizes: &[1, 2, 5],
-        rounds: 10,
-        hand_over: Duration::from_millis(5),
-    };
+    const CAPACITY: Capacity =
+        Capacity { max_slots: MAX_SLOTS, sizes: &[1, 2, 5], rounds: 10, hand_over: S::HAND_OVER };
 
     fn is_testable() -> bool {
-        etcd().is_some()
+        S::is_testable()
     }
 
     fn open(k: usize) -> Result<Self, String> {
         static HALLS: AtomicUsize = AtomicUsize::new(0);
         let name = format!("hall-{}", HALLS.fetch_add(1, Relaxed));
-        cluster().open(&name, k).map(OnEtcd).map_err(|error| error.to_string())
+        let hall = S::cluster().open(&name, k).map_err(|error| error.to_string())?;
+        Ok(On(hall, PhantomData))
     }
 
     fn acquire(&self) -> Result<ClusterPass, Refusal> {
@@ -106,7 +147,7 @@ impl HallUnderTest for OnEtcd {
     }
 }
 
-impl TasksUnderTest for OnEtcd {
+impl<S: Store> TasksUnderTest for On<S> {
     type Acquiring = Pin<Box<dyn Future<Output = Result<ClusterPass, Refusal>> + Send>>;
 
     fn acquire_async(&self) -> Self::Acquiring {
@@ -115,4 +156,14 @@ impl TasksUnderTest for OnEtcd {
     }
 }
 
-conformance!(OnEtcd: tasks);
+mod etcd_halls {
+    use super::*;
+
+    conformance!(On<Etcd>: tasks);
+}
+
+mod memory_halls {
+    use super::*;
+
+    conformance!(On<Memory>: tasks);
+}

@@ -14,7 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{await_queue, connect, connect_with_short_ttl, options, wait, with_short_ttl};
+use common::{
+    await_queue, connect, connect_with_short_ttl, etcd_options, options, wait, with_short_ttl,
+};
 use hallpass_cluster::{Cluster, ClusterOptions, ClusterPass, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
@@ -109,7 +111,7 @@ fn a_hall_is_removed_when_nobody_holds_a_slot() {
 fn opening_a_hall_with_another_size_names_both_sizes() {
     let Some(()) = etcd() else { return };
     let mut options = options(&EtcdCluster::shared().url());
-    options.etcd.prefix = "/elsewhere".into();
+    etcd_options(&mut options).prefix = "/elsewhere".into();
     let cluster = Cluster::connect(options).expect("valid options");
     cluster.open("gpu", 3).expect("a new hall can be created");
     let error = cluster.open("gpu", 4).expect_err("the hall has three slots");

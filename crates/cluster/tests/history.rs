@@ -4,14 +4,14 @@ mod common;
 
 use std::{sync::mpsc, thread};
 
-use common::{connect, eventually, options, wait, with_short_ttl};
+use common::{connect, etcd_options, eventually, options, wait, with_short_ttl};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
 /// Connects with this prefix.
 fn below(cluster: &EtcdCluster, prefix: &str) -> Cluster {
     let mut options = options(&cluster.url());
-    options.etcd.prefix = prefix.into();
+    etcd_options(&mut options).prefix = prefix.into();
     Cluster::connect(options).expect("valid options")
 }
 
@@ -132,7 +132,7 @@ fn names_and_prefixes_that_would_mix_halls_are_refused() {
         let error = below(cluster, "/mixed/hall").open(name, 1).expect_err("a reserved name");
         assert!(matches!(error, Error::BadName { .. }), "{error}");
         let mut options = options(&cluster.url());
-        options.etcd.prefix = format!("/mixed/hall/{name}");
+        etcd_options(&mut options).prefix = format!("/mixed/hall/{name}");
         let error = Cluster::connect(options).expect_err("a reserved part");
         assert!(matches!(error, Error::BadOption { .. }), "{error}");
     }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{await_queue, connect, eventually, options};
+use common::{await_queue, connect, etcd_options, eventually, options};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass};
 use hallpass_testbed::{EtcdCluster, Proxy, Storage, TIMEOUT, etcd};
 
@@ -47,7 +47,7 @@ fn holders_outlive_a_rolling_restart_of_a_cluster_with_passwords() {
     let hall = |_| -> ClusterHall {
         let mut options = ClusterOptions::at(&cluster.url()).expect("a valid URL");
         options.command_timeout = TIMEOUT;
-        options.etcd.user = Some(("root".into(), "secret".into()));
+        etcd_options(&mut options).user = Some(("root".into(), "secret".into()));
         Cluster::connect(options)
             .expect("valid options")
             .open("gpu", HOLDERS)

@@ -4,11 +4,10 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    path::PathBuf,
     time::Duration,
 };
 
-use hallpass_cluster::{Clock, ClusterOptions, EtcdOptions, Tls};
+use hallpass_cluster::{Clock, ClusterOptions, StoreOptions};
 use rustix::{
     io::{Errno, retry_on_intr},
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair},
@@ -83,58 +82,22 @@ pub enum Report {
 /// How to reach a cluster: [`ClusterOptions`] that can be serialized.
 #[derive(Serialize, Deserialize)]
 pub struct Cluster {
-    endpoints: Vec<String>,
-    tls: Option<Files>,
-    user: Option<(String, String)>,
-    dial_timeout: Duration,
+    store: StoreOptions,
     command_timeout: Duration,
     ttl: Duration,
-    prefix: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Files {
-    cacert: Option<PathBuf>,
-    identity: Option<(PathBuf, PathBuf)>,
-    server_name: Option<String>,
 }
 
 impl From<ClusterOptions> for Cluster {
     fn from(options: ClusterOptions) -> Self {
-        Cluster {
-            endpoints: options.etcd.endpoints,
-            tls: options.etcd.tls.map(|Tls { cacert, identity, server_name }| Files {
-                cacert,
-                identity,
-                server_name,
-            }),
-            user: options.etcd.user,
-            dial_timeout: options.etcd.dial_timeout,
-            command_timeout: options.command_timeout,
-            ttl: options.ttl,
-            prefix: options.etcd.prefix,
-        }
+        let ClusterOptions { store, command_timeout, ttl, .. } = options;
+        Cluster { store, command_timeout, ttl }
     }
 }
 
 impl From<Cluster> for ClusterOptions {
     fn from(cluster: Cluster) -> Self {
-        ClusterOptions {
-            etcd: EtcdOptions {
-                endpoints: cluster.endpoints,
-                tls: cluster.tls.map(|Files { cacert, identity, server_name }| Tls {
-                    cacert,
-                    identity,
-                    server_name,
-                }),
-                user: cluster.user,
-                dial_timeout: cluster.dial_timeout,
-                prefix: cluster.prefix,
-            },
-            command_timeout: cluster.command_timeout,
-            ttl: cluster.ttl,
-            clock: Clock::default(),
-        }
+        let Cluster { store, command_timeout, ttl } = cluster;
+        ClusterOptions { store, command_timeout, ttl, clock: Clock::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use hallpass_cluster::{Cluster, ClusterOptions, Tls};
+use hallpass_cluster::{Cluster, ClusterOptions, EtcdOptions, StoreOptions, Tls};
 use hallpass_processes::HallDir;
 
 use super::{Error, Halls, Location};
@@ -114,23 +114,37 @@ impl LocationArgs {
         let mut options = ClusterOptions::at(url)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
+        }
+        match &mut options.store {
+            StoreOptions::Etcd(etcd) => self.complete(etcd)?,
+            _ => {
+                let why = "a command needs a store that outlives it: use etcd://HOST:PORT";
+                return Err(Error::Options(format!("--on {url}: {why}")));
+            }
+        }
+        Ok(options)
+    }
+
+    /// Adds the options for etcd.
+    fn complete(&self, etcd: &mut EtcdOptions) -> Result<(), Error> {
+        if let Some(time) = self.dial_timeout {
             // If a member does not answer, enough time must be left to try the others.
-            options.etcd.dial_timeout = options.etcd.dial_timeout.min(time);
+            etcd.dial_timeout = etcd.dial_timeout.min(time);
         }
         if let Some(user) = self.user()? {
-            options.etcd.user = Some(user);
+            etcd.user = Some(user);
         }
         if let Some(file) = &self.cacert {
-            options.etcd.tls.get_or_insert_default().cacert = Some(file.clone());
+            etcd.tls.get_or_insert_default().cacert = Some(file.clone());
         }
         if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            options.etcd.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
+            etcd.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
         }
-        if let Some(Tls { cacert, identity, .. }) = &mut options.etcd.tls {
+        if let Some(Tls { cacert, identity, .. }) = &mut etcd.tls {
             let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
             files.into_iter().try_for_each(make_whole)?;
         }
-        Ok(options)
+        Ok(())
     }
 
     /// Returns user and password, if the options name a user.

@@ -5,14 +5,19 @@ mod url;
 
 use std::{fmt, path::PathBuf, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Error,
-    options::{bad, check_timeout},
+    options::{Variables, bad, check_timeout},
+    requests,
 };
 
 /// The addresses of an etcd cluster, and how to log in.
 /// [`ClusterOptions::at`](crate::ClusterOptions::at) reads them from a URL and the environment.
-#[derive(Clone)]
+///
+/// The serialized form contains the password.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct EtcdOptions {
     /// The members as `host:port`; at least one. Each client tries them in a random order, so that clients are
     /// spread over the members.
@@ -28,7 +33,7 @@ pub struct EtcdOptions {
 }
 
 /// Files for TLS, as etcd clients have them. Certificates are always verified.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
 pub struct Tls {
     /// The trusted certificates. The default is the certificates of the system.
     pub cacert: Option<PathBuf>,
@@ -66,7 +71,7 @@ impl EtcdOptions {
             url::check_endpoint(endpoint)?;
         }
         url::check_prefix(&self.prefix)?;
-        if let Some(part) = super::keys::reserved_part(&self.prefix, "") {
+        if let Some(part) = requests::reserved_part(&self.prefix, "") {
             let why = format!("`{part}` is reserved there, for the keys of halls");
             return Err(bad(self.prefix.clone(), why));
         }
@@ -96,9 +101,6 @@ impl fmt::Debug for EtcdOptions {
             .finish()
     }
 }
-
-/// Looks up a variable of the environment.
-type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 fn tls(wanted: bool, variable: &Variables) -> Result<Option<Tls>, Error> {
     const SKIP: &str = "ETCDCTL_INSECURE_SKIP_TLS_VERIFY";

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, EtcdOptions, StoreOptions};
 use hallpass_testbed::{EtcdCluster, TIMEOUT};
 
 /// The ttl of passes and waiters that have to expire. It is short, so that the tests are short.
@@ -25,6 +25,14 @@ pub fn options(url: &str) -> ClusterOptions {
 
 pub fn with_short_ttl(url: &str) -> ClusterOptions {
     ClusterOptions { ttl: SHORT_TTL, ..options(url) }
+}
+
+/// Returns the options of etcd, to change them.
+pub fn etcd_options(options: &mut ClusterOptions) -> &mut EtcdOptions {
+    match &mut options.store {
+        StoreOptions::Etcd(etcd) => etcd,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Connects with a ttl that even a busy machine does not exceed.

@@ -6,6 +6,9 @@ use tonic::{Code, Status};
 
 use crate::failure::Failure;
 
+/// What to do if etcd has no space left.
+const MAKE_SPACE: &str = "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
+
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {
         // The client itself made a status that has a source: the connection failed.
@@ -42,7 +45,7 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
     } else if says(&["too many requests", "auth store is old", "leader changed"]) {
         Some(Failure::Unreachable(text.into()))
     } else if says(&["space exceeded"]) {
-        Some(Failure::NoSpace(text.into()))
+        Some(Failure::NoSpace(format!("{text}: {MAKE_SPACE}")))
     } else if says(&["grpc-status header missing"]) {
         // tonic reports this for a server that speaks HTTP but not gRPC, for example a proxy.
         Some(Failure::Unreachable(format!("the server there is not etcd: {text}")))
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!(refused, Failure::Refused(text.into()));
         let text = "etcdserver: mvcc: database space exceeded";
         let full = Failure::from(Status::new(Code::ResourceExhausted, text));
-        assert_eq!(full, Failure::NoSpace(text.into()));
+        assert_eq!(full, Failure::NoSpace(format!("{text}: {MAKE_SPACE}")));
         let gone = Status::new(Code::NotFound, "etcdserver: requested lease not found");
         assert_eq!(Failure::from(gone), Failure::LeaseGone);
         let text = "etcdserver: mvcc: required revision has been compacted";

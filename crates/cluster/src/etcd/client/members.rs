@@ -14,7 +14,10 @@ use std::{
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::attempt::Line;
-use crate::{ClusterOptions, Error, etcd::Tls};
+use crate::{
+    Error,
+    etcd::{EtcdOptions, Tls},
+};
 
 /// etcd closes connections on which pings come more often than every 5 s.
 const PING_EVERY: Duration = Duration::from_secs(6);
@@ -46,18 +49,18 @@ struct Current {
 
 impl Members {
     /// Reads the certificates, without using the network.
-    pub(super) fn new(options: &ClusterOptions) -> Result<Members, Error> {
-        let tls = options.etcd.tls.as_ref().map(tls_config).transpose()?;
-        let endpoint = |member: &String| endpoint(member, tls.clone(), options);
-        let mut order: Vec<_> = (0..options.etcd.endpoints.len()).collect();
+    pub(super) fn new(etcd: &EtcdOptions, dial_time: Duration) -> Result<Members, Error> {
+        let tls = etcd.tls.as_ref().map(tls_config).transpose()?;
+        let endpoint = |member: &String| endpoint(member, tls.clone(), dial_time);
+        let mut order: Vec<_> = (0..etcd.endpoints.len()).collect();
         fastrand::shuffle(&mut order);
         Ok(Members {
             order,
-            names: options.etcd.endpoints.clone(),
-            endpoints: options.etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
+            names: etcd.endpoints.clone(),
+            endpoints: etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
             heard: AtomicBool::new(false),
-            hint: match &options.etcd.tls {
+            hint: match &etcd.tls {
                 None => "does it need TLS? Then use etcds://",
                 Some(Tls { identity: None, .. }) => {
                     "does it support TLS, and does it need a client certificate (ETCDCTL_CERT)?"
@@ -146,13 +149,13 @@ impl Members {
 fn endpoint(
     member: &str,
     tls: Option<ClientTlsConfig>,
-    options: &ClusterOptions,
+    dial_time: Duration,
 ) -> Result<Endpoint, Error> {
     let bad = |error| Error::BadOption { what: member.into(), why: reason(&error) };
     let scheme = if tls.is_some() { "https" } else { "http" };
     let endpoint = Endpoint::from_shared(format!("{scheme}://{member}"))
         .map_err(bad)?
-        .connect_timeout(options.dial_time())
+        .connect_timeout(dial_time)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(PING_ANSWERED_WITHIN)

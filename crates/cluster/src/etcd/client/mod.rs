@@ -9,13 +9,12 @@
 
 mod attempt;
 mod failure;
-mod history;
 mod lease;
 mod login;
 mod members;
 mod messages;
 mod patience;
-mod range;
+mod same_cluster;
 mod txn;
 mod watch;
 
@@ -24,14 +23,12 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{ClusterOptions, Error, failure::Failure};
+use crate::{
+    ClusterOptions, Error, EtcdOptions,
+    failure::Failure,
+    store::{History, Place},
+};
 
-pub(crate) use messages::KeyValue;
-pub(crate) use range::KeyRange;
-pub(crate) use txn::{Answer, Op, Txn, TxnResponse, When};
-pub(crate) use watch::{Event, Watch};
-
-use history::History;
 use login::Login;
 use members::Members;
 use patience::Patience;
@@ -45,7 +42,7 @@ pub(crate) struct Client {
 struct Shared {
     members: Members,
     login: Option<Login>,
-    history: History,
+    history: Arc<History>,
     /// How long one attempt may take.
     patience: Patience,
     /// How long a login may take.
@@ -54,35 +51,25 @@ struct Shared {
 
 impl Client {
     /// Checks the options and reads certificate files, without using the network.
-    pub(crate) fn new(options: &ClusterOptions) -> Result<Client, Error> {
+    pub(crate) fn new(etcd: &EtcdOptions, options: &ClusterOptions) -> Result<Client, Error> {
         options.check()?;
         let shared = Shared {
-            members: Members::new(options)?,
-            login: options.etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
-            history: History::default(),
+            members: Members::new(etcd, options.dial_time(etcd.dial_timeout))?,
+            login: etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
+            history: Arc::default(),
             patience: Patience::new(options.attempt_times()),
             login_timeout: (options.ttl / 2).min(2 * options.command_timeout),
         };
         Ok(Client { shared: Arc::new(shared) })
     }
 
-    /// Returns how often this client has noticed that the cluster lost history.
-    pub(crate) fn generation(&self) -> u64 {
-        self.shared.history.generation()
+    /// Returns the history that this client has seen. All keys of a cluster share it.
+    pub(crate) fn history(&self) -> Arc<History> {
+        self.shared.history.clone()
     }
 
-    /// Waits until this client has noticed more than `generation` times that the cluster lost history.
-    pub(crate) async fn await_loss(&self, generation: u64) {
-        self.shared.history.await_loss(generation).await;
-    }
-
-    /// Returns how long ago this client noticed that the cluster lost history; `None` if it never did.
-    pub(crate) fn since_loss(&self) -> Option<Duration> {
-        self.shared.history.since_loss()
-    }
-
-    /// Returns the addresses of the members, for messages.
-    pub(crate) fn endpoints(&self) -> String {
-        self.shared.members.names()
+    /// Returns where the cluster is, for messages.
+    pub(crate) fn place(&self) -> Place {
+        Place { engine: "etcd", endpoints: self.shared.members.names() }
     }
 }

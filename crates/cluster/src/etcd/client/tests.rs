@@ -6,7 +6,10 @@ mod server;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::retry::Retry;
+use crate::{
+    retry::Retry,
+    store::{Answer, Changes as _, Event, KeyRange, Op, Txn, When},
+};
 use hallpass_testbed::TIMEOUT;
 use server::{Server, free_port, wait};
 
@@ -16,8 +19,12 @@ fn options(server: &Server) -> ClusterOptions {
     ClusterOptions { ttl: Duration::from_secs(300), command_timeout: TIMEOUT, ..options }
 }
 
+fn new_client(options: &ClusterOptions) -> Client {
+    Client::new(&options.etcd(), options).unwrap()
+}
+
 fn client(server: &Server) -> Client {
-    Client::new(&options(server)).unwrap()
+    new_client(&options(server))
 }
 
 /// Makes attempts until one succeeds, one fails permanently, or `limit` has passed.
@@ -26,7 +33,7 @@ async fn retrying<T>(
     limit: Duration,
     mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
 ) -> Result<T, Error> {
-    let mut retry = Retry::new(client.endpoints(), limit);
+    let mut retry = Retry::new(client.place(), limit);
     loop {
         match attempt().await {
             Ok(done) => return Ok(done),
@@ -50,7 +57,7 @@ fn keys(events: &[Event]) -> Vec<(&str, bool)> {
 #[test]
 fn futures_of_calls_are_send() {
     fn send<T: Send>(_: &T) {}
-    let client = Client::new(&ClusterOptions::at("etcd://127.0.0.1:1").unwrap()).unwrap();
+    let client = new_client(&ClusterOptions::at("etcd://127.0.0.1:1").unwrap());
     send(&client.txn(Txn::default()));
     send(&client.keep_alive(1));
     send(&client.watch(Vec::new()));
@@ -234,10 +241,10 @@ fn a_dead_member_is_skipped() {
     wait(async {
         let mut options = options(&server);
         let dead = format!("127.0.0.1:{}", free_port());
-        options.etcd.endpoints.insert(0, dead.clone());
+        options.etcd_mut().endpoints.insert(0, dead.clone());
         // Each client begins with a random member.
         let (client, failure) = loop {
-            let client = Client::new(&options).unwrap();
+            let client = new_client(&options);
             if let Err(failure) = client.txn(put("a", 0)).await {
                 break (client, failure);
             }
@@ -249,7 +256,7 @@ fn a_dead_member_is_skipped() {
         // The next attempt goes to the next member. This also holds for clones.
         client.clone().txn(put("a", 0)).await.unwrap();
 
-        let client = Client::new(&options).unwrap();
+        let client = new_client(&options);
         let started = Instant::now();
         let lease = retrying(&client, TIMEOUT, async || client.grant(5).await).await;
         assert_eq!(lease.unwrap().ttl, 5);
@@ -263,15 +270,15 @@ fn a_dead_member_is_skipped() {
 fn several_failures_of_one_connection_switch_to_the_next_member_only_once() {
     let dead = || format!("127.0.0.1:{}", free_port());
     let mut options = ClusterOptions::at("etcd://h").unwrap();
-    options.etcd.endpoints = vec![dead(), dead(), dead()];
+    options.etcd_mut().endpoints = vec![dead(), dead(), dead()];
     wait(async {
-        let client = Client::new(&options).unwrap();
+        let client = new_client(&options);
         let (a, b) = tokio::join!(client.grant(1), client.grant(2));
         let (a, b) = (a.unwrap_err(), b.unwrap_err());
         let third = client.grant(3).await.unwrap_err();
         let [a, b, third] = [a, b, third].map(|failure| {
             let Failure::Unreachable(why) = failure else { panic!("{failure:?}") };
-            let named = options.etcd.endpoints.iter().position(|member| why.contains(member));
+            let named = options.etcd().endpoints.iter().position(|member| why.contains(member));
             named.unwrap_or_else(|| panic!("{why}"))
         });
         assert!(a == b && b != third, "{a}, {b}, {third}");
@@ -281,9 +288,9 @@ fn several_failures_of_one_connection_switch_to_the_next_member_only_once() {
 #[test]
 fn the_error_names_unreachable_members_after_the_time_limit() {
     let mut options = ClusterOptions::at("etcd://h").unwrap();
-    options.etcd.endpoints = vec![format!("127.0.0.1:{}", free_port())];
+    options.etcd_mut().endpoints = vec![format!("127.0.0.1:{}", free_port())];
     wait(async {
-        let client = Client::new(&options).unwrap();
+        let client = new_client(&options);
         let (started, mut attempts) = (Instant::now(), 0);
         let limit = Duration::from_secs(2);
         let tried = retrying(&client, limit, async || {
@@ -292,7 +299,7 @@ fn the_error_names_unreachable_members_after_the_time_limit() {
         });
         let error = tried.await.unwrap_err();
         let text = error.to_string();
-        assert!(text.contains(&options.etcd.endpoints[0]) && text.contains("refused"), "{text}");
+        assert!(text.contains(&options.etcd().endpoints[0]) && text.contains("refused"), "{text}");
         assert!(started.elapsed() < limit + TIMEOUT, "{:?}", started.elapsed());
         assert!((2..=14).contains(&attempts), "{attempts}");
     });
@@ -319,7 +326,7 @@ fn a_silent_member_is_noticed() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let ttl = Duration::from_secs(10);
-        let client = Client::new(&ClusterOptions { ttl, ..options(&server) }).unwrap();
+        let client = new_client(&ClusterOptions { ttl, ..options(&server) });
         let lease = client.grant(600).await.unwrap();
         let mut watch = client.watch(vec![KeyRange::one("a")]).await.unwrap();
         server.signal("STOP");

@@ -5,13 +5,14 @@ use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::Streaming;
 
 use super::{
-    Client, Failure, KeyRange, KeyValue,
+    Client, Failure,
     attempt::Line,
     failure::of_text,
     messages::{
         EventType, WatchCreateRequest, WatchRequest, WatchRequestUnion, WatchResponse, WatchedEvent,
     },
 };
+use crate::store::{Changes, Event, KeyRange, Reply};
 
 /// As a start revision, this asks etcd for future changes only.
 const NOW: i64 = 0;
@@ -30,26 +31,6 @@ pub(crate) struct Watch {
     /// Keeps the stream of requests open. When this stream closes, etcd ends the watches. (etcd would not notice that
     /// nobody reads its answers any more.)
     _requests: mpsc::Sender<WatchRequest>,
-}
-
-/// A change of a key.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Event {
-    pub deleted: bool,
-    /// The key after the change; its `mod_revision` is that of the change. A deleted key has no other data.
-    pub kv: KeyValue,
-}
-
-impl Event {
-    /// Returns whether the key was written after this revision.
-    pub(crate) fn is_put_after(&self, revision: i64) -> bool {
-        !self.deleted && self.kv.mod_revision > revision
-    }
-
-    /// Returns whether the key was deleted after this revision.
-    pub(crate) fn is_deleted_after(&self, revision: i64) -> bool {
-        self.deleted && self.kv.mod_revision > revision
-    }
 }
 
 impl Client {
@@ -94,13 +75,16 @@ impl Client {
     }
 }
 
-impl Watch {
-    /// Waits for the next events, at least one. After a failure, there are no more.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Event>, Failure> {
-        let outcome = self.next_events().await;
-        self.client.judge(&self.line, outcome)
+impl Changes for Watch {
+    fn next(&mut self) -> Reply<'_, Vec<Event>> {
+        Box::pin(async {
+            let outcome = self.next_events().await;
+            self.client.judge(&self.line, outcome)
+        })
     }
+}
 
+impl Watch {
     async fn next_events(&mut self) -> Result<Vec<Event>, Failure> {
         let mut batch = std::mem::take(&mut self.early);
         // Progress notifications have no events.
@@ -136,7 +120,7 @@ fn events(answer: WatchResponse) -> Result<Vec<Event>, Failure> {
         }));
     }
     let event = |event: WatchedEvent| {
-        Some(Event { deleted: event.kind == EventType::Delete as i32, kv: event.kv? })
+        Some(Event { deleted: event.kind == EventType::Delete as i32, kv: event.kv?.into() })
     };
     Ok(answer.events.into_iter().filter_map(event).collect())
 }

@@ -25,16 +25,16 @@ fn a_url_names_members_and_a_prefix() {
         ("etcd:///team-a", &["127.0.0.1:2379"], "/team-a"),
     ] {
         let options = parse(url, &[]).unwrap();
-        assert_eq!(options.etcd.endpoints, endpoints, "{url}");
-        assert_eq!(options.etcd.prefix, prefix, "{url}");
-        assert_eq!(options.etcd.tls, None, "{url}");
+        assert_eq!(options.etcd().endpoints, endpoints, "{url}");
+        assert_eq!(options.etcd().prefix, prefix, "{url}");
+        assert_eq!(options.etcd().tls, None, "{url}");
         let again = parse(&options.url(), &[]).unwrap();
         assert_eq!(
-            (again.etcd.endpoints, again.etcd.prefix),
-            (options.etcd.endpoints, options.etcd.prefix)
+            (again.etcd().endpoints, again.etcd().prefix),
+            (options.etcd().endpoints, options.etcd().prefix)
         );
     }
-    assert_eq!(parse("etcds://h", &[]).unwrap().etcd.tls, Some(Tls::default()));
+    assert_eq!(parse("etcds://h", &[]).unwrap().etcd().tls, Some(Tls::default()));
     assert_eq!(parse("etcds://h", &[]).unwrap().url(), "etcds://h:2379");
 }
 
@@ -68,23 +68,23 @@ fn without_hosts_the_members_are_those_of_etcdctl() {
     let at = |list| parse("etcd://", &[("ETCDCTL_ENDPOINTS", list)]);
     let options = at("http://h1:1, h2").unwrap();
     assert_eq!(
-        (options.etcd.endpoints, options.etcd.tls),
+        (options.etcd().endpoints, options.etcd().tls),
         (vec!["h1:1".into(), "h2:2379".into()], None)
     );
-    assert_eq!(at("https://h/").unwrap().etcd.tls, Some(Tls::default()));
+    assert_eq!(at("https://h/").unwrap().etcd().tls, Some(Tls::default()));
     assert!(at("https://h1,http://h2").unwrap_err().to_string().contains("all or none"));
     assert!(at("unix://h").unwrap_err().to_string().contains("ETCDCTL_ENDPOINTS"));
     // Hosts in the URL take precedence.
     let options = parse("etcd://h", &[("ETCDCTL_ENDPOINTS", "https://other")]).unwrap();
-    assert_eq!((options.etcd.endpoints, options.etcd.tls), (vec!["h:2379".into()], None));
+    assert_eq!((options.etcd().endpoints, options.etcd().tls), (vec!["h:2379".into()], None));
 }
 
 #[test]
 fn certificates_mean_tls() {
     let options = parse("etcd://h", &[("ETCDCTL_CACERT", "/ca.pem")]).unwrap();
-    assert_eq!(options.etcd.tls, Some(Tls { cacert: Some("/ca.pem".into()), ..Tls::default() }));
+    assert_eq!(options.etcd().tls, Some(Tls { cacert: Some("/ca.pem".into()), ..Tls::default() }));
     let options = parse("etcd://h", &[("ETCDCTL_CERT", "/c"), ("ETCDCTL_KEY", "/k")]).unwrap();
-    assert_eq!(options.etcd.tls.unwrap().identity, Some(("/c".into(), "/k".into())));
+    assert_eq!(options.etcd().tls.unwrap().identity, Some(("/c".into(), "/k".into())));
     assert!(refused("etcd://h", &[("ETCDCTL_CERT", "/c")]).contains("ETCDCTL_KEY"));
     assert!(refused("etcd://h", &[("ETCDCTL_KEY", "/k")]).contains("ETCDCTL_CERT"));
     let skip = "ETCDCTL_INSECURE_SKIP_TLS_VERIFY";
@@ -94,13 +94,14 @@ fn certificates_mean_tls() {
 
 #[test]
 fn the_password_of_a_user_is_not_shown() {
-    let user = |environment: &[_]| parse("etcd://h", environment).map(|options| options.etcd.user);
+    let user =
+        |environment: &[_]| parse("etcd://h", environment).map(|options| options.etcd().user);
     let joe = Some(("joe".to_string(), "topsecret".to_string()));
     assert_eq!(user(&[("ETCDCTL_USER", "joe:topsecret")]).unwrap(), joe);
     let environment = [("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "topsecret")];
     assert_eq!(user(&environment).unwrap(), joe);
     let joe = parse("etcd://h", &[("ETCDCTL_USER", "joe")]).unwrap();
-    assert!(joe.check_complete().unwrap_err().to_string().contains("PASSWORD"));
+    assert!(joe.connect().err().unwrap().to_string().contains("PASSWORD"));
     let shown = format!("{:?}", parse("etcd://h", &environment).unwrap());
     assert!(shown.contains("joe") && !shown.contains("topsecret"), "{shown}");
 }
@@ -108,7 +109,7 @@ fn the_password_of_a_user_is_not_shown() {
 #[test]
 fn timeouts_and_the_ttl_have_defaults_and_bounds() {
     let options = parse("etcd://h", &[("ETCDCTL_DIAL_TIMEOUT", "")]).unwrap();
-    assert_eq!(options.etcd.dial_timeout, Duration::from_secs(2));
+    assert_eq!(options.etcd().dial_timeout, Duration::from_secs(2));
     assert_eq!(options.command_timeout, Duration::from_secs(5));
     assert_eq!(options.ttl, Duration::from_secs(20));
     assert_eq!(options.attempt_times(), [2, 5].map(Duration::from_secs));

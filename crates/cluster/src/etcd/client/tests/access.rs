@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::{server::Server, *};
-use crate::{EtcdOptions, Tls};
+use crate::Tls;
 
 #[test]
 fn a_user_with_a_password_has_the_rights_of_its_role() {
@@ -31,8 +31,8 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
         let user = |name: &str, password: &str| {
             let user = Some((name.into(), password.into()));
             let mut options = options(&server);
-            options.etcd.user = user;
-            Client::new(&options).unwrap()
+            options.etcd_mut().user = user;
+            new_client(&options)
         };
         let joe = user("joe", "joepw");
         // Without authentication, the cluster accepts the call without a token.
@@ -40,7 +40,7 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
         server.etcdctl(&["auth", "enable"]);
         // With authentication, the client requests a token by itself.
         joe.txn(put("/hallpass/a", 0)).await.unwrap();
-        let lease = joe.grant(60).await.unwrap();
+        let lease = joe.grant(600).await.unwrap();
         let revision = joe.txn(put("/hallpass/b", lease.id)).await.unwrap().revision;
         assert_eq!(joe.keep_alive(lease.id).await, Ok(true));
         let ours = || vec![KeyRange::prefix("/hallpass/")];
@@ -92,8 +92,9 @@ fn certificates_of_members_and_clients_are_verified() {
         let tls = Tls { cacert: Some(pki.path(ca)), identity: identity.clone(), server_name: None };
         let endpoints = vec![format!("{host}:{}", server.port)];
         let mut options = options(&server);
-        options.etcd = EtcdOptions { endpoints, tls: Some(tls), ..options.etcd };
-        Client::new(&options).unwrap().txn(put("a", 0)).await
+        let etcd = options.etcd_mut();
+        (etcd.endpoints, etcd.tls) = (endpoints, Some(tls));
+        new_client(&options).txn(put("a", 0)).await
     };
     wait(async {
         assert!(try_with("127.0.0.1", "ca.pem", &joe).await.unwrap().succeeded);
@@ -144,8 +145,9 @@ fn a_member_with_a_bad_certificate_is_skipped_and_named() {
     let connect = |endpoints: Vec<String>| {
         let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
         let mut options = options(&good);
-        options.etcd = EtcdOptions { endpoints, tls: Some(tls), ..options.etcd };
-        Client::new(&options).unwrap()
+        let etcd = options.etcd_mut();
+        (etcd.endpoints, etcd.tls) = (endpoints, Some(tls));
+        new_client(&options)
     };
     wait(async {
         // Each client begins with a random member.
@@ -157,7 +159,10 @@ fn a_member_with_a_bad_certificate_is_skipped_and_named() {
         let client = connect(vec![address(&bad), address(&bad)]);
         let error = retrying(&client, TIMEOUT, async || client.txn(put("a", 0)).await).await;
         let error = error.unwrap_err();
-        assert!(matches!(&error, Error::Denied { why } if why.contains(&address(&bad))), "{error}");
+        assert!(
+            matches!(&error, Error::Denied { why, .. } if why.contains(&address(&bad))),
+            "{error}"
+        );
     });
 }
 
@@ -167,9 +172,9 @@ fn tls_to_a_member_without_tls_fails_with_a_hint() {
     let Some(pki) = Pki::new() else { return };
     let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
     let mut options = options(&server);
-    options.etcd.tls = Some(tls);
+    options.etcd_mut().tls = Some(tls);
     wait(async {
-        let failure = Client::new(&options).unwrap().grant(5).await.unwrap_err();
+        let failure = new_client(&options).grant(5).await.unwrap_err();
         assert!(
             matches!(&failure, Failure::Unreachable(why) if why.contains("support TLS")),
             "{failure:?}"
@@ -182,8 +187,8 @@ fn files_without_a_certificate_are_named() {
     let Some(pki) = Pki::new() else { return };
     let bad = |tls| {
         let mut options = ClusterOptions::at("etcd://h").unwrap();
-        options.etcd.tls = Some(tls);
-        Client::new(&options).err().unwrap().to_string()
+        options.etcd_mut().tls = Some(tls);
+        Client::new(&options.etcd(), &options).err().unwrap().to_string()
     };
     let missing = bad(Tls { cacert: Some("/no/such/file".into()), ..Tls::default() });
     assert!(missing.contains("/no/such/file"), "{missing}");
@@ -200,8 +205,8 @@ fn members_with_tls_may_be_ipv6_addresses() {
     let Some(pki) = Pki::new() else { return };
     let tls = Some(Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() });
     let mut options = ClusterOptions::at("etcd://[::1]").unwrap();
-    options.etcd.tls = tls;
-    assert!(Client::new(&options).is_ok());
+    options.etcd_mut().tls = tls;
+    assert!(Client::new(&options.etcd(), &options).is_ok());
 }
 
 /// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed, and so is `stranger`

@@ -70,6 +70,7 @@ impl Server {
     fn try_etcdctl(&self, arguments: &[&str]) -> Output {
         let scheme = if self.flags.is_empty() { "http" } else { "https" };
         Command::new("etcdctl")
+            .arg("--command-timeout=60s")
             .env("ETCDCTL_API", "3")
             .args(["--endpoints", &format!("{scheme}://127.0.0.1:{}", self.port)])
             .args(&self.flags)

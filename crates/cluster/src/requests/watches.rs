@@ -1,13 +1,13 @@
 //! The two watches that a hall needs: one for the turn of a waiter, and one for arrivals in an empty queue.
 
 use super::{
-    client::{Event, KeyRange, Watch},
     keys::Keys,
-    view::{read_inside, read_waiter},
+    read::{read_inside, read_waiter},
 };
 use crate::{
     Error,
     failure::Failure,
+    store::{Event, KeyRange, Watch},
     view::{OwnClaim, Revision, Waiter},
 };
 
@@ -48,12 +48,12 @@ impl TurnWatch {
 
     /// Waits for the next change. Changes up to `seen` are known already.
     pub(crate) async fn next(&mut self, seen: Revision) -> Result<TurnChange, Error> {
-        self.keys.interpret(self.watch.next().await, seen)
+        self.keys.interpret(self.watch.changes.next().await, seen)
     }
 }
 
 /// Returns the ranges that show a waiter its turn. Only the head of the queue watches all claims that have a slot. So
-/// etcd reports each release to only a few waiters.
+/// the store reports each release to only a few waiters.
 pub(super) fn turn_ranges(keys: &Keys, predecessor: Option<&str>, id: &str) -> Vec<KeyRange> {
     let door = KeyRange::one(keys.door());
     match predecessor {
@@ -103,7 +103,7 @@ impl ArrivalWatch {
 
     /// Waits for the next changes of the queue, and returns the first arrival after `seen` among them.
     pub(crate) async fn next(&mut self, seen: Revision) -> Result<Option<Waiter>, Failure> {
-        let events = self.0.next().await?;
+        let events = self.0.changes.next().await?;
         let arrival = events.iter().find(|event| event.is_put_after(seen));
         Ok(arrival.and_then(|event| read_waiter(&event.kv).ok()))
     }
@@ -111,7 +111,8 @@ impl ArrivalWatch {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::client::KeyValue, *};
+    use super::*;
+    use crate::store::KeyValue;
 
     fn event(key: &str, deleted: bool, mod_revision: Revision) -> Event {
         Event { deleted, kv: KeyValue { key: key.into(), mod_revision, ..KeyValue::default() } }

@@ -1,16 +1,16 @@
 //! The transactions of a hall, and the conditions on which they take effect.
 
-use super::EtcdStore;
+use super::HallStore;
 use crate::{
-    etcd::client::{Op, Txn, When},
     records::{self, ClaimRecord, Door},
+    store::{Op, Txn, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
 /// etcd allows 128 conditions in a transaction.
 const MAX_CONDITIONS: usize = 100;
 
-impl EtcdStore {
+impl HallStore {
     pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
         let id = &own.record.id;
         let Some(door) = was.door else { return Txn::default() };

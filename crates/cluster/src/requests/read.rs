@@ -1,14 +1,12 @@
-//! Views as transactions of etcd: the operations that read a view, and the interpretation of the answer.
+//! Views as steps of a store: the operations that read a view, and the interpretation of the answer.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{
-    client::{Answer, KeyValue, Op, TxnResponse},
-    keys::{Keys, last},
-};
+use super::keys::{Keys, last};
 use crate::{
     Error,
     records::{self, ClaimRecord, Door},
+    store::{Answer, KeyValue, Op, TxnResponse},
     view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter, token},
 };
 
@@ -26,7 +24,7 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
-pub(super) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
+pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
     let answers = &response.answers;
     let [door, slots, inside, first, expiries, own @ ..] =
         &answers[answers.len().saturating_sub(ops)..]
@@ -78,7 +76,7 @@ pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops_to_leave`].
-pub(super) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Error> {
+pub(crate) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Error> {
     let [door, first, waiting, inside, slot @ ..] = &response.answers[..] else {
         return Err(too_short());
     };
@@ -99,13 +97,13 @@ pub(super) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Er
 }
 
 /// Reads a claim in the queue from its key.
-pub(super) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
+pub(crate) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
     let record = records::read(&kv.key, &kv.value)?;
     Ok(Waiter { made: kv.create_revision, lease: kv.lease, record })
 }
 
 /// Reads a claim that has a slot from its key.
-pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
+pub(crate) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
     let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
     let version = kv.mod_revision;
@@ -114,7 +112,7 @@ pub(super) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
 
 /// Returns the state of the claim `id`. `own` is its state by its own keys. The other argument is the record of
 /// the slot that it had.
-pub(super) fn with_slot_record(
+pub(crate) fn with_slot_record(
     own: OwnClaim,
     slot: Option<&KeyValue>,
     id: &str,
@@ -170,5 +168,6 @@ fn damaged(kv: &KeyValue, why: &str) -> Error {
 }
 
 fn too_short() -> Error {
-    Error::Refused { why: "etcd sent an answer with too few parts".into() }
+    let why = "an answer has too few parts".into();
+    Error::System { doing: "read the hall", why }
 }

@@ -1,28 +1,35 @@
-//! Requests that arrive late, and claims that are read without a transaction, on a real etcd.
+//! Requests that arrive late, and claims that are read without a transaction, on every store.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use hallpass_algorithms::halls::cluster::Ask;
-use hallpass_testbed::{EtcdCluster, TIMEOUT};
+use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::{ClusterOptions, etcd::EtcdEngine, records::ClaimRecord};
+use crate::{ClusterOptions, records::ClaimRecord};
 
-/// Runs a test on a new hall with one slot.
-fn with_hall<F: Future<Output = ()>>(test: impl FnOnce(EtcdStore) -> F) {
+/// Returns the URLs of the stores on which the tests run.
+fn stores() -> Vec<String> {
+    let memory = [String::from("memory://requests")];
+    let etcd = || hallpass_testbed::EtcdCluster::shared().url();
+    memory.into_iter().chain(hallpass_testbed::etcd().map(|()| etcd())).collect()
+}
+
+/// Runs a test on a new hall with one slot, on each store.
+fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
-    if hallpass_testbed::etcd().is_none() {
-        return;
+    for url in stores() {
+        let mut options = ClusterOptions::at(&url).expect("a valid URL");
+        options.command_timeout = TIMEOUT;
+        let store = options.connect().expect("valid options");
+        let name = format!("late-{}", HALLS.fetch_add(1, Relaxed));
+        let store = HallStore::new(store, &name, url);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            store.create(Door::with(1)).await.expect("reachable");
+            test(store).await;
+        });
     }
-    let mut options = ClusterOptions::at(&EtcdCluster::shared().url()).expect("a valid URL");
-    options.command_timeout = TIMEOUT;
-    let engine = EtcdEngine::new(&options).expect("valid options");
-    let store = engine.store(&format!("late-{}", HALLS.fetch_add(1, Relaxed)));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(async {
-        store.create(Door::with(1)).await.expect("reachable");
-        test(store).await;
-    });
 }
 
 /// Makes the record of a claim of this process.

@@ -1,18 +1,17 @@
 //! Entry points for the fuzz targets of this project. Not part of the API.
 
-use super::{client::TxnResponse, view};
-use crate::view::OwnClaim;
+use crate::{requests, store::TxnResponse, view::OwnClaim};
 
 /// Parses the answer of etcd to a transaction, and reads the records of a hall in this answer with every function
 /// that the crate has for this.
 pub fn transaction(bytes: &[u8]) {
     let Some(response) = TxnResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {
-        let _ = view::read(&response, ops, Some("id"));
+        let _ = requests::read(&response, ops, Some("id"));
     }
-    let _ = view::read_to_leave(&response, "id");
+    let _ = requests::read_to_leave(&response, "id");
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
-        let _ = (view::read_waiter(kv), view::read_inside(kv));
-        let _ = view::with_slot_record(OwnClaim::Outside, Some(kv), "id");
+        let _ = (requests::read_waiter(kv), requests::read_inside(kv));
+        let _ = requests::with_slot_record(OwnClaim::Outside, Some(kv), "id");
     }
 }

@@ -30,6 +30,15 @@ impl KeyRange {
         KeyRange { key, end }
     }
 
+    /// Returns whether a key is in the range.
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        match self.end.as_slice() {
+            [] => key == self.key,
+            [0] => key >= &self.key[..],
+            end => key >= &self.key[..] && key < end,
+        }
+    }
+
     /// Returns the range of all keys from `from` up to but not including `end`.
     #[cfg(test)]
     pub(crate) fn between(from: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> KeyRange {
@@ -47,5 +56,14 @@ mod tests {
         assert_eq!(KeyRange::prefix([7, 255, 255]), KeyRange::between([7, 255, 255], [8]));
         assert_eq!(KeyRange::prefix([255]), KeyRange::between([255], [0]));
         assert_eq!(KeyRange::prefix(""), KeyRange::between([0], [0]));
+    }
+
+    #[test]
+    fn a_range_contains_its_keys_and_no_others() {
+        let contains = |range: KeyRange, key: &str| range.contains(key.as_bytes());
+        assert!(contains(KeyRange::one("a"), "a") && !contains(KeyRange::one("a"), "ab"));
+        assert!(contains(KeyRange::prefix("a/"), "a/") && contains(KeyRange::prefix("a/"), "a/b"));
+        assert!(!contains(KeyRange::prefix("a/"), "a0") && !contains(KeyRange::prefix("a/"), "a"));
+        assert!(contains(KeyRange::prefix(""), "a"));
     }
 }

@@ -1,6 +1,6 @@
-//! The keys of a hall in etcd.
+//! The keys of the records of a hall.
 
-use super::client::KeyRange;
+use crate::store::KeyRange;
 
 /// The keys of one hall.
 #[derive(Debug)]
@@ -9,8 +9,9 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub(crate) fn new(prefix: &str, name: &str) -> Self {
-        Keys { base: format!("{prefix}/{name}/") }
+    /// Returns the keys that begin with `base`.
+    pub(crate) fn new(base: String) -> Self {
+        Keys { base }
     }
 
     /// Returns all key ranges of the hall. A range for the whole name would be wrong, because it could contain the
@@ -87,9 +88,9 @@ pub(crate) fn last(key: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Returns the name of the hall whose door has this key; `None` if this is not the key of a door.
+/// Returns the name of the hall whose door has this key; `None` if this is not the key of a door below `prefix`.
 pub(crate) fn hall_of_door(prefix: &str, key: &[u8]) -> Option<String> {
-    let rest = std::str::from_utf8(key).ok()?.strip_prefix(prefix)?.strip_prefix('/')?;
+    let rest = std::str::from_utf8(key).ok()?.strip_prefix(prefix)?;
     let name = rest.strip_suffix("/door")?;
     (!name.contains('/')).then(|| name.into())
 }
@@ -100,17 +101,17 @@ mod tests {
 
     #[test]
     fn the_names_of_halls_are_read_from_their_doors() {
-        assert_eq!(hall_of_door("/p", b"/p/gpu/door").as_deref(), Some("gpu"));
+        assert_eq!(hall_of_door("/p/", b"/p/gpu/door").as_deref(), Some("gpu"));
         for other in
             ["/p/gpu/queue/door", "/p/gpu/doors", "/q/gpu/door", "/pgpu/door", "/p//x/door"]
         {
-            assert_eq!(hall_of_door("/p", other.as_bytes()), None, "{other}");
+            assert_eq!(hall_of_door("/p/", other.as_bytes()), None, "{other}");
         }
     }
 
     #[test]
     fn slots_are_in_order() {
-        let keys = Keys::new("/p", "gpu");
+        let keys = Keys::new("/p/gpu/".into());
         let slots: Vec<_> = [0, 9, 10, 1023].map(|slot| keys.slot(slot)).into();
         assert!(slots.is_sorted());
         assert_eq!(last(slots[2].as_bytes()).parse(), Ok(10));

@@ -1,0 +1,366 @@
+//! The requests of the claim protocol, as steps of a [store](crate::store).
+
+mod keys;
+mod read;
+mod transactions;
+mod watches;
+
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use hallpass_algorithms::halls::cluster::{Ask, Was};
+
+use crate::{
+    failure::{Failure, StoreError},
+    records::{self, Door, ExpiryRecord},
+    store::{History, Op, Place, Store, Txn, TxnResponse, When},
+    view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
+};
+use keys::Keys;
+use watches::{ArrivalWatch, turn_ranges};
+
+pub(crate) use keys::{hall_of_door, reserved_part};
+#[cfg(feature = "fuzzing")]
+pub(crate) use read::{read, read_inside, read_to_leave, read_waiter, with_slot_record};
+pub(crate) use watches::{TurnChange, TurnWatch};
+
+/// One hall in a store.
+pub(crate) struct HallStore {
+    /// The name of the hall.
+    pub name: String,
+    /// The URL of the store, for messages.
+    pub url: String,
+    store: Arc<dyn Store>,
+    history: Arc<History>,
+    keys: Keys,
+}
+
+impl HallStore {
+    /// Returns the hall `name` in a store. The hall does not have to exist.
+    pub(crate) fn new(store: Arc<dyn Store>, name: &str, url: String) -> Self {
+        let (history, keys) = (store.history(name), Keys::new(store.base(name)));
+        HallStore { name: name.into(), url, store, history, keys }
+    }
+
+    /// Returns how often this process has noticed that the store lost history.
+    pub(crate) fn generation(&self) -> u64 {
+        self.history.generation()
+    }
+
+    /// Waits until this process has noticed more than `generation` times that the store lost history.
+    pub(crate) async fn await_loss(&self, generation: u64) {
+        self.history.await_loss(generation).await;
+    }
+
+    /// Returns how long ago this process noticed that the store lost history; `None` if it never did.
+    pub(crate) fn since_loss(&self) -> Option<Duration> {
+        self.history.since_loss()
+    }
+
+    /// Fails if the servers belong to different clusters.
+    pub(crate) async fn check_servers(&self) -> Result<(), Failure> {
+        self.store.check_servers(&self.name).await
+    }
+
+    /// Returns where the store is, for messages.
+    pub(crate) fn place(&self) -> Place {
+        self.store.place()
+    }
+
+    /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if the records that it
+    /// depends on are still as `was` shows them. Returns the hall after the transaction.
+    pub(crate) async fn perform(
+        &self,
+        ask: Ask<Waiter>,
+        own: Option<ClaimRef<'_>>,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let done = match (ask, own) {
+            (Ask::Claim { slot, wait }, Some(own)) => {
+                return self.transact(self.claim(slot, wait, own, was), Some(own)).await;
+            }
+            (Ask::Give { slot, was: Was::Mine, to }, Some(own)) => {
+                let Some(mine) = self.is_mine(slot, own, was) else {
+                    return self.view(Some(own)).await;
+                };
+                let leaving = Op::delete(self.keys.inside(&own.record.id));
+                self.depart(self.give(slot, &to, mine, Some(leaving), was), own, was).await
+            }
+            (Ask::Free { slot, anyway }, Some(own)) => {
+                let Some(mine) = self.is_mine(slot, own, was) else {
+                    return self.view(Some(own)).await;
+                };
+                self.depart(self.free(slot, anyway, mine, own, was), own, was).await
+            }
+            (Ask::Give { slot, was: Was::Free, to }, own) => {
+                let free = vec![When::absent(self.keys.slot(slot))];
+                self.transact(self.give(slot, &to, free, None, was), own).await
+            }
+            (Ask::Give { slot, was: Was::Stale, to }, own) => {
+                let Some(stale) = self.is_stale(slot, was) else { return self.view(own).await };
+                let expiries = Op::delete_range(self.keys.gone_from(slot));
+                self.transact(self.give(slot, &to, stale, Some(expiries), was), own).await
+            }
+            (Ask::Reclaim { slot }, own) => self.free_stale(slot, true, was, own).await,
+            (Ask::Withdraw, Some(own)) => {
+                let then = vec![Op::delete(self.keys.waiting(&own.record.id))];
+                self.transact(Txn { then, ..Txn::default() }, Some(own)).await
+            }
+            // The other requests are about a claim. Without a claim, only read the hall.
+            (Ask::Look | Ask::Watch, own) | (_, own @ None) => self.view(own).await,
+        };
+        match done {
+            // The waiter that should have got the slot is gone.
+            Err(StoreError::Failed(Failure::LeaseGone)) => self.view(own).await,
+            done => done,
+        }
+    }
+
+    /// Reads the hall.
+    pub(crate) async fn view(&self, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
+        self.transact(Txn::default(), own).await
+    }
+
+    /// Reads the records that a holder needs to leave, from one member without consensus. This is fast, but the
+    /// answer may be outdated.
+    pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let ops = read::ops_to_leave(&self.keys, own).into_iter();
+        let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
+        Ok(read::read_to_leave(&self.step(txn).await?, &own.record.id)?)
+    }
+
+    /// Reads the records that a holder needs to leave, by consensus. This also proves whether its claim exists.
+    pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let then = read::ops_to_leave(&self.keys, own);
+        match self.step(Txn { then, ..Txn::default() }).await {
+            Ok(response) => Ok(read::read_to_leave(&response, &own.record.id)?),
+            Err(Failure::NoSpace(_)) => self.claim_alone(own).await,
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Reads the state of a claim, without a transaction. The view shows nothing else.
+    async fn claim_alone(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
+        let id = &own.record.id;
+        // The order of these reads matters. If the claim is not in the queue, the second read shows whether it has
+        // a slot or is gone.
+        let waiting = self.store.read(&self.name, self.keys.waiting(id)).await?;
+        let inside = self.store.read(&self.name, self.keys.inside(id)).await?;
+        let (revision, generation) = (inside.revision, inside.generation);
+        let mut claim = match (&inside.kv, &waiting.kv) {
+            (Some(kv), _) => read::read_inside(kv)?,
+            (None, Some(kv)) => OwnClaim::Waiting { made: kv.create_revision },
+            (None, None) => OwnClaim::Outside,
+        };
+        if let OwnClaim::Inside { slot, .. } = claim {
+            let slot = self.store.read(&self.name, self.keys.slot(slot)).await?;
+            claim = read::with_slot_record(claim, slot.kv.as_ref(), id)?;
+        }
+        Ok(View::of_claim(claim, revision, generation))
+    }
+
+    /// Makes a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
+    /// that a holder needs to leave.
+    pub(crate) async fn attach(
+        &self,
+        own: ClaimRef<'_>,
+        hall: Revision,
+        was: OwnClaim,
+    ) -> Result<View, StoreError> {
+        let OwnClaim::Detached { slot, version, token } = was else {
+            return self.exit_view(own).await;
+        };
+        let txn = self.attachment(own, hall, (slot, version), token);
+        self.step(txn).await?;
+        self.exit_view(own).await
+    }
+
+    /// Reads the hall and the whole queue, in order.
+    pub(crate) async fn view_with_queue(&self) -> Result<(View, Vec<Waiter>), StoreError> {
+        let txn = Txn { then: vec![Op::list(self.keys.queue())], ..Txn::default() };
+        let (view, response) = self.answered(txn, None).await?;
+        let queue = response.answers.first().map_or(&[][..], |answer| answer.kvs());
+        let mut queue = queue.iter().map(read::read_waiter).collect::<Result<Vec<_>, _>>()?;
+        queue.sort_unstable_by_key(|waiter| waiter.made);
+        Ok((view, queue))
+    }
+
+    /// Reads the hall, and the id of the claim right before the claim that was made in revision `made`.
+    pub(crate) async fn view_with_predecessor(
+        &self,
+        own: ClaimRef<'_>,
+        made: Revision,
+    ) -> Result<(View, Option<String>), StoreError> {
+        let before = Op::youngest_before(self.keys.queue(), made);
+        let txn = Txn { then: vec![before], ..Txn::default() };
+        let (view, response) = self.answered(txn, Some(own)).await?;
+        let before = response.answers.first().and_then(|answer| answer.first());
+        Ok((view, before.map(|kv| self.keys.waiting_id(&kv.key))))
+    }
+
+    /// Watches the records that concern the waiter `id`, which is behind `predecessor` or at the head of the queue.
+    pub(crate) async fn watch_turn(
+        &self,
+        predecessor: Option<&str>,
+        id: &str,
+    ) -> Result<TurnWatch, Failure> {
+        let ranges = turn_ranges(&self.keys, predecessor, id);
+        let watch = self.store.watch(&self.name, ranges).await?;
+        Ok(TurnWatch::new(watch, &self.keys, predecessor, id))
+    }
+
+    /// Watches arrivals in the queue.
+    pub(crate) async fn watch_arrivals(&self) -> Result<ArrivalWatch, Failure> {
+        Ok(ArrivalWatch(self.store.watch(&self.name, vec![self.keys.queue()]).await?))
+    }
+
+    /// Creates the hall, if there is none.
+    pub(crate) async fn create(&self, door: Door) -> Result<View, StoreError> {
+        let when = vec![When::absent(self.keys.door())];
+        let then = vec![self.put_door(door)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Writes the door, if it is unchanged since `was`.
+    pub(crate) async fn change_door(&self, door: Door, was: &View) -> Result<View, StoreError> {
+        let when = vec![self.same_door(was)];
+        let then = vec![self.put_door(door)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Frees a stale slot. `counts` says whether the slot is below the size of the hall. If so, this frees the
+    /// slot only while nobody waits.
+    pub(crate) async fn free_stale(
+        &self,
+        slot: usize,
+        counts: bool,
+        was: &View,
+        own: Option<ClaimRef<'_>>,
+    ) -> Result<View, StoreError> {
+        let Some(mut when) = self.is_stale(slot, was) else { return self.view(own).await };
+        when.push(self.same_door(was));
+        when.extend(counts.then(|| When::empty(self.keys.queue())));
+        let expiries = Op::delete_range(self.keys.gone_from(slot));
+        let then = vec![Op::delete(self.keys.slot(slot)), expiries];
+        self.transact(Txn { when, then, ..Txn::default() }, own).await
+    }
+
+    /// Takes a slot away from its holder, if it still has this version, and wakes all waiters.
+    pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
+        let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
+        let when = vec![When::modified(self.keys.slot(slot), owner.version)];
+        let taken = [self.keys.slot(slot), self.keys.inside(&owner.record.id)];
+        let mut then: Vec<_> = taken.map(Op::delete).into();
+        then.extend([Op::delete_range(self.keys.gone_from(slot)), self.wake_all()]);
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Records that a slot is stale, if it is still stale and no process with the same clock has recorded this.
+    pub(crate) async fn record_expiry(
+        &self,
+        expiry: &ExpiryRecord,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let Some(mut when) = self.is_stale(expiry.slot, was) else { return self.view(None).await };
+        let key = self.keys.gone(expiry.slot, expiry.token, &expiry.clock);
+        when.push(When::absent(key.clone()));
+        let then = vec![Op::put(key, records::write(expiry), 0)];
+        self.transact(Txn { when, then, ..Txn::default() }, None).await
+    }
+
+    /// Returns the revision in which the door was last written, whatever its contents; `None` if there is no
+    /// door.
+    pub(crate) async fn door_revision(&self) -> Result<Option<Revision>, StoreError> {
+        let look = Txn { then: vec![Op::get(self.keys.door())], ..Txn::default() };
+        let response = self.step(look).await?;
+        Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
+    }
+
+    /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
+    /// no waiters. With `force`, the slot records stay, so that a new hall of the same name does not assign these
+    /// slots before the deadlines of their old holders. With `all`, the slot records are removed too. Returns
+    /// whether the hall is gone.
+    pub(crate) async fn remove(
+        &self,
+        door: Revision,
+        force: bool,
+        all: bool,
+    ) -> Result<bool, StoreError> {
+        let in_use = [self.keys.queue(), self.keys.all_inside(), self.keys.slots()];
+        // A request that arrives late must not remove a hall that was created in the meantime.
+        let mut when = vec![When::modified(self.keys.door(), door)];
+        when.extend((!force).then(|| in_use.map(When::empty)).into_iter().flatten());
+        let slots = self.keys.slots();
+        let but_slots = self.keys.everything().into_iter().filter(|range| *range != slots);
+        let then = match force && !all {
+            true => but_slots.map(Op::delete_range).collect(),
+            false => self.keys.everything().map(Op::delete_range).into(),
+        };
+        let otherwise = vec![Op::get(self.keys.door())];
+        let response = self.step(Txn { when, then, otherwise }).await?;
+        Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))
+    }
+
+    /// Grants a lease.
+    pub(crate) async fn grant_lease(&self, ttl: Duration) -> Result<LeaseId, Failure> {
+        self.store.grant(&self.name, ttl).await
+    }
+
+    /// Renews a lease. Returns `false` if the lease no longer exists.
+    pub(crate) async fn keep_lease_alive(&self, lease: LeaseId) -> Result<bool, Failure> {
+        self.store.keep_alive(&self.name, lease).await
+    }
+
+    /// Ends a lease, with a second attempt if the first gets no answer. Returns whether the lease has certainly
+    /// ended.
+    pub(crate) async fn revoke_lease(&self, lease: LeaseId) -> bool {
+        let revoke = || self.store.revoke(&self.name, lease);
+        match revoke().await {
+            Err(Failure::Unreachable(_)) => revoke().await.is_ok(),
+            revoked => revoked.is_ok(),
+        }
+    }
+
+    async fn step(&self, step: Txn) -> Result<TxnResponse, Failure> {
+        self.store.step(&self.name, step).await
+    }
+
+    /// Performs a transaction and reads the hall after it.
+    async fn transact(&self, txn: Txn, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
+        Ok(self.answered(txn, own).await?.0)
+    }
+
+    /// Performs a transaction that ends a passage. If it succeeds, there is nothing left to read.
+    async fn depart(
+        &self,
+        mut txn: Txn,
+        own: ClaimRef<'_>,
+        was: &View,
+    ) -> Result<View, StoreError> {
+        let look = read::ops(&self.keys, Some(&own.record.id));
+        txn.otherwise.extend(look.iter().cloned());
+        let response = self.step(txn).await?;
+        match response.succeeded {
+            true => Ok(View { own: OwnClaim::Released, ..was.clone() }),
+            false => Ok(read::read(&response, look.len(), Some(&own.record.id))?),
+        }
+    }
+
+    async fn answered(
+        &self,
+        mut txn: Txn,
+        own: Option<ClaimRef<'_>>,
+    ) -> Result<(View, TxnResponse), StoreError> {
+        let id = own.map(|own| own.record.id.as_str());
+        let look = read::ops(&self.keys, id);
+        txn.then.extend(look.iter().cloned());
+        if !txn.when.is_empty() {
+            txn.otherwise.extend(look.iter().cloned());
+        }
+        let response = self.step(txn).await?;
+        let view = read::read(&response, look.len(), id)?;
+        Ok((view, response))
+    }
+}

@@ -1,0 +1,247 @@
+//! Steps: conditions, operations and their results.
+
+use super::{KeyRange, LeaseId, Revision};
+
+/// A step. If all conditions in `when` hold, it performs all operations in `then`, otherwise all operations in
+/// `otherwise`. It is atomic. No two operations of a step write the same record.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Txn {
+    pub when: Vec<When>,
+    pub then: Vec<Op>,
+    pub otherwise: Vec<Op>,
+}
+
+/// A condition on all records in a range.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct When {
+    pub range: KeyRange,
+    pub condition: Condition,
+}
+
+/// What a [`When`] requires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Condition {
+    /// The range has no record.
+    Absent,
+    /// The record exists. The range has a single key.
+    Present,
+    /// The record exists and was created in this revision. The range has a single key.
+    Created(Revision),
+    /// The record exists and was last written in this revision. The range has a single key.
+    Modified(Revision),
+}
+
+/// An operation.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Op {
+    /// Writes a record, bound to a lease. Lease 0 means none.
+    Put { key: Vec<u8>, value: Vec<u8>, lease: LeaseId },
+    /// Writes the present value of a record again, so that its watchers are notified. The record must exist. Its lease
+    /// is removed.
+    Touch { key: Vec<u8> },
+    /// Deletes all records in a range.
+    Delete(KeyRange),
+    /// Reads the records in a range.
+    Range {
+        range: KeyRange,
+        order: Order,
+        keys_only: bool,
+        /// Whether one server may answer from its own state. This is faster, but the answer may be outdated.
+        local: bool,
+    },
+    /// Performs a step within this step.
+    Nested(Txn),
+}
+
+/// Which records of a range an operation reads, and in which order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// All records, in the order of their keys.
+    Keys,
+    /// Only the record that was created first.
+    Oldest,
+    /// Only the last record that was created before this revision.
+    YoungestBefore(Revision),
+}
+
+/// A record.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct KeyValue {
+    pub key: Vec<u8>,
+    pub value: Vec<u8>,
+    /// The revision in which the record was created.
+    pub create_revision: Revision,
+    /// The revision in which the record was last written.
+    pub mod_revision: Revision,
+    pub lease: LeaseId,
+}
+
+/// The result of a step.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TxnResponse {
+    /// The revision of the store after the step.
+    pub revision: Revision,
+    /// How often the store had lost its history by then, as far as this process has noticed. 0 in nested steps.
+    pub generation: u64,
+    /// Whether all conditions in `when` held.
+    pub succeeded: bool,
+    /// The results of `then`, or of `otherwise`.
+    pub answers: Vec<Answer>,
+}
+
+/// The result of an [`Op`].
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Answer {
+    Put,
+    /// The number of deleted records.
+    Deleted(i64),
+    /// The records that were read.
+    Range(Vec<KeyValue>),
+    Txn(TxnResponse),
+}
+
+/// The state of a record at some moment after the request was sent.
+pub(crate) struct KeyRead {
+    pub kv: Option<KeyValue>,
+    pub revision: Revision,
+    /// How often the store had lost its history by then, as far as this process has noticed.
+    pub generation: u64,
+}
+
+impl Txn {
+    /// Returns whether the answer must be a proof. It must, unless the step consists only of reads without consensus.
+    pub(crate) fn needs_consensus(&self) -> bool {
+        !self.when.is_empty()
+            || !self.then.iter().all(|op| matches!(op, Op::Range { local: true, .. }))
+    }
+}
+
+impl When {
+    pub(crate) fn absent(key: impl Into<Vec<u8>>) -> When {
+        When::empty(KeyRange::one(key))
+    }
+
+    pub(crate) fn present(key: impl Into<Vec<u8>>) -> When {
+        When { range: KeyRange::one(key), condition: Condition::Present }
+    }
+
+    /// Holds if the record exists and was created in that revision.
+    pub(crate) fn created(key: impl Into<Vec<u8>>, revision: Revision) -> When {
+        When { range: KeyRange::one(key), condition: Condition::Created(revision) }
+    }
+
+    /// Holds if the record exists and was last written in that revision.
+    pub(crate) fn modified(key: impl Into<Vec<u8>>, revision: Revision) -> When {
+        When { range: KeyRange::one(key), condition: Condition::Modified(revision) }
+    }
+
+    /// Holds if none of these records exists.
+    pub(crate) fn empty(range: KeyRange) -> When {
+        When { range, condition: Condition::Absent }
+    }
+}
+
+impl Op {
+    /// Writes a record, bound to a lease. Lease 0 means none.
+    pub(crate) fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>, lease: LeaseId) -> Op {
+        Op::Put { key: key.into(), value: value.into(), lease }
+    }
+
+    /// Writes the present value of a record again, so that its watchers are notified. The record must exist.
+    pub(crate) fn touch(key: impl Into<Vec<u8>>) -> Op {
+        Op::Touch { key: key.into() }
+    }
+
+    pub(crate) fn delete(key: impl Into<Vec<u8>>) -> Op {
+        Op::delete_range(KeyRange::one(key))
+    }
+
+    pub(crate) fn delete_range(range: KeyRange) -> Op {
+        Op::Delete(range)
+    }
+
+    pub(crate) fn get(key: impl Into<Vec<u8>>) -> Op {
+        Op::list(KeyRange::one(key))
+    }
+
+    /// Reads a range, in the order of the keys.
+    pub(crate) fn list(range: KeyRange) -> Op {
+        Op::range(range, Order::Keys, false)
+    }
+
+    /// Reads the keys of a range, without values.
+    pub(crate) fn keys(range: KeyRange) -> Op {
+        Op::range(range, Order::Keys, true)
+    }
+
+    /// Reads the record that was created first.
+    pub(crate) fn oldest(range: KeyRange) -> Op {
+        Op::range(range, Order::Oldest, false)
+    }
+
+    /// Reads the last record that was created before that revision.
+    pub(crate) fn youngest_before(range: KeyRange, revision: Revision) -> Op {
+        Op::range(range, Order::YoungestBefore(revision), false)
+    }
+
+    /// Makes this a read that one server answers from its own state. This is faster, but the answer may be outdated.
+    pub(crate) fn without_consensus(mut self) -> Op {
+        if let Op::Range { local, .. } = &mut self {
+            *local = true;
+        }
+        self
+    }
+
+    pub(crate) fn nested(txn: Txn) -> Op {
+        Op::Nested(txn)
+    }
+
+    fn range(range: KeyRange, order: Order, keys_only: bool) -> Op {
+        Op::Range { range, order, keys_only, local: false }
+    }
+}
+
+impl TxnResponse {
+    /// Returns whether the step certainly made a new revision. A deletion that found no record makes none.
+    pub(crate) fn has_written(&self) -> bool {
+        self.answers.iter().any(|answer| match answer {
+            Answer::Put => true,
+            Answer::Deleted(count) => *count > 0,
+            Answer::Range(_) => false,
+            Answer::Txn(response) => response.has_written(),
+        })
+    }
+}
+
+impl Answer {
+    /// Returns the records of a read; none for other operations.
+    pub(crate) fn kvs(&self) -> &[KeyValue] {
+        match self {
+            Answer::Range(kvs) => kvs,
+            _ => &[],
+        }
+    }
+
+    /// Returns the first record of a read.
+    pub(crate) fn first(&self) -> Option<&KeyValue> {
+        self.kvs().first()
+    }
+
+    /// Returns the number of records that were read or deleted.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> i64 {
+        match self {
+            Answer::Range(kvs) => kvs.len() as i64,
+            Answer::Deleted(count) => *count,
+            _ => 0,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn txn(&self) -> Option<&TxnResponse> {
+        match self {
+            Answer::Txn(response) => Some(response),
+            _ => None,
+        }
+    }
+}
