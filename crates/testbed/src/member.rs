@@ -190,7 +190,19 @@ impl Member {
 }
 
 impl Drop for Member {
+    /// Kills the member. If the test has failed, shows whether the member still ran, and the end of its log.
     fn drop(&mut self) {
+        if thread::panicking() {
+            let state = if self.has_ended() { "has ended" } else { "runs" };
+            let log = fs::read_to_string(self.log()).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            let end = &lines[lines.len().saturating_sub(20)..];
+            eprintln!(
+                "etcd member {} {state}. The end of its log:\n{}",
+                self.index,
+                end.join("\n")
+            );
+        }
         self.kill();
     }
 }

@@ -15,6 +15,10 @@ entries! {
     "etcd-mortal" => |n, k| ClusterModel::new(Mortal, n, k), CLAIMS.fife().titled("any process may be killed at any line").without_resilience();
     "etcd-expiry" => |n, k| ClusterModel::new(Expiry, n, k), CLAIMS.titled("any lease may end at any line").without_resilience();
     "etcd-unheard" => |n, k| ClusterModel::new(Unheard, n, k), CLAIMS.fife().titled("any connection may break at any line");
+    "etcd-late" => |n, k| ClusterModel::new(Late, n, k), CLAIMS.fife().titled("any request may hang and arrive later");
+    "etcd-late-timeout" => |n, k| ClusterModel::new(Late | Timeout, n, k), CLAIMS.fife().titled("any request may hang and arrive later; waiters give up");
+    "etcd-late-try" => |n, k| ClusterModel::new(Late | Try, n, k), CLAIMS.titled("any request may hang and arrive later; one process does not wait").deadlock_free_only();
+    "etcd-late-remake" => |n, k| ClusterModel::new(Late | Remake, n, k), CLAIMS.titled("any request may hang while the hall is removed by force and made again").deadlock_free_only();
     "etcd-timeout" => |n, k| ClusterModel::new(Timeout, n, k), CLAIMS.fife().titled("waiters give up; the last process is the clock");
     "etcd-try" => |n, k| ClusterModel::new(Try, n, k), CLAIMS.titled("the last process does not wait").deadlock_free_only();
     "etcd-resize" => |n, k| ClusterModel::new(Resize, n, k), CLAIMS.fife().titled("the last process removes a slot and adds it again").without_resilience();
@@ -38,6 +42,7 @@ entries! {
     "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("a waiter does not watch the claim before it");
     "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
     "etcd-expiry-reap:eager" => wrong::eager, CLAIMS.wrong("a slot is reaped as soon as its claim is gone");
+    "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect although its claim is gone");
     "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
     "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned at once after the store has lost its history");
     "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");

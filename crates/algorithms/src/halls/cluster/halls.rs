@@ -3,8 +3,9 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
+    lines::Line::*,
     model::{Cast, Casts},
-    register::{Hall, Knowledge, Slot},
+    register::{Hall, Knowledge, Late, Slot},
 };
 use crate::framework::{memory::Pid, queue};
 
@@ -58,6 +59,12 @@ fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
             unheard.map(|unheard| with(hall, |hall| hall.unheard = unheard)).collect()
         });
     }
+    if casts.has(Cast::Late) {
+        let late = late_requests(casts, members, k);
+        extend(&mut halls, |hall| {
+            late.iter().map(|&late| with(hall, |hall| hall.late = late)).collect()
+        });
+    }
     if casts.has(Cast::Timeout) {
         extend(&mut halls, |hall| {
             [false, true].map(|clock| with(hall, |hall| hall.clock = clock)).into()
@@ -74,6 +81,21 @@ fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
         });
     }
     halls
+}
+
+/// Lists all requests that may hang.
+fn late_requests(casts: Casts, members: usize, k: usize) -> Vec<Late> {
+    let mut lines = vec![E4];
+    for slot in 0..k {
+        lines.extend([E1 { slot }, X3 { slot, anyway: false }, X3 { slot, anyway: true }]);
+        lines.extend(casts.has(Cast::Try).then_some(T1 { slot }));
+    }
+    let sent = (0..members).flat_map(|from| {
+        lines.iter().flat_map(move |&line| {
+            [false, true].map(|is_bound| Late::Sent { from, line, is_bound })
+        })
+    });
+    [Late::Nothing].into_iter().chain((0..members).map(Late::Next)).chain(sent).collect()
 }
 
 /// Returns whether a slot is assigned to `p`, or was assigned to `p` and `p` may still use it.

@@ -73,15 +73,15 @@
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then
 //!   ends the lease of the claim, and gives the slot to the next claim at once.
-//! - A request that hangs in the network while its sender gives up takes effect later, if at all. Each request is
-//!   bound to what it was sent for: the hall, the claim, its lease, the version of the slot.
+//! - A request of line E3, T2 or X2 hangs in the network and arrives later. Such a request is bound to the hall, to
+//!   the version of the slot, and to the claim that gets the slot.
 //! - The store goes back to an earlier state that is not empty.
 //!
 //! Of the events that the driver knows, the model has these: leases that end, processes that die, answers that get
-//! lost, waiters that give up, processes that do not wait, `resize` and `reap` and the slots that they hand over,
-//! holders that make their claims again, a hall that is closed, or removed by force and made again, and a store that
-//! loses its history. Some are combined ([`Casts`]). The model has no clock: it lets a process out in time, and the
-//! driver has to see to that.
+//! lost, requests of lines E1, T1, E4 and X3 that arrive late, waiters that give up, processes that do not wait,
+//! `resize` and `reap` and the slots that they hand over, holders that make their claims again, a hall that is closed,
+//! or removed by force and made again, and a store that loses its history. Some are combined ([`Casts`]). The model
+//! has no clock: it lets a process out in time, and the driver has to see to that.
 
 mod halls;
 mod lines;

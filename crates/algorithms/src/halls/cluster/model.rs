@@ -34,6 +34,9 @@ pub enum Cast {
     Expiry,
     /// Any connection may break: the request has taken effect, but the sender gets no answer.
     Unheard,
+    /// Any request of line E1, T1, E4 or X3 may hang in the network. Its sender sends it again. The manager delivers
+    /// the first copy at any later time.
+    Late,
     /// The last process that wants a slot does not wait.
     Try,
     /// Waiters may give up. The manager is a clock that may run out at any time.
@@ -57,9 +60,9 @@ use Cast::*;
 
 /// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
 ///
-/// It has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`), because the lab knows one
-/// kind of fault for each process. If it has others than these and `Try`, the last process is the *manager*, which
-/// never wants a slot. It makes these events happen one after the other, in the order of [`Cast`].
+/// It has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the lab knows
+/// one kind of fault for each process. If it has `Late`, or others than these and `Try`, the last process is the
+/// *manager*, which never wants a slot. It makes its events happen one after the other, in the order of [`Cast`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u16);
 
@@ -74,7 +77,7 @@ impl Casts {
 
     /// Returns the events that the manager makes happen.
     fn managed(self) -> impl Iterator<Item = Cast> {
-        let all = [Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
+        let all = [Late, Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
         all.into_iter().filter(move |cast| self.has(*cast))
     }
 
@@ -159,10 +162,11 @@ impl ClusterModel {
         let halls = halls.iter().map(Hall::pack).collect();
         let hall =
             layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
-        let mishaps: [(Cast, Transact, bool, &str); 3] = [
+        let mishaps: [(Cast, Transact, bool, &str); 4] = [
             (Mortal, register::dies, true, "killed"),
             (Expiry, register::expires, false, "lease ends"),
             (Unheard, register::breaks, false, "cut off"),
+            (Late, register::delays, false, "request hangs"),
         ];
         let mut mishaps = mishaps.into_iter().filter(|(cast, ..)| casts.has(*cast));
         let mishap = mishaps.next().map(|(_, change, kills, name)| (change, kills, name));
@@ -190,6 +194,7 @@ impl ClusterModel {
             return Op::AtomicUpdate(change, 0);
         }
         match cast {
+            Late => Op::AtomicUpdate(register::deliver, 0),
             Resize => Op::AtomicUpdate(register::resize, (fewer(self.k) + 8 * self.k) as Word),
             HandOver => Op::AtomicUpdate(register::hand_over, 0),
             Reap => Op::AtomicUpdate(register::reap, 0),
@@ -215,7 +220,7 @@ impl ClusterModel {
         if before.sleeps(p, line) {
             return Spin(At(line));
         }
-        if before.unheard == Some(p) {
+        if before.unheard == Some(p) || before.delayed(p, line) {
             return Goto(At(line));
         }
         match answer(&Hall::unpack(op.leaves(found)), p, line) {

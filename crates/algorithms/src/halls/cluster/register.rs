@@ -26,7 +26,7 @@ use super::{
     words::unpack_line,
 };
 use crate::framework::{
-    machine::Next::{self, Enter, Goto, Spin},
+    machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Pid, Word},
 };
 
@@ -62,7 +62,26 @@ pub(super) enum Knowledge {
     Head,
 }
 
-/// The records of a hall in the store.
+/// A request that hangs in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Late {
+    /// No request hangs.
+    Nothing,
+    /// The next request of this process that can hang will do so.
+    Next(Pid),
+    /// This request was sent and has not arrived. Its sender has sent it again, or has given up.
+    Sent {
+        /// The sender.
+        from: Pid,
+        /// The line that sent the request.
+        line: Line<Pid>,
+        /// Whether the claim for which the request was sent may still exist. A real request names the lease of this
+        /// claim and the version of the slot, and has no effect without them.
+        is_bound: bool,
+    },
+}
+
+/// The records of a hall in the store, and the request on the way to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Hall {
     pub queue: Vec<Pid>,
@@ -74,6 +93,14 @@ pub(super) struct Hall {
     pub clock: bool,
     /// The process that will not get the answer to its next transaction.
     pub unheard: Option<Pid>,
+    /// The request that hangs.
+    pub late: Late,
+}
+
+/// Returns whether the request of this line may hang. A copy of E3 or X2 that hangs is left out: the word does not
+/// record which claim such a copy has seen at the head of the queue.
+pub(super) fn can_hang(line: Line<Pid>) -> bool {
+    matches!(line, E1 { .. } | T1 { .. } | E4 | X3 { .. })
 }
 
 /// The transaction of a line, as an update of the word. The argument encodes the line and the process.
@@ -100,6 +127,11 @@ pub(super) fn transact_by(
     if hall.sleeps(p, line) {
         return hall.pack();
     }
+    if hall.delayed(p, line) {
+        hall.late = Late::Sent { from: p, line, is_bound: true };
+        return hall.pack();
+    }
+    let had_claim = hall.claims();
     if let X1 { slot } = line {
         hall.come_out(p, slot);
     }
@@ -117,6 +149,7 @@ pub(super) fn transact_by(
     if let Enter(X1 { slot }) = next {
         hall.slots[slot] = Slot::Held(p);
     }
+    hall.unbind_late(|from| from == p && next == Leave || had_claim[from]);
     hall.pack()
 }
 
@@ -141,6 +174,27 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));
+    hall.pack()
+}
+
+/// Makes the next request of `p` that can hang do so, unless another request hangs already.
+pub(super) fn delays(word: Word, p: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    if hall.late == Late::Nothing {
+        hall.late = Late::Next(p as Pid);
+    }
+    hall.pack()
+}
+
+/// Delivers the request that hangs. It has no effect if the claim is gone for which it was sent.
+pub(super) fn deliver(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    if let Late::Sent { from, line, is_bound } = hall.late {
+        hall.late = Late::Nothing;
+        if is_bound {
+            hall.request(from, line);
+        }
+    }
     hall.pack()
 }
 
@@ -225,6 +279,29 @@ impl Hall {
             closed: false,
             clock: false,
             unheard: None,
+            late: Late::Nothing,
+        }
+    }
+
+    /// Returns whether the request of `p` at this line is to hang in the network.
+    pub fn delayed(&self, p: Pid, line: Line<Pid>) -> bool {
+        self.late == Late::Next(p) && can_hang(line)
+    }
+
+    /// Returns which processes have a claim.
+    fn claims(&self) -> [bool; MAX_PROCESSES] {
+        core::array::from_fn(|p| self.claim_state(p) != ClaimState::Absent)
+    }
+
+    /// Makes the request that hangs ineffective, if `has_lost` returns `true` for its sender and the sender has no
+    /// claim.
+    fn unbind_late(&mut self, has_lost: impl Fn(Pid) -> bool) {
+        let claims = self.claims();
+        if let Late::Sent { from, is_bound, .. } = &mut self.late
+            && has_lost(*from)
+            && !claims[*from]
+        {
+            *is_bound = false;
         }
     }
 
@@ -380,6 +457,9 @@ impl Hall {
     pub fn forget_claims(&mut self) {
         while let Some(&head) = self.queue.first() {
             self.strike_silently(head);
+        }
+        if let Late::Sent { is_bound, .. } = &mut self.late {
+            *is_bound = false;
         }
         self.wake_all();
     }

@@ -7,7 +7,7 @@ use super::{
         Line::{self, *},
         Was,
     },
-    register::{Hall, Knowledge, Slot},
+    register::{Hall, Knowledge, Late, Slot},
 };
 use crate::framework::{
     layout::Codec,
@@ -21,6 +21,10 @@ const DIGIT: usize = 8;
 const SLOTS: Word = (4 * DIGIT) as Word;
 const KNOWLEDGE: Word = 3;
 const FLAG: Word = 2;
+/// The number of packed lines with their processes.
+const LINES: Word = (DIGIT * DIGIT * DIGIT * DIGIT * DIGIT) as Word;
+/// The base of a digit that stands for a request that hangs.
+const LATE: Word = 3 * LINES;
 
 /// A word made of digits with different bases.
 struct Digits(Word);
@@ -60,6 +64,29 @@ impl Slot {
     }
 }
 
+impl Late {
+    /// Packs no request as 0, and the next one of process `p` as `p + 1`. These are less than [`LINES`].
+    fn pack(self) -> Word {
+        match self {
+            Late::Nothing => 0,
+            Late::Next(p) => p as Word + 1,
+            Late::Sent { from, line, is_bound } => {
+                (1 + Word::from(is_bound)) * LINES + pack_line(from, line)
+            }
+        }
+    }
+
+    fn unpack(word: Word) -> Self {
+        match word / LINES {
+            0 => (word as usize).checked_sub(1).map_or(Late::Nothing, Late::Next),
+            kind => {
+                let (from, line) = unpack_line(word % LINES);
+                Late::Sent { from, line, is_bound: kind == 2 }
+            }
+        }
+    }
+}
+
 impl Knowledge {
     pub const ALL: [Knowledge; 3] = [Knowledge::Nothing, Knowledge::Asleep, Knowledge::Head];
 }
@@ -67,6 +94,7 @@ impl Knowledge {
 impl Hall {
     pub fn pack(&self) -> Word {
         let mut word = Digits(queue::pack(&self.queue));
+        word.put(self.late.pack(), LATE);
         word.put(self.unheard.map_or(0, |p| p as Word + 1), DIGIT as Word);
         word.put(self.clock.into(), FLAG);
         word.put(self.closed.into(), FLAG);
@@ -87,6 +115,7 @@ impl Hall {
         hall.closed = word.take(FLAG) != 0;
         hall.clock = word.take(FLAG) != 0;
         hall.unheard = (word.take(DIGIT as Word) as usize).checked_sub(1);
+        hall.late = Late::unpack(word.take(LATE));
         hall.queue = queue::unpack(word.0);
         hall
     }
@@ -155,7 +184,15 @@ fn show(word: Word) -> String {
     };
     let queue: Vec<String> = hall.queue.iter().map(waiting).collect();
     let door = if hall.closed { ", closed" } else { "" };
-    format!("slots ({}), queue ({}){door}", slots.join(", "), queue.join(", "))
+    let late = match hall.late {
+        Late::Nothing => String::new(),
+        Late::Next(p) => format!(", the next request of {p} hangs"),
+        Late::Sent { from, line, is_bound } => {
+            let void = if is_bound { "" } else { " for a claim that is gone" };
+            format!(", {} of {from} hangs{void}", line.name())
+        }
+    };
+    format!("slots ({}), queue ({}){door}{late}", slots.join(", "), queue.join(", "))
 }
 
 #[cfg(test)]
@@ -174,6 +211,16 @@ mod tests {
         hall.unheard = Some(MAX_PROCESSES - 1);
         hall.clock = true;
         assert_eq!(Hall::unpack(hall.pack()), hall);
+        let line = X3 { slot: MAX_SLOTS - 1, anyway: true };
+        for late in [
+            Late::Nothing,
+            Late::Next(MAX_PROCESSES - 1),
+            Late::Sent { from: MAX_PROCESSES - 1, line, is_bound: false },
+            Late::Sent { from: 0, line: E4, is_bound: true },
+        ] {
+            hall.late = late;
+            assert_eq!(Hall::unpack(hall.pack()), hall);
+        }
         let slot = MAX_SLOTS - 1;
         let last = E3 { slot, was: Was::Stale, to: MAX_PROCESSES - 1 };
         for line in [

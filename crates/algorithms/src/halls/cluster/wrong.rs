@@ -13,7 +13,7 @@ use super::{
         Was,
     },
     model::{Cast, Casts, ClusterModel, State},
-    register::{Answer, Hall, Slot, Transact, transact_by},
+    register::{Answer, Hall, Late, Slot, Transact, transact_by},
 };
 use crate::{
     changed_lines,
@@ -90,6 +90,27 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Expiry | Cast::Reap, n, k).with_management(Cast::Reap, |word, _| {
         let mut hall = Hall::unpack(word);
         hall.reap(|slot| matches!(slot, Slot::Left | Slot::Stale(_)));
+        hall.pack()
+    })
+}
+
+/// A request that hung in the network takes effect although the claim is gone for which it was sent: it frees a slot
+/// that its sender has got again, or makes a claim for a sender that has left.
+pub fn unbound(n: usize, k: usize) -> ClusterModel {
+    let casts = Casts::from(Cast::Late);
+    let halls = halls_with_any_claims(casts, casts.members(n), k);
+    ClusterModel::with_halls(casts, n, k, &halls).with_management(Cast::Late, |word, _| {
+        let mut hall = Hall::unpack(word);
+        if let Late::Sent { from, line, .. } = hall.late {
+            hall.late = Late::Nothing;
+            if let X3 { slot, .. } = line
+                && hall.slots[slot] == Slot::Held(from)
+            {
+                // The store does not know whether the holder still uses its slot.
+                hall.slots[slot] = Slot::Given(from);
+            }
+            hall.request(from, line);
+        }
         hall.pack()
     })
 }
