@@ -183,6 +183,10 @@ fn create_lifeline(hall: &SharedState) -> Result<(i64, OwnedFd), Error> {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < 1000 => {
                 hall.file.last_id().fetch_add(skip(id), SeqCst);
             }
+            // The directory of a removed hall takes no new files.
+            Err(error) if error.kind() == ErrorKind::NotFound && hall.size() == 0 => {
+                return Err(Error::Closed);
+            }
             Err(error) => {
                 return Err(Error::system("create a pipe in", &hall.path)(error));
             }
@@ -255,6 +259,17 @@ mod tests {
         assert!(matches!(hall.try_acquire(), Err(Error::Full { .. })));
         HallDir::at(folder.path()).remove("hall", false).unwrap();
         assert!(hall.is_closed());
+    }
+
+    #[test]
+    fn a_hall_that_is_removed_before_the_first_passage_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = HallDir::at(folder.path());
+        let hall = dir.open("hall", 1).unwrap();
+        dir.remove("hall", false).unwrap();
+        assert!(matches!(hall.acquire(), Err(Error::Closed)));
+        assert!(matches!(hall.try_acquire(), Err(Error::Closed)));
+        assert!(matches!(hall.resize(2), Err(Error::Closed)));
     }
 
     /// Each search opens the lifelines of all owners.
