@@ -26,6 +26,11 @@ pub(crate) fn timeout(py: Python<'_>, hall: &str, seconds: f64) -> PyErr {
     new(py, "Timeout", text).unwrap_or_else(|failed| failed)
 }
 
+/// Returns the exception for a number of slots that no hall can have.
+pub(crate) fn bad_argument(py: Python<'_>, text: String) -> PyErr {
+    new(py, "BadArgument", text).unwrap_or_else(|failed| failed)
+}
+
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let class = match error {
         Error::NoPermits => "Timeout",

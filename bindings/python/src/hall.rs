@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
-use hallpass_processes::{Error, HallDir, Participant, SharedHall};
-use pyo3::prelude::*;
+use hallpass_processes::{Error, HallDir, MAX_SLOTS, Participant, SharedHall};
+use pyo3::{exceptions::PyOverflowError, prelude::*};
 
 use crate::{
     errors::{self, IntoPython},
@@ -36,10 +36,11 @@ impl Hall {
     fn new(
         py: Python<'_>,
         name: &str,
-        slots: Option<usize>,
+        slots: Option<&Bound<'_, PyAny>>,
         directory: Option<PathBuf>,
         system: bool,
     ) -> PyResult<Self> {
+        let slots = slots.map(slot_count).transpose()?;
         let dir = hall_dir(py, directory, system)?;
         OpenHall::new(dir, name, slots).into_python(py).map(Hall)
     }
@@ -125,14 +126,35 @@ impl Hall {
         Waiting::new(py, self.0.clone())
     }
 
+    /// Opens the hall once more, with a separate handle.
+    fn _twin(&self, py: Python<'_>) -> PyResult<Hall> {
+        // If the hall was removed, its name may belong to another hall now.
+        if self.open(py)?.is_closed() {
+            return Err(Error::Closed).into_python(py);
+        }
+        self.0.twin().into_python(py).map(Hall)
+    }
+
+    /// The directory of the hall itself.
+    #[getter]
+    fn _path(&self, py: Python<'_>) -> PyResult<PathBuf> {
+        Ok(self.open(py)?.path().into())
+    }
+
+    /// The number of waiters that joined the queue through this handle.
+    #[getter]
+    fn _own_waiting(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.open(py)?.status().waiters.iter().filter(|waiter| waiter.own).count())
+    }
+
     /// Changes the number of slots while the hall is in use.
     ///
     /// Waiters get new slots at once. Holders of removed slots keep them until they leave.
     ///
     /// :raises BadArgument: if no hall can have this number of slots.
     /// :raises Closed: if the hall is closed.
-    fn resize(&self, py: Python<'_>, slots: usize) -> PyResult<()> {
-        self.open(py)?.resize(slots).into_python(py)
+    fn resize(&self, py: Python<'_>, slots: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.open(py)?.resize(slot_count(slots)?).into_python(py)
     }
 
     /// Closes the hall permanently. Waiters and newcomers get ``Closed``; holders keep their slots until they
@@ -160,6 +182,17 @@ impl Hall {
         let all = |participants: &[Participant]| participants.iter().map(participant).collect();
         let (holders, waiters) = (all(&status.holders), all(&status.waiters));
         Ok((status.name, status.slots, status.closed, holders, waiters))
+    }
+}
+
+/// Reads a number of slots. A number that does not fit in a word is as wrong as any other that is too large.
+fn slot_count(slots: &Bound<'_, PyAny>) -> PyResult<usize> {
+    match slots.extract::<usize>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(slots.py()) => {
+            let text = format!("a hall can have 1 to {MAX_SLOTS} slots, not {slots}");
+            Err(errors::bad_argument(slots.py(), text))
+        }
+        count => count,
     }
 }
 

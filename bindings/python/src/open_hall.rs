@@ -62,6 +62,16 @@ impl OpenHall {
         Ok(open)
     }
 
+    /// Opens the hall once more, with a separate handle.
+    pub(crate) fn twin(&self) -> Result<Arc<Self>, Error> {
+        let twin = OpenHall::new(self.dir.clone(), &self.name, None)?;
+        let description = lock(&self.inner).description.clone();
+        if let Some(description) = description {
+            twin.describe_as(&description)?;
+        }
+        Ok(twin)
+    }
+
     /// Returns the hall. A forked child opens it here.
     pub(crate) fn hall(&self) -> Result<SharedHall, Error> {
         let mut inner = lock(&self.inner);

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use pyo3::{exceptions::PyTypeError, prelude::*};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyTypeError},
+    prelude::*,
+};
 
 use crate::open_hall::{Key, OpenHall};
 
@@ -45,8 +48,14 @@ impl Pass {
         self.hall.release(self.key);
     }
 
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        // The block would run without the slot.
+        if slf.get().held() {
+            return Ok(slf);
+        }
+        Err(PyRuntimeError::new_err(
+            "this process does not hold the pass: it was released, or acquired by another process; acquire a new one",
+        ))
     }
 
     #[pyo3(signature = (*_exception))]

@@ -23,6 +23,7 @@ from ._errors import (
     Timeout,
 )
 from ._hall import Hall
+from ._many import Passes
 from ._native import MAX_SLOTS, Pass, after_fork_in_child, names, remove
 from ._status import Participant, Status
 
@@ -42,6 +43,7 @@ __all__ = [
     "Missing",
     "Participant",
     "Pass",
+    "Passes",
     "SlotsMismatch",
     "Status",
     "SystemFailure",

@@ -11,34 +11,42 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Deque, Generator, Optional, Type
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, Deque, Generator, Generic, Optional, Type, TypeVar, Union
 from weakref import WeakKeyDictionary
 
 from ._errors import Timeout
+from ._many import Passes, check_timeout
 from ._native import Pass, Waiting
 
 if TYPE_CHECKING:
     from ._hall import Hall
 
 
-class Acquiring:
+_Held = TypeVar("_Held", bound=Union[Pass, Passes])
+
+
+class Acquiring(Generic[_Held]):
     """The result of ``Hall.acquire_async``: await it for a pass, or use it in ``async with``."""
 
-    __slots__ = ("_hall", "_pass", "_timeout")
+    __slots__ = ("_entered", "_held", "_start")
 
-    def __init__(self, hall: Hall, timeout: Optional[float]) -> None:
-        self._hall = hall
-        self._timeout = timeout
-        self._pass: Optional[Pass] = None
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, _Held]]) -> None:
+        self._start = start
+        self._entered = False
+        self._held: Optional[_Held] = None
 
-    def __await__(self) -> Generator[Any, None, Pass]:
-        return _acquire(self._hall, self._timeout).__await__()
+    def __await__(self) -> Generator[Any, None, _Held]:
+        return self._start().__await__()
 
-    async def __aenter__(self) -> Pass:
-        if self._pass is not None:
+    async def __aenter__(self) -> _Held:
+        if self._entered:
             raise RuntimeError("this object is in use: call acquire_async once for each `async with`")
-        self._pass = await self
-        return self._pass
+        self._entered = True
+        try:
+            self._held = await self
+        finally:
+            self._entered = self._held is not None
+        return self._held
 
     async def __aexit__(
         self,
@@ -46,14 +54,14 @@ class Acquiring:
         exception: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        held, self._pass = self._pass, None
+        held, self._held, self._entered = self._held, None, False
         if held is not None:
             held.release()
 
 
-async def _acquire(hall: Hall, timeout: Optional[float]) -> Pass:
-    if timeout is not None and not timeout >= 0:
-        raise ValueError("timeout must be None or a number of seconds, at least 0")
+async def acquire(hall: Hall, timeout: Optional[float]) -> Pass:
+    """Waits for a slot in a task."""
+    check_timeout(timeout)
     loop = asyncio.get_running_loop()
     line = hall._lines.get(loop)
     if line is None or not line.waiters:

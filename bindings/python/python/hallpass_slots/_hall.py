@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from typing import Any, Callable, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Optional, Tuple, Type, TypeVar, Union
 from weakref import WeakKeyDictionary
 
-from . import _native
+from . import _asyncio, _many, _native
 from ._asyncio import Acquiring, Lines
+from ._many import Passes
 from ._status import Status, from_native
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -48,7 +49,7 @@ class Hall(_native.Hall):
         super().__init__()
         self._lines = WeakKeyDictionary()
 
-    def acquire_async(self, timeout: Optional[float] = None) -> Acquiring:
+    def acquire_async(self, timeout: Optional[float] = None) -> Acquiring[_native.Pass]:
         """Waits in an asyncio task until a slot is free and takes it.
 
         >>> async with hall.acquire_async() as p:
@@ -62,7 +63,47 @@ class Hall(_native.Hall):
         :raises Timeout: if no slot was free in time.
         :raises Closed: if the hall is closed, before or while the task waits.
         """
-        return Acquiring(self, timeout)
+        return Acquiring(lambda: _asyncio.acquire(self, timeout))
+
+    def acquire_many(self, count: int, timeout: Optional[float] = None) -> Passes:
+        """Waits until this process has ``count`` slots.
+
+        >>> with hall.acquire_many(2) as p:
+        ...     print("devices", p.slots)
+
+        The caller keeps the slots that it already has while it waits for the others, so that callers that need fewer
+        slots do not overtake it. Callers that take several slots by this method or by ``hallpass run --take`` cannot
+        block each other. Two nested ``with`` blocks can.
+
+        :param count: the number of slots, at least 1.
+        :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.
+        :raises BadArgument: if the hall has fewer slots, before or while the caller waits.
+        :raises Timeout: if the slots were not free in time.
+        :raises Closed: if the hall is closed, before or while the caller waits.
+        :raises KeyboardInterrupt: on Ctrl-C, after the caller has left the queue.
+        """
+        return _many.acquire(self, count, timeout)
+
+    def try_acquire_many(self, count: int) -> Optional[Passes]:
+        """Takes ``count`` slots if they are free and nobody waits. Returns ``None`` otherwise.
+
+        If several callers try at the same moment, all of them may get ``None``.
+
+        :raises BadArgument: if the hall has fewer slots.
+        :raises Closed: if the hall is closed.
+        """
+        return _many.try_acquire(self, count)
+
+    def acquire_many_async(self, count: int, timeout: Optional[float] = None) -> Acquiring[Passes]:
+        """Waits in an asyncio task until this process has ``count`` slots.
+
+        >>> async with hall.acquire_many_async(2) as p:
+        ...     print("devices", p.slots)
+
+        A cancelled task leaves the queue and frees the slots that it has. While the task waits, each slot that it still
+        needs costs one native thread. See ``acquire_many`` for the parameters and the exceptions.
+        """
+        return Acquiring(lambda: _many.acquire_async(self, count, timeout))
 
     def limited(
         self, *, timeout: Optional[float] = None, slot_argument: Optional[str] = None
@@ -106,9 +147,16 @@ class Hall(_native.Hall):
         return f"<Hall {self.name!r} in {str(self.directory)!r}>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _reopen, (self.name, None if self.system else os.fspath(self.directory), self.system)
+        directory = None if self.system else os.fspath(self.directory)
+        state = {key: value for key, value in self.__dict__.items() if key != "_lines"}
+        return _reopen, (type(self), self.name, directory, self.system), state or None
 
 
-def _reopen(name: str, directory: Optional[str], system: bool) -> Hall:
-    """Opens a pickled hall in another process."""
-    return Hall(name, directory=directory, system=system)
+_Hall = TypeVar("_Hall", bound=Hall)
+
+
+def _reopen(kind: Type[_Hall], name: str, directory: Optional[str], system: bool) -> _Hall:
+    """Opens a pickled hall in another process. The constructor of a subclass may have other parameters."""
+    hall: _Hall = _native.Hall.__new__(kind, name, directory=directory, system=system)
+    hall._lines = WeakKeyDictionary()
+    return hall
