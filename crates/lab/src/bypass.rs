@@ -114,10 +114,24 @@ impl<S: Standing> Victim<'_, S> {
         u32::from(self.kept_out.contains(id_of(to)) && self.others().any(enters))
     }
 
+    /// Returns the state `id` after a run in which the processes of the set `later` began after the victim had left
+    /// its doorway; `None` if the victim has not left it.
+    pub(crate) fn with_history(&self, id: Id, later: Option<u64>) -> u64 {
+        let Some(later) = later else { return u64::from(id) };
+        let bits = self.others().filter(|p| later >> p & 1 == 1).map(|p| self.later(p));
+        bits.fold(u64::from(id) | WAITS, |all, bit| all | bit)
+    }
+
     /// Computes the most that the victim is overtaken.
     pub fn most(&self, limits: &Limits<'_>) -> Overtaken {
-        let histories = explore::<1>(self, limits);
-        let graph = histories.graph(self, limits.threads);
+        self.most_in(self, limits)
+    }
+
+    /// Computes the most that the victim is overtaken in runs from the initial states of `space`, which otherwise is
+    /// the space of this victim.
+    pub(crate) fn most_in(&self, space: &dyn Space<1>, limits: &Limits<'_>) -> Overtaken {
+        let histories = explore::<1>(space, limits);
+        let graph = histories.graph(space, limits.threads);
         let state = |id: Id| histories.store.get(id);
         let part = |id: Id| state(id)[0] & WAITS != 0 && self.kept_out.contains(id_of(&state(id)));
         let weight = |from: Id, agent: Agent| {
@@ -134,7 +148,7 @@ impl<S: Standing> Victim<'_, S> {
         let (bound, from) = most;
         let run = from.map(|from| {
             let (path, cycle) = heaviest.path(&graph, weight, from);
-            self.run(&histories, &graph, from, bound, path, cycle)
+            self.run(space, &histories, &graph, from, bound, (path, cycle))
         });
         Overtaken { bound, run, is_complete: histories.is_complete() }
     }
@@ -142,14 +156,14 @@ impl<S: Standing> Victim<'_, S> {
     /// Returns the run from an initial state over `from`, cut off after the last overtaking.
     fn run(
         &self,
+        space: &dyn Space<1>,
         histories: &Explored<1>,
         graph: &Graph,
         from: Id,
         bound: Bound,
-        path: Vec<Agent>,
-        cycle: Vec<Agent>,
+        (path, cycle): (Vec<Agent>, Vec<Agent>),
     ) -> Run {
-        let (start, steps) = histories.path(self, from);
+        let (start, steps) = histories.path(space, from);
         let mut stem: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).collect();
         let (mut at, mut count) = (from, 0);
         for agent in path {

@@ -151,12 +151,25 @@ pub(crate) fn fair_cycle<S: Standing>(
     cost: usize,
     is_victim: impl Fn(Id, Agent) -> bool,
 ) -> Vec<Agent> {
+    fair_cycle_within(graph, standing, inside, start, (cost, usize::MAX), is_victim)
+        .expect("a fair cycle is there")
+}
+
+/// Returns the cycle that [`fair_cycle`] returns, or `None` if a search over `most` nodes does not find it.
+pub(crate) fn fair_cycle_within<S: Standing>(
+    graph: &Graph,
+    standing: &S,
+    inside: &impl Part,
+    start: Id,
+    (cost, most): (usize, usize),
+    is_victim: impl Fn(Id, Agent) -> bool,
+) -> Option<Vec<Agent>> {
     type Node = (Id, u64, bool);
     let mut seen: IndexMap<Node, (usize, Agent), foldhash::fast::FixedState> = IndexMap::default();
     seen.insert((start, 0, false), (0, 0));
     let mut index = 0;
     loop {
-        let (&(node, movers, victim), _) = seen.get_index(index).expect("a fair cycle is there");
+        let (&(node, movers, victim), _) = seen.get_index(index)?;
         if node == start
             && victim
             && stopped(standing, start, movers).len() <= cost
@@ -165,7 +178,7 @@ pub(crate) fn fair_cycle<S: Standing>(
             break;
         }
         for (agent, to) in graph.edges(node) {
-            if inside.node(to) && inside.edge(node, agent, to) {
+            if inside.node(to) && inside.edge(node, agent, to) && seen.len() < most {
                 let next = (to, movers | 1 << agent, victim || is_victim(node, agent));
                 seen.entry(next).or_insert((index, agent));
             }
@@ -179,7 +192,7 @@ pub(crate) fn fair_cycle<S: Standing>(
         index = parent;
     }
     cycle.reverse();
-    cycle
+    Some(cycle)
 }
 
 /// The states in which a process is in its entry section and not enabled. From such a state, there is a

@@ -153,7 +153,14 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     }
 
     fn variables(&self, at: Local) -> Vec<(String, String)> {
-        private::variables(&format!("{:?}", self.loc(at)))
+        let loc = self.loc(at);
+        let own = match loc {
+            Loc::Remainder => None,
+            Loc::Entry(state) | Loc::Critical(state) | Loc::Exit(state) => {
+                self.algorithm.variables(state)
+            }
+        };
+        own.unwrap_or_else(|| private::variables(&format!("{loc:?}")))
     }
 
     fn position(&self, p: Pid, at: Local) -> Position {
@@ -221,6 +228,10 @@ impl Machine for std::sync::Arc<dyn Machine> {
 
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local {
         (**self).step(p, at, memory)
+    }
+
+    fn variables(&self, at: Local) -> Vec<(String, String)> {
+        (**self).variables(at)
     }
 
     fn position(&self, p: Pid, at: Local) -> Position {

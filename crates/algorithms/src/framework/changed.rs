@@ -15,6 +15,7 @@
 //! lines do: the normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear
 //! timestamp system (`Form::Grouped`).
 
+use alloc::{string::String, vec::Vec};
 use core::marker::PhantomData;
 
 use crate::framework::{
@@ -115,6 +116,10 @@ where
 
     fn name(&self, at: A::State) -> Option<usize> {
         self.0.name(at)
+    }
+
+    fn variables(&self, at: A::State) -> Option<Vec<(String, String)>> {
+        self.0.variables(at)
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {

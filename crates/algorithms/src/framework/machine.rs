@@ -1,6 +1,6 @@
 //! The trait of a step machine, and the types that describe where a process is.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::{fmt, fmt::Debug, hash::Hash};
 
 use crate::framework::{
@@ -142,6 +142,12 @@ pub trait Algorithm {
     /// Returns the name (slot) of a process whose exit section begins at `at`, or `None` if the algorithm
     /// does not assign names.
     fn name(&self, _at: Self::State) -> Option<usize> {
+        None
+    }
+
+    /// Returns the private variables of a process at this line by name, each with its value. `None` means that they are
+    /// the fields of the state, as `Debug` prints them.
+    fn variables(&self, _at: Self::State) -> Option<Vec<(String, String)>> {
         None
     }
 

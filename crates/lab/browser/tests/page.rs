@@ -213,6 +213,64 @@ fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
 }
 
 #[test]
+fn the_page_fits_narrow_and_wide_windows_in_light_and_dark() {
+    let (driver, server) =
+        (Driver::start(), Explorer::start(&["am-fig3:no-second-look", "-n", "3", "-k", "2"]));
+    run(async {
+        for (width, dark) in [(1300, false), (1300, true), (1000, false), (500, true)] {
+            let page = Page::open(&driver, &server.url, width, dark).await;
+            page.until("HP.view() && HP.view().goals").await;
+            page.click("[data-goal='starve-2']").await;
+            page.click("#way").await;
+            page.until("HP.view().loop && HP.view().loop.violates").await;
+            // Neither the page nor, in a wide window, the table of the run is cut.
+            let root = "document.documentElement";
+            page.until(&format!("{root}.scrollWidth <= {root}.clientWidth")).await;
+            if width >= 1300 {
+                let lanes = "document.getElementById('lanes')";
+                page.until(&format!("{lanes}.scrollWidth <= {lanes}.clientWidth")).await;
+            }
+            let colours = if dark { "dark" } else { "light" };
+            page.screenshot(&format!("starvation-{width}-{colours}.png")).await;
+            page.close().await;
+        }
+    });
+}
+
+#[test]
+fn a_run_is_played_with_the_keyboard_alone() {
+    let (driver, server) = (Driver::start(), Explorer::start(&["am-fig3", "-n", "2", "-k", "1"]));
+    run(async {
+        let page = Page::open(&driver, &server.url, 1300, false).await;
+        page.until("HP.view() && HP.view().goals").await;
+        // The focused button keeps the focus when the page draws itself again.
+        page.0
+            .execute("document.querySelector('.go[data-p=\"1\"]').focus()", vec![])
+            .await
+            .unwrap();
+        for steps in 1..=3 {
+            let active = page.0.active_element().await.unwrap();
+            active.send_keys("\u{e007}").await.unwrap();
+            page.until(&format!("HP.view().steps === {steps}")).await;
+            page.until("document.activeElement.dataset.p === '1'").await;
+        }
+        page.until("/^Step 3, process 1: /.test(document.getElementById('announce').textContent)")
+            .await;
+        // Up and down in the run.
+        page.0.execute("document.getElementById('lanes').focus()", vec![]).await.unwrap();
+        let lanes = page.0.active_element().await.unwrap();
+        lanes.send_keys("\u{e013}").await.unwrap();
+        page.until("HP.view().steps === 2").await;
+        lanes.send_keys("\u{e015}").await.unwrap();
+        page.until("HP.view().steps === 3").await;
+        let unnamed = "[...document.querySelectorAll('button, select, input')].filter((e) => !(e.textContent.trim() \
+                       || e.getAttribute('aria-label') || e.title || e.closest('label'))).length";
+        assert_eq!(page.value(unnamed).await, 0, "every control has a name");
+        page.close().await;
+    });
+}
+
+#[test]
 fn a_loop_is_found_by_the_checker_and_played() {
     let (driver, server) =
         (Driver::start(), Explorer::start(&["am-fig3:no-second-look", "-n", "3", "-k", "2"]));
@@ -223,6 +281,12 @@ fn a_loop_is_found_by_the_checker_and_played() {
         page.click("#way").await;
         page.until("HP.view().loop && HP.view().loop.violates").await;
         page.until("document.querySelector('.lanes tr.loop')").await;
+        // The page alone says why process 2 starves.
+        let reasons = page.value("document.getElementById('reasons').textContent").await;
+        let reasons = reasons.as_str().unwrap();
+        for part in ["until Q.2 \u{2260} 2", "need not start again", "process 2 can wait forever"] {
+            assert!(reasons.contains(part), "{part}: {reasons}");
+        }
         page.click("#draw").await;
         page.until("document.querySelector('#canvas')").await;
         page.screenshot("loop-dark.png").await;

@@ -8,7 +8,7 @@
 
 use std::{collections::HashSet, fmt};
 
-use hallpass_algorithms::{Layout, Memory, Op, Pid, Section, Var, Word};
+use hallpass_algorithms::{Layout, Memory, Mishap, Op, Pid, Section, Var, Word};
 
 use hallpass_language::program::FAULT_VARIABLE;
 
@@ -246,8 +246,16 @@ impl Machine for Borrowed {
         self.own.invariants()
     }
 
+    fn mishap(&self, p: Pid) -> Option<Mishap> {
+        self.own.mishap(p)
+    }
+
     fn step(&self, p: Pid, at: Local, memory: &mut dyn Memory) -> Local {
         self.own.step(p, at, memory)
+    }
+
+    fn variables(&self, at: Local) -> Vec<(String, String)> {
+        self.own.variables(at)
     }
 
     fn position(&self, p: Pid, at: Local) -> Position {

@@ -9,7 +9,7 @@ use hallpass_algorithms::Pid;
 use super::chart::{Chart, Sections};
 use crate::{
     graph::{Components, Graph, Part, components},
-    liveness::{InEntry, Inside, KeptOut, NoneEnters, fair_cycle, stopped, stores_settle},
+    liveness::{InEntry, Inside, KeptOut, NoneEnters, fair_cycle_within, stopped, stores_settle},
     space::{Agent, flaw},
     store::{Id, NONE},
 };
@@ -119,22 +119,37 @@ impl Answers {
     /// Returns a shortest way from the state `id` to `goal`. To a loop, the way is the shortest among those with the
     /// fewest stopped processes.
     pub fn way(&self, chart: &Chart, id: Id, goal: Goal) -> Option<Way> {
-        let mut way = Way::default();
-        let mut at = id;
+        let (steps, end, near) = self.approach(chart, id, goal)?;
+        let cycle = match goal {
+            Goal::Flaw(_) => Vec::new(),
+            goal => self.traps(goal)?.cycle(chart, self, end, (goal, near.stopped), usize::MAX)?,
+        };
+        Some(Way { steps, cycle, shown_after: None })
+    }
+
+    /// Returns the number of steps of one round of the loop to which the way from `id` leads. Returns `None` if the
+    /// goal has no loop, or a loop that is not found soon.
+    pub fn round(&self, chart: &Chart, id: Id, goal: Goal) -> Option<usize> {
+        const SOON: usize = 2_000;
+        let traps = self.traps(goal)?;
+        let (_, end, near) = self.approach(chart, id, goal)?;
+        let cycle = traps.cycle(chart, self, end, (goal, near.stopped), SOON)?;
+        Some(cycle.len())
+    }
+
+    /// Returns the steps of a shortest way from `id` to `goal` or to its loop, and the state to which they lead.
+    fn approach(&self, chart: &Chart, id: Id, goal: Goal) -> Option<(Vec<Agent>, Id, Near)> {
+        let (mut steps, mut at) = (Vec::new(), id);
         let mut left = self.near(id, goal)?;
         while left.steps > 0 {
             let nearer = Near { steps: left.steps - 1, ..left };
             let mut edges =
                 chart.graph.edges(at).filter(|(agent, _)| self.stopped >> agent & 1 == 0);
             let (agent, to) = edges.find(|&(_, to)| self.near(to, goal) == Some(nearer))?;
-            way.steps.push(agent);
+            steps.push(agent);
             (at, left) = (to, nearer);
         }
-        if !matches!(goal, Goal::Flaw(_)) {
-            way.cycle =
-                self.traps(goal)?.cycle(chart, self.graph(chart), at, goal, left.stopped)?;
-        }
-        Some(way)
+        Some((steps, at, left))
     }
 }
 
@@ -205,32 +220,36 @@ impl Traps {
         (steps != FAR).then_some(Near { steps, stopped: cost.into() })
     }
 
+    /// Returns a shortest loop through `start` with at most `cost` stopped processes, if a search of `most` states
+    /// finds it.
     fn cycle(
         &self,
         chart: &Chart,
-        graph: &Graph,
+        answers: &Answers,
         start: Id,
-        goal: Goal,
-        cost: u32,
+        (goal, cost): (Goal, u32),
+        most: usize,
     ) -> Option<Vec<Agent>> {
+        let graph = answers.graph(chart);
         let component = self.components.of(start);
         if component == NONE {
             return None;
         }
         let (sections, components) = (&chart.sections, &self.components);
         let is_victim = |node: Id, agent: Agent| is_victim(sections, goal, node, agent);
-        Some(match goal {
+        let limits = (cost as usize, most);
+        match goal {
             Goal::Starve(process) => {
                 let part = InEntry { standing: sections, process };
                 let inside = Inside { components, component, part: &part };
-                fair_cycle(graph, sections, &inside, start, cost as usize, is_victim)
+                fair_cycle_within(graph, sections, &inside, start, limits, is_victim)
             }
             _ => {
                 let part = NoneEnters { standing: sections };
                 let inside = Inside { components, component, part: &part };
-                fair_cycle(graph, sections, &inside, start, cost as usize, is_victim)
+                fair_cycle_within(graph, sections, &inside, start, limits, is_victim)
             }
-        })
+        }
     }
 }
 

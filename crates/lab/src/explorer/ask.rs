@@ -1,15 +1,16 @@
-//! Questions to the checker about one state of a run: the way to a violation of first-in-first-enabled, and the play
-//! that makes the passage of a process as expensive as possible.
+//! Questions to the checker about one state of a run: the way to a violation of first-in-first-enabled, the play in which
+//! a process is overtaken most often, and the play that makes its passage as expensive as possible.
 
 use hallpass_algorithms::{Pid, Section};
 
 use super::{
     answers::{Answers, Way},
     chart::{Chart, Sections},
-    session::Moment,
+    moment::Moment,
     subject::Subject,
 };
 use crate::{
+    bypass::Victim,
     explore::{Limits, explore},
     fife::{self, FIRST_WAITS, IN_ORDER, OVERTAKEN, Pair, SECOND_WAITS},
     graph::{Bound, Graph, Heaviest},
@@ -103,6 +104,33 @@ pub(super) fn way_to_overtaking(
     let shown_after = Some(steps.len());
     steps.extend(on);
     Some(Way { steps, cycle, shown_after })
+}
+
+/// Returns the play from the state `id` in which `victim` is overtaken most often.
+pub(super) fn most_overtaken(
+    chart: &Chart,
+    answers: &Answers,
+    moment: &Moment,
+    (id, victim): (Id, Pid),
+    limits: &Limits<'_>,
+) -> Worst {
+    let history: Victim<'_, Sections> = Victim {
+        graph: answers.graph(chart),
+        standing: &chart.sections,
+        roots: chart.roots,
+        victim,
+        kept_out: answers.kept_out(victim),
+    };
+    let waits = moment.stands[victim].section == Section::Waiting;
+    let start = history.with_history(id, waits.then_some(moment.ahead[victim]));
+    let found = history.most_in(&FromHere { space: &history, start }, limits);
+    let way = found.run.map_or_else(Way::default, |run| Way {
+        steps: run.stem,
+        cycle: run.cycle,
+        shown_after: None,
+    });
+    let exact = found.is_complete && chart.covers_all_runs;
+    Worst { count: found.bound, way, exact }
 }
 
 /// The passage of one process, with its cache: the number of the state in the low 32 bits, then the valid copies.
@@ -211,9 +239,9 @@ impl Space<1> for Passage<'_> {
     }
 }
 
-/// The most expensive rest of a passage.
-pub(super) struct Expensive {
-    /// The number of remote references from here to the end of the passage.
+/// The play that is worst for a process.
+pub(super) struct Worst {
+    /// The number of remote references from here to the end of the passage, or the number of overtakings.
     pub count: Bound,
     pub way: Way,
     /// Whether all continuations were examined.
@@ -228,7 +256,7 @@ pub(super) fn most_expensive(
     moment: &Moment,
     (id, process, model): (Id, Pid, CostModel),
     limits: &Limits<'_>,
-) -> Result<Expensive, String> {
+) -> Result<Worst, String> {
     let filtered: Option<Graph> = (answers.stopped != 0).then(|| chart.without(answers.stopped));
     let graph = filtered.as_ref().unwrap_or(&chart.graph);
     let mut bits = vec![None; subject.machine().layout().decls().len()];
@@ -263,5 +291,5 @@ pub(super) fn most_expensive(
     let heaviest = Heaviest::new(&product, &part, weight);
     let (steps, cycle) = heaviest.path(&product, weight, 0);
     let exact = explored.is_complete() && chart.covers_all_runs;
-    Ok(Expensive { count: heaviest.from(0), way: Way { steps, cycle, shown_after: None }, exact })
+    Ok(Worst { count: heaviest.from(0), way: Way { steps, cycle, shown_after: None }, exact })
 }

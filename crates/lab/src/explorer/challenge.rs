@@ -106,17 +106,17 @@ impl Challenge {
             "starvation" => crashes,
             _ => 0,
         };
-        let starts = (0..chart.roots)
-            .flat_map(|root| self.goals(chart).into_iter().map(move |goal| (root, goal)));
-        let nearest = starts
-            .filter_map(|(root, goal)| {
-                let near = answers.near(root, goal)?;
-                (near.stopped as usize <= allowed).then_some((near.steps, root, goal))
-            })
-            .min_by_key(|&(steps, ..)| steps);
-        let (_, root, goal): (u32, Id, Goal) = nearest?;
-        let way = answers.way(chart, root, goal)?;
-        Some(way.steps.len() + way.cycle.len())
+        let best = |goal: Goal| {
+            let near = |root: Id| answers.near(root, goal).map(|near| (near.stopped, near.steps));
+            let root =
+                (0..chart.roots).filter(|&root| near(root).is_some()).min_by_key(|&r| near(r))?;
+            if answers.near(root, goal)?.stopped as usize > allowed {
+                return None;
+            }
+            let way = answers.way(chart, root, goal)?;
+            Some(way.steps.len() + way.cycle.len())
+        };
+        self.goals(chart).into_iter().filter_map(best).min()
     }
 
     /// Returns whether the view of a node solves the challenge.

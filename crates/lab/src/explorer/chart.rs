@@ -189,6 +189,11 @@ impl Chart {
         self.places.memory(id)
     }
 
+    /// Returns whether stores go through buffers.
+    pub(super) fn has_buffers(&self) -> bool {
+        !self.sections.settled.is_empty()
+    }
+
     /// Returns the graph without the steps of these agents.
     pub(super) fn without(&self, agents: u64) -> Graph {
         let mut targets = self.graph.targets.clone();

@@ -13,41 +13,33 @@
 //! | `undo` | `node` | the parent |
 //! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of the way, which are added to the tree |
 //! | `graph`, `go` | `node`, `state` | the drawing of states; the nodes of a way to one of them |
-//! | `tree` | | all nodes, for an export |
+//! | `tree` | `node` | the nodes of a file that opens at `node` |
 //!
-//! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `rmr-cc-P` and
-//! `rmr-dsm-P`.
+//! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `bypass-P`,
+//! `rmr-cc-P` and `rmr-dsm-P`.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, atomic::AtomicBool},
+    collections::{HashMap, HashSet},
+    sync::Arc,
 };
 
 use hallpass_algorithms::Word;
 use serde_json::{Value, json};
 
 use super::{
-    answers::{Answers, Goal, Way, flaw_name},
+    answers::Answers,
     ask,
     challenge::Challenge,
     chart::Chart,
-    neighbours,
     session::{Action, NodeId, Session},
     subject::Subject,
 };
-use crate::{
-    check::Resources,
-    explore::Limits,
-    graph::{Bound, shortest},
-    schedule::{CostModel, MemoryModel},
-    space::flaw,
-    store::Id,
-};
+use crate::{check::Resources, store::Id};
 
 /// A subject that is played, with what the checker knows about it.
 pub struct Engine {
-    session: Session,
-    chart: Option<Arc<Chart>>,
+    pub(super) session: Session,
+    pub(super) chart: Option<Arc<Chart>>,
     answers: HashMap<u64, Arc<Answers>>,
     /// The sets of stopped processes for which a view needed answers that are not computed yet.
     wanted: Vec<u64>,
@@ -58,10 +50,7 @@ pub struct Engine {
 }
 
 /// The explored states, the answers for them, and the number of one state.
-type Known = (Arc<Chart>, Arc<Answers>, Id);
-
-/// The most states that an answer may explore besides those of the chart.
-const MOST_ASKED: u64 = 3_000_000;
+pub(super) type Known = (Arc<Chart>, Arc<Answers>, Id);
 
 impl Engine {
     /// Creates an engine whose tree has one initial state.
@@ -146,7 +135,7 @@ impl Engine {
     }
 
     /// Returns the checker's answers for the state of a node, if it has them.
-    fn known(&mut self, node: NodeId) -> Result<Option<Known>, String> {
+    pub(super) fn known(&mut self, node: NodeId) -> Result<Option<Known>, String> {
         let Some(chart) = self.chart.clone() else { return Ok(None) };
         let stopped = self.session.node(node)?.moment.stopped;
         let Some(answers) = self.answers.get(&stopped).cloned() else {
@@ -204,7 +193,7 @@ impl Engine {
             }
             "graph" => self.graph(node()?),
             "go" => self.go(node()?, number(request, "state")? as Id),
-            "tree" => self.tree(),
+            "tree" => self.tree(node()?),
             other => Err(format!("there is no request `{other}`")),
         }
     }
@@ -226,7 +215,9 @@ impl Engine {
     /// Returns the view of a node, with the checker's answers.
     fn view(&mut self, node: NodeId) -> Result<Value, String> {
         let mut view = self.session.view(node)?;
-        let Some((chart, answers, id)) = self.known(node)? else {
+        let known = self.known(node)?;
+        self.add_waits(&mut view, node, known.as_ref())?;
+        let Some((chart, answers, id)) = known else {
             self.judge_challenge(&mut view);
             return Ok(view);
         };
@@ -248,6 +239,27 @@ impl Engine {
         Ok(view)
     }
 
+    /// Adds what each process waits for, and who can still end its wait.
+    fn add_waits(
+        &mut self,
+        view: &mut Value,
+        node: NodeId,
+        known: Option<&Known>,
+    ) -> Result<(), String> {
+        let n = self.session.subject().machine().n();
+        let waits = (0..n).map(|p| self.session.wait(node, p)).collect::<Result<Vec<_>, _>>()?;
+        let moment = &self.session.node(node)?.moment;
+        for (p, wait) in waits.iter().enumerate() {
+            let Some(wait) = wait else { continue };
+            let who = known.and_then(|(chart, answers, id)| {
+                wait.who_ends(chart, answers, *id, moment, &waits)
+            });
+            let sentences: Vec<String> = std::iter::once(wait.sentence()).chain(who).collect();
+            view["processes"][p]["waits"] = wait.to_json(sentences.join(" "));
+        }
+        Ok(())
+    }
+
     fn judge_challenge(&self, view: &mut Value) {
         if let Some(challenge) = &self.challenge {
             let solved = challenge.is_solved_by(view);
@@ -255,207 +267,42 @@ impl Engine {
         }
     }
 
-    /// Returns how far each violation is from the state `id`.
-    fn goals(&self, chart: &Chart, answers: &Answers, id: Id) -> Vec<Value> {
-        let subject = self.session.subject();
-        let invariants = subject.machine().invariants();
-        let crashes = subject.question().crashes as u32;
-        let near = |name: String, title: String, goal: Goal, allowed: u32| {
-            let near = answers.near(id, goal);
-            json!({
-                "goal": name,
-                "title": title,
-                "steps": near.map(|near| near.steps),
-                "stopped": near.map(|near| near.stopped),
-                "violates": near.is_some_and(|near| near.stopped <= allowed),
-                "sure": chart.covers_all_runs || near.is_some(),
-            })
-        };
-        let flaws = [flaw::EXCLUSION, flaw::NAMES, flaw::RANGE]
-            .into_iter()
-            .chain((0..invariants.len() as u32).map(|index| flaw::FIRST_INVARIANT + index));
-        let mut goals: Vec<Value> = flaws
-            .map(|bit| {
-                let name = flaw_name(bit, invariants);
-                let title = match name {
-                    "exclusion" => format!("more than k = {} inside", subject.machine().k()),
-                    "names" => "two holders of one slot".into(),
-                    "range" => "a variable out of its range".into(),
-                    name => format!("invariant {name} broken"),
-                };
-                near(name.into(), title, Goal::Flaw(bit), 0)
-            })
-            .collect();
-        goals.push(near("deadlock".into(), "no process ever enters".into(), Goal::Deadlock, 0));
-        for p in 0..chart.n {
-            let title = format!("process {p} starves");
-            goals.push(near(format!("starve-{p}"), title, Goal::Starve(p), crashes));
-        }
-        goals
-    }
-
-    fn path(&mut self, after: usize, node: NodeId) -> Result<Value, String> {
+    pub(super) fn path(&mut self, after: usize, node: NodeId) -> Result<Value, String> {
         let path = self.session.path(node)?;
         let views = path[after..].iter().map(|&id| self.view(id)).collect::<Result<Vec<_>, _>>()?;
         Ok(json!({ "path": views }))
     }
 
-    /// Finds the goal of a name.
-    fn goal(&self, name: &str) -> Option<Goal> {
-        let invariants = self.session.subject().machine().invariants();
-        if name == "deadlock" {
-            return Some(Goal::Deadlock);
-        }
-        if let Some(p) = name.strip_prefix("starve-") {
-            let p = p.parse().ok().filter(|&p| p < self.session.subject().machine().n())?;
-            return Some(Goal::Starve(p));
-        }
-        let bits = (0..flaw::FIRST_INVARIANT + invariants.len() as u32)
-            .filter(|bit| *bit <= flaw::RANGE || *bit >= flaw::FIRST_INVARIANT);
-        bits.into_iter().find(|&bit| flaw_name(bit, invariants) == name).map(Goal::Flaw)
-    }
-
-    /// Returns the way from `node` to a goal, and one sentence about it; `None` if the goal cannot be reached.
-    fn way(&mut self, node: NodeId, name: &str) -> Result<Option<(Way, String)>, String> {
-        let Some((chart, answers, id)) = self.known(node)? else {
-            return Err(match &self.chart {
-                None => "the checker is still exploring this model; ask again in a moment".into(),
-                Some(_) => "this state is not among those that the checker has explored, or its answers are not \
-                            ready yet: ask again in a moment"
-                    .to_string(),
-            });
-        };
-        let moment = &self.session.node(node)?.moment;
-        let stop = AtomicBool::new(false);
-        let limits = Limits {
-            states: MOST_ASKED,
-            bytes: 2 << 30,
-            threads: 1,
-            stop: &stop,
-            progress: &|_| (),
-        };
-        if name == "fife" {
-            let way = ask::way_to_overtaking(&chart, &answers, moment, id, &limits);
-            let text = "a process enters before one that came earlier, which then waits forever";
-            return Ok(way.map(|way| (way, text.to_string())));
-        }
-        if let Some(rest) = name.strip_prefix("rmr-") {
-            return self.expensive(&chart, &answers, (node, id), rest, &limits).map(Some);
-        }
-        let goal = self.goal(name).ok_or_else(|| format!("there is no goal `{name}`"))?;
-        let text = match goal {
-            Goal::Flaw(_) => format!("{name} is broken"),
-            Goal::Deadlock => "this loop can repeat forever, and no process enters in it".into(),
-            Goal::Starve(p) => {
-                format!("this loop can repeat forever; process {p} moves in it and never enters")
-            }
-        };
-        Ok(answers.way(&chart, id, goal).map(|way| (way, text)))
-    }
-
-    fn expensive(
-        &self,
-        chart: &Chart,
-        answers: &Answers,
-        (node, id): (NodeId, Id),
-        rest: &str,
-        limits: &Limits<'_>,
-    ) -> Result<(Way, String), String> {
-        let subject = self.session.subject();
-        let unknown = || format!("there is no goal `rmr-{rest}`: use rmr-cc-P or rmr-dsm-P");
-        let (model, p) = rest.split_once('-').ok_or_else(unknown)?;
-        let model = match model {
-            "cc" => CostModel::Cc,
-            "dsm" => CostModel::Dsm,
-            _ => return Err(unknown()),
-        };
-        let p = p.parse().ok().filter(|&p| p < chart.n).ok_or_else(unknown)?;
-        if subject.memory() != MemoryModel::Sequential {
-            return Err("remote references are counted only without store buffers".into());
-        }
-        let moment = &self.session.node(node)?.moment;
-        let found = ask::most_expensive(subject, chart, answers, moment, (id, p, model), limits)?;
-        let least = if found.exact { "" } else { "at least " };
-        let text = match found.count {
-            Bound::Most(count) => {
-                format!(
-                    "process {p} makes {least}{count} more remote references until its passage ends"
-                )
-            }
-            Bound::Unbounded => {
-                format!(
-                    "process {p} makes remote references in every round of this loop: there is no bound"
-                )
-            }
-        };
-        Ok((found.way, text))
-    }
-
-    /// Plays the way to a goal into the tree.
-    fn ask(&mut self, node: NodeId, name: &str) -> Result<Value, String> {
-        let Some((way, text)) = self.way(node, name)? else {
-            let sure = self.chart.as_ref().is_some_and(|chart| chart.covers_all_runs);
-            let text = if sure {
-                "No run from here gets there."
-            } else {
-                "No run from here gets there within the explored states, which are not all."
-            };
-            return Ok(json!({ "text": text, "path": [] }));
-        };
-        let before = self.session.path(node)?.len();
-        let mut at = node;
-        for &agent in way.steps.iter().chain(&way.cycle) {
-            at = self.session.act(at, Action::Step(agent))?;
-        }
-        let mut answer = self.path(before, at)?;
-        let steps = way.steps.len() + way.cycle.len();
-        let plural = if steps == 1 { "" } else { "s" };
-        answer["text"] = json!(format!("{steps} step{plural}: {text}."));
-        answer["cycle"] = json!(way.cycle.len());
-        Ok(answer)
-    }
-
-    fn graph(&mut self, node: NodeId) -> Result<Value, String> {
-        let k = self.session.subject().machine().k();
-        let drawing = match self.known(node)? {
-            Some((chart, answers, id)) => neighbours::explored(&chart, &answers, Some(id), k),
-            None => neighbours::played(&self.session, node)?,
-        };
-        serde_json::to_value(drawing).map_err(|error| error.to_string())
-    }
-
-    /// Plays a shortest way to an explored state into the tree.
-    fn go(&mut self, node: NodeId, state: Id) -> Result<Value, String> {
-        let Some((chart, answers, id)) = self.known(node)? else {
-            return Err("the checker has not explored this model".into());
-        };
-        if u64::from(state) >= chart.states() {
-            return Err(format!("there is no state {state}"));
-        }
-        let graph = chart.without(answers.stopped);
-        let (steps, _) = shortest(&graph, id, |_| true, |other| other == state)
-            .ok_or("no run from here leads to that state; go back to the start and try again")?;
-        let before = self.session.path(node)?.len();
-        let mut at = node;
-        for agent in steps {
-            at = self.session.act(at, Action::Step(agent))?;
-        }
-        self.path(before, at)
-    }
-
-    /// Returns all nodes of the tree.
-    fn tree(&mut self) -> Result<Value, String> {
+    /// Returns the nodes of the tree for a file that opens at `node`: all of them, or, if they are too many, those of
+    /// the run to `node`.
+    pub(super) fn tree(&mut self, node: NodeId) -> Result<Value, String> {
         const MOST: usize = 5_000;
-        if self.session.len() > MOST {
+        self.session.node(node)?;
+        let nodes: Vec<NodeId> = if self.session.len() <= MOST {
+            (0..self.session.len() as NodeId).collect()
+        } else {
+            self.session.path(node)?
+        };
+        if nodes.len() > MOST {
             return Err(format!(
-                "the tree has {} nodes, and an export has at most {MOST}: reload the page, open a link to the run \
-                 and export that",
-                self.session.len()
+                "the run has {} steps, and a file has at most {MOST}: go back and export a shorter run",
+                nodes.len() - 1
             ));
         }
-        let nodes: Vec<NodeId> = (0..self.session.len() as NodeId).collect();
-        let views = nodes.into_iter().map(|id| self.view(id)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Value::Array(views))
+        let exported: HashSet<NodeId> = nodes.iter().copied().collect();
+        let views = nodes.iter().map(|&id| {
+            let mut view = self.view(id)?;
+            let children = &self.session.node(id)?.children;
+            let kept: Vec<NodeId> =
+                children.iter().copied().filter(|child| exported.contains(child)).collect();
+            // The replay string of the last state of a branch contains those of the states before it.
+            if !kept.is_empty() && id != node {
+                view["replay"] = Value::Null;
+            }
+            view["children"] = json!(kept);
+            Ok(view)
+        });
+        views.collect::<Result<Vec<_>, String>>().map(Value::Array)
     }
 }
 

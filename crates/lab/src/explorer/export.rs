@@ -11,7 +11,7 @@ use super::{assets, engine::Engine};
 pub fn export(engine: &mut Engine, node: u32) -> Result<String, String> {
     let data = json!({
         "describe": engine.handle(&json!({ "do": "describe" }))?,
-        "nodes": engine.handle(&json!({ "do": "tree" }))?,
+        "nodes": engine.handle(&json!({ "do": "tree", "node": node }))?,
         "node": node,
     });
     Ok(page(&data))

@@ -3,10 +3,13 @@
 use hallpass_algorithms::{Pid, Section};
 use serde::Serialize;
 
-use super::session::{Action, Moment, NodeId, Session};
+use super::{
+    loops::Loop,
+    moment::Moment,
+    session::{NodeId, Session},
+};
 use crate::{
     schedule::{Finding, Schedule},
-    space::Agent,
     trace::{self, words},
 };
 
@@ -30,25 +33,6 @@ pub struct Fact {
     /// Whether it holds.
     pub status: Status,
     /// The reason, with the values that decide it.
-    pub why: String,
-}
-
-/// A loop that the run has closed: the state is the same as earlier, so the steps since then can repeat forever.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Loop {
-    /// The node where it begins.
-    pub from: NodeId,
-    /// The number of its steps.
-    pub steps: usize,
-    /// The processes that keep moving in it and never enter.
-    pub victims: Vec<Pid>,
-    /// The processes outside their remainders that make no step in it.
-    pub stopped: Vec<Pid>,
-    /// Whether no process enters in it.
-    pub deadlock: bool,
-    /// Whether the algorithm promises that this does not happen.
-    pub violates: bool,
-    /// One sentence about it.
     pub why: String,
 }
 
@@ -91,7 +75,7 @@ impl Session {
             None => fact("range", false, "every variable is within its declared range".into()),
         });
         facts.extend(self.invariants(moment));
-        Ok(Judgement { facts, repeats: self.repeats(node)? })
+        Ok(Judgement { facts, repeats: self.repeats(node)?.cloned() })
     }
 
     fn exclusion(&self, moment: &Moment) -> Fact {
@@ -160,79 +144,22 @@ impl Session {
         judged.collect()
     }
 
-    /// Returns the loop with the fewest stopped processes that ends at `node` and starves a process.
-    fn repeats(&self, node: NodeId) -> Result<Option<Loop>, String> {
-        // A process that waits for long passes the same state many times; the nearest ones are enough.
-        const NEAREST: usize = 64;
-        let before = self.same_before(node)?.into_iter().take(NEAREST);
-        let loops =
-            before.map(|from| self.closed_loop(from, node)).collect::<Result<Vec<_>, _>>()?;
-        let mut loops: Vec<(Loop, Schedule)> = loops.into_iter().flatten().collect();
-        loops.sort_by_key(|(found, _)| (found.stopped.len(), found.steps));
-        let machine = self.subject().machine();
-        // A loop that leaves a store in its buffer forever, for example, is not confirmed.
-        let confirmed =
-            loops.into_iter().find(|(_, run)| trace::confirm_on(machine.clone(), run).is_ok());
-        Ok(confirmed.map(|(found, _)| found))
-    }
-
-    fn closed_loop(&self, from: NodeId, to: NodeId) -> Result<Option<(Loop, Schedule)>, String> {
-        let path = self.path(to)?;
-        let begin = path.iter().position(|&id| id == from).unwrap_or(0);
-        let mut cycle: Vec<Agent> = Vec::new();
-        let n = self.subject().machine().n();
-        let mut in_entry = vec![true; n];
-        let mut enters = false;
-        let mut at = self.node(from)?;
-        for &id in &path[begin..] {
-            let node = self.node(id)?;
-            for (p, in_entry) in in_entry.iter_mut().enumerate() {
-                *in_entry &= node.moment.stands[p].section.is_entry();
-                let inside = |stand: &trace::Stand| stand.section == Section::Critical;
-                enters |= inside(&node.moment.stands[p]) && !inside(&at.moment.stands[p]);
-            }
-            if let (Some(Action::Step(agent)), true) = (node.action, id != from) {
-                cycle.push(agent);
-            }
-            at = node;
-        }
-        let victims: Vec<Pid> = (0..n).filter(|&p| in_entry[p] && cycle.contains(&p)).collect();
-        let outside = |p: Pid| at.moment.stands[p].section != Section::Remainder;
-        let stopped: Vec<Pid> = (0..n).filter(|&p| outside(p) && !cycle.contains(&p)).collect();
-        let Some(&victim) = victims.first() else { return Ok(None) };
-        let stem = self.run(from)?.1;
-        let schedule = Schedule {
-            stem,
-            cycle: cycle.clone(),
-            ..self.schedule(to, Finding::Starvation { victim, stopped: stopped.clone() })?
-        };
-        let violates = stopped.len() <= self.subject().question().crashes;
-        let why = words::describe(&schedule);
-        let deadlock = !enters;
-        let found = Loop { from, steps: cycle.len(), victims, stopped, deadlock, violates, why };
-        Ok(Some((found, schedule)))
-    }
-
     /// Returns the replay string of the run to `node`, with what it shows as its finding.
     ///
     /// # Errors
     /// Fails if there is no such node.
     pub fn replay(&self, node: NodeId) -> Result<String, String> {
-        let judgement = self.judge(node)?;
+        self.replay_of(node, &self.judge(node)?)
+    }
+
+    /// Returns the replay string of the run to `node`, of which this is the judgement.
+    pub(super) fn replay_of(&self, node: NodeId, judgement: &Judgement) -> Result<String, String> {
         let machine = self.subject().machine();
         let encode = |schedule: &Schedule| {
             trace::encode_on(&**machine, schedule).map_err(|error| error.to_string())
         };
         if let Some(repeats) = judgement.repeats.as_ref().filter(|repeats| repeats.violates) {
-            let Loop { from, ref victims, ref stopped, .. } = *repeats;
-            let finding = Finding::Starvation { victim: victims[0], stopped: stopped.clone() };
-            let whole = self.schedule(node, finding)?;
-            let (stem, cycle) = whole.stem.split_at(self.run(from)?.1.len());
-            return encode(&Schedule {
-                stem: stem.to_vec(),
-                cycle: cycle.to_vec(),
-                ..whole.clone()
-            });
+            return encode(&self.schedule_of_loop(node, repeats)?);
         }
         let moment = &self.node(node)?.moment;
         let stopped: Vec<Pid> = (0..machine.n()).filter(|p| moment.stopped >> p & 1 == 1).collect();

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`subject`], [`pseudocode`] | what is played: an algorithm at one size, and the text of its lines |
-//! | [`session`], [`judge`] | the tree of runs, and which properties hold in each state |
+//! | [`session`], [`judge`], [`loops`] | the tree of runs, which properties hold in each state, and the loops |
 //! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances to violations, ways, loops |
 //! | [`engine`] | all of that behind JSON requests, without threads or clocks |
 //! | [`export`](mod@export) | a tree as one file |
@@ -32,13 +32,20 @@ pub mod chart;
 pub mod engine;
 pub mod export;
 pub mod judge;
+pub mod loops;
+#[cfg(feature = "cli")]
+mod models;
+mod moment;
 mod neighbours;
 pub mod pseudocode;
+mod questions;
+mod runs;
 #[cfg(feature = "cli")]
 pub mod server;
 pub mod session;
 pub mod subject;
 mod view;
+mod waits;
 
 pub use engine::Engine;
 pub use export::export;

@@ -7,6 +7,7 @@
 //! name = "fig3"                      # the figure of the step machine's labels
 //! title = "Figure 3: ..."
 //! variables = [["X", "free slots"]]
+//! private = [["v", "the process that Q named"]]
 //! invariants = [["I2", "X = k - ..."]]
 //! lines = """
 //! - | remainder section
@@ -44,6 +45,8 @@ pub struct Line {
 pub const REMAINDER: &str = "-";
 /// The label of the critical section.
 pub const CRITICAL: &str = "*";
+/// Separates the name of a procedure from the label of one of its lines.
+const OF: char = '/';
 
 /// A figure of a paper, or a protocol of ours.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -54,6 +57,8 @@ pub struct Figure {
     pub title: String,
     /// The shared variables, each with its meaning.
     pub variables: Vec<[String; 2]>,
+    /// The private variables of a process, each with its meaning.
+    pub private: Vec<[String; 2]>,
     /// The invariants, each with what it says.
     pub invariants: Vec<[String; 2]>,
     /// The lines.
@@ -67,8 +72,28 @@ impl Figure {
             return None;
         }
         let exact = format!("{}@{}", label.line, label.instance);
-        let find = |at: &str| self.lines.iter().position(|line| line.at == at);
-        find(&exact).or_else(|| find(&label.line))
+        self.find(&exact).or_else(|| self.find(&label.line)).or_else(|| self.called(&label.line))
+    }
+
+    fn find(&self, at: &str) -> Option<usize> {
+        self.lines.iter().position(|line| line.at == at)
+    }
+
+    /// Returns the line of a procedure to which a label such as `5.7` belongs: line 7 of the procedure that line 5
+    /// calls. A call without a label adds nothing to the label.
+    fn called(&self, label: &str) -> Option<usize> {
+        let (calls, last) = label.rsplit_once('.').unwrap_or(("", label));
+        let mut procedure = String::new();
+        for call in calls.split('.').filter(|call| !call.is_empty()) {
+            let line = self.find(&format!("{procedure}{call}"))?;
+            let name = self.lines[line].text.trim().split('(').next().unwrap_or_default();
+            procedure = format!("{name}{OF}");
+        }
+        let of_any = || {
+            let same = |line: &Line| line.at.rsplit_once(OF).is_some_and(|(_, at)| at == last);
+            self.lines.iter().position(same)
+        };
+        self.find(&format!("{procedure}{last}")).or_else(of_any)
     }
 }
 
@@ -87,6 +112,8 @@ struct FigureText {
     title: String,
     #[serde(default)]
     variables: Vec<[String; 2]>,
+    #[serde(default)]
+    private: Vec<[String; 2]>,
     #[serde(default)]
     invariants: Vec<[String; 2]>,
     lines: String,
@@ -112,6 +139,7 @@ impl FigureText {
             name: self.name,
             title: self.title,
             variables: self.variables,
+            private: self.private,
             invariants: self.invariants,
         }
     }
@@ -139,28 +167,45 @@ pub fn figures(algorithm: &str) -> Result<Vec<Figure>, String> {
     Ok(all)
 }
 
-/// Returns the text of a file of the language as a figure: its lines, with the labels that begin some of them.
+/// Returns the text of a file of the language as a figure: its lines, with the labels that begin some of them. The
+/// label of line 7 of the procedure `update` is `update/7`. A process in its remainder section is at the line
+/// `passage`.
 pub fn of_source(name: &str, title: &str, source: &str) -> Figure {
-    let line = |text: &str| {
+    // Where the labels of a line belong: nowhere yet, to a procedure (with its prefix), or to the passage.
+    let mut prefix: Option<String> = None;
+    let mut line = |text: &str| {
         let trimmed = text.trim_start();
-        let label = trimmed.split_once(':').map(|(label, _)| label);
+        let indent = " ".repeat(text.len() - trimmed.len());
+        let code = trimmed.split("//").next().unwrap_or_default().trim_end();
+        let whole = |at: &str| Line { at: at.into(), text: text.trim_end().into(), change: None };
+        if let Some(name) = code.strip_prefix("procedure ") {
+            prefix = Some(format!("{}{OF}", name.trim()));
+        } else if code == "passage" {
+            prefix = Some(String::new());
+            return whole(REMAINDER);
+        } else if indent.is_empty() {
+            prefix = None;
+        }
+        let Some(prefix) = &prefix else { return whole("") };
         let is_label = |label: &&str| {
             !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
         };
-        let (at, rest) = match label.filter(is_label) {
-            Some(label) => (label, trimmed[label.len() + 1..].trim_start()),
-            None if trimmed.trim_end() == "critical" => (CRITICAL, trimmed),
-            None => ("", trimmed),
+        let label = code.split_once(':').map(|(label, _)| label).filter(is_label);
+        let rest = label.map_or(code, |label| code[label.len() + 1..].trim());
+        let (at, shown) = match label {
+            _ if rest == "critical" => (CRITICAL.to_string(), trimmed),
+            Some(label) => (format!("{prefix}{label}"), trimmed[label.len() + 1..].trim_start()),
+            None => (String::new(), trimmed),
         };
-        let indent = " ".repeat(text.len() - trimmed.len());
-        Line { at: at.to_string(), text: format!("{indent}{}", rest.trim_end()), change: None }
+        Line { at, text: format!("{indent}{}", shown.trim_end()), change: None }
     };
     Figure {
         name: name.to_string(),
         title: title.to_string(),
         variables: Vec::new(),
+        private: Vec::new(),
         invariants: Vec::new(),
-        lines: source.lines().filter(|text| !text.trim().is_empty()).map(line).collect(),
+        lines: source.lines().filter(|text| !text.trim().is_empty()).map(&mut line).collect(),
     }
 }
 

@@ -2,27 +2,37 @@
 //!
 //! A request whose `Host` is not this server, or whose `Origin` is another page, is refused: otherwise a page from the
 //! internet that is open in the same browser could reach the server under a name of its own.
+//!
+//! Every connection carries one request. Requests that are too large or too slow are given up, so that no client can
+//! block the others.
 
 use std::{
-    collections::HashMap,
-    io::{self, Read as _, Write},
-    net::{Ipv4Addr, SocketAddr},
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    },
-    thread,
+    convert::Infallible,
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
 };
 
-use hallpass_algorithms::registry::ENTRIES;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    Method, Request, Response,
+    body::{Body as _, Bytes, Incoming},
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
-use tiny_http::{Method, Request, StatusCode};
+use tokio::{
+    sync::{Notify, Semaphore},
+    time::{sleep, timeout},
+};
 
 use super::{
-    Engine, Subject, answers::Answers, assets, challenge::Challenge, chart::Chart, export,
+    Subject, assets,
+    models::{App, caught},
 };
-use crate::{check::Resources, explore::Ended, schedule::MemoryModel, trace};
 
 /// The limits of the exploration in the background.
 #[derive(Clone, Copy, Debug)]
@@ -37,39 +47,26 @@ pub struct Effort {
 
 /// A server that is bound to its port.
 pub struct Server {
-    http: tiny_http::Server,
+    listener: TcpListener,
     app: Arc<App>,
     address: SocketAddr,
+    stopped: Notify,
 }
 
-struct App {
-    models: Mutex<HashMap<String, Arc<Model>>>,
-    /// The model that a page without a replay string opens.
-    first: String,
-    effort: Effort,
-    stop: AtomicBool,
-}
-
-/// A subject that is open, and the progress of its exploration.
-struct Model {
-    engine: Mutex<Engine>,
-    states: AtomicU64,
-    phase: Mutex<String>,
-    /// The result of the exploration, once there is one.
-    result: Mutex<Option<Value>>,
-}
-
-/// The most subjects that are open at once. Each keeps its explored states.
-const MOST_MODELS: usize = 32;
-/// The largest request.
-const MOST_BYTES: u64 = 1 << 20;
+/// The largest request in bytes.
+const MOST_BYTES: usize = 1 << 20;
+/// The largest body in bytes that is read to its end, so that its sender gets an answer.
+const MOST_DISCARDED: usize = 16 << 20;
+/// The largest headers in bytes.
+const MOST_HEADERS: usize = 32 << 10;
+/// The most connections at once. A browser opens 6.
+const MOST_CONNECTIONS: usize = 100;
 /// The number of threads that answer requests.
 const THREADS: usize = 4;
-
-/// Takes a lock. A panic in another request leaves the tree usable, because nodes are only added.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// How long a client may take to send its headers, and then its body.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a connection may last. The longest questions take a minute.
+const LONGEST: Duration = Duration::from_secs(600);
 
 impl Server {
     /// Binds to `port` of 127.0.0.1; 0 takes any free port. The page opens with `subject`.
@@ -77,20 +74,11 @@ impl Server {
     /// # Errors
     /// Fails if the port is taken.
     pub fn bind(port: u16, subject: Subject, effort: Effort) -> io::Result<Self> {
-        let http =
-            tiny_http::Server::http((Ipv4Addr::LOCALHOST, port)).map_err(io::Error::other)?;
-        let address = http
-            .server_addr()
-            .to_ip()
-            .ok_or_else(|| io::Error::other("the server has no address"))?;
-        let app = Arc::new(App {
-            models: Mutex::new(HashMap::new()),
-            first: subject.key(),
-            effort,
-            stop: AtomicBool::new(false),
-        });
-        app.open(subject).map_err(io::Error::other)?;
-        Ok(Server { http, app, address })
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let app = App::new(subject, effort).map_err(io::Error::other)?;
+        Ok(Server { listener, app, address, stopped: Notify::new() })
     }
 
     /// Returns the address of the page.
@@ -103,316 +91,174 @@ impl Server {
     /// # Errors
     /// Fails if the run is not one of the subject, or a step is impossible.
     pub fn play(&self, replay: &str) -> Result<(), String> {
-        let model = self.app.model(&self.app.first)?;
-        let mut engine = lock(&model.engine);
-        engine.session_mut().open(replay).map(|_| ())
+        self.app.play(replay)
     }
 
     /// Answers requests until the program ends or [`Server::shut_down`] is called.
-    pub fn run(&self) {
-        thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    while !self.app.stop.load(Relaxed) {
-                        match self.http.recv() {
-                            Ok(request) => self.serve(request),
-                            Err(_) => break, // shut down
-                        }
-                    }
-                });
-            }
-        });
+    ///
+    /// # Errors
+    /// Fails if the operating system has no resources for the server.
+    pub fn run(&self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(THREADS)
+            .build()?;
+        runtime.block_on(self.accept())
     }
 
     /// Makes [`Server::run`] return.
     pub fn shut_down(&self) {
-        self.app.stop.store(true, Relaxed);
-        (0..THREADS).for_each(|_| self.http.unblock());
+        self.app.stop();
+        self.stopped.notify_one();
     }
 
-    fn serve(&self, mut request: Request) {
-        let answer = match self.refuse(&request) {
-            Some(refusal) => text(403, refusal),
-            None => caught(|| self.app.answer(&mut request)).unwrap_or_else(|error| {
-                respond(500, "application/json", json!({ "error": error }).to_string())
-            }),
-        };
-        let head_only = *request.method() == Method::Head;
-        // The page may be gone by now.
-        let _ = answer.write(request.into_writer(), head_only);
-    }
-
-    /// Returns why a request is refused.
-    fn refuse(&self, request: &Request) -> Option<String> {
-        let port = self.address.port();
-        let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-        let header = |name: &'static str| {
-            let found = request.headers().iter().find(|header| header.field.equiv(name));
-            found.map(|header| header.value.as_str().to_string())
-        };
-        let host = header("Host").unwrap_or_default();
-        if !own.contains(&host) {
-            return Some(format!("this server answers only to {}, not to `{host}`", own[0]));
+    async fn accept(&self) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?)?;
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        loop {
+            let next = async {
+                let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
+                listener.accept().await.map(|(stream, _)| (stream, place))
+            };
+            let accepted = tokio::select! {
+                () = self.stopped.notified() => return Ok(()),
+                accepted = next => accepted,
+            };
+            let Ok((stream, place)) = accepted else {
+                // The client is gone already, or the program has too many open files for the moment.
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let (app, port) = (self.app.clone(), self.address.port());
+            let serve = move |request| answer(app.clone(), port, request);
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .max_buf_size(MOST_HEADERS)
+                .keep_alive(false)
+                .half_close(true)
+                .serve_connection(TokioIo::new(stream), service_fn(serve));
+            tokio::spawn(async move {
+                // The page may be gone by now.
+                let _ = timeout(LONGEST, connection).await;
+                drop(place);
+            });
         }
-        let origin = header("Origin")?;
-        let is_own = own.iter().any(|own| origin == format!("http://{own}"));
-        (!is_own).then(|| format!("pages of `{origin}` may not use this server"))
     }
 }
 
-/// An answer to a request.
-struct Answer {
-    status: u16,
-    kind: &'static str,
-    body: String,
+async fn answer(
+    app: Arc<App>,
+    port: u16,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    if let Some(refusal) = refuse(&request, port) {
+        return Ok(text(403, refusal));
+    }
+    let (parts, body) = request.into_parts();
+    let body = match timeout(PATIENCE, read(body)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(error)) => return Ok(to_json(413, json!({ "error": error }))),
+        Err(_) => return Ok(text(408, "the request came too slowly".into())),
+    };
+    let path = parts.uri.path().to_string();
+    let work = move || caught(|| respond_to(&app, &parts.method, &path, &body));
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| error.to_string()).and_then(|answer| answer);
+    Ok(done.unwrap_or_else(|error| to_json(500, json!({ "error": error }))))
 }
 
-impl Answer {
-    /// Writes the answer and asks the browser to close the connection.
-    ///
-    /// A connection that stays open keeps one of the server's few reading threads, and a browser opens more
-    /// connections than there are such threads. `Request::respond` leaves that choice to the browser.
-    fn write(&self, mut writer: impl Write, head_only: bool) -> io::Result<()> {
-        const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                              img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-        let Answer { status, kind, body } = self;
-        let reason = StatusCode(*status).default_reason_phrase();
-        let length = body.len();
-        let mut answer = format!(
-            "HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Length: {length}\r\n\
-             Content-Type: {kind}\r\nContent-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
-             Referrer-Policy: no-referrer\r\nCache-Control: no-store\r\n\r\n"
-        );
-        if !head_only {
-            answer.push_str(body);
+/// Returns why a request is refused.
+fn refuse(request: &Request<Incoming>, port: u16) -> Option<String> {
+    let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let all = |name: HeaderName| values(request.headers(), &name);
+    let mut hosts = all(header::HOST);
+    // An address in the request line takes precedence over the header.
+    hosts.extend(request.uri().authority().map(|authority| authority.to_string()));
+    if hosts.is_empty() {
+        return Some(format!("this server answers only to {}: send a `Host`", own[0]));
+    }
+    if let Some(host) = hosts.iter().find(|host| !own.contains(host)) {
+        return Some(format!("this server answers only to {}, not to `{host}`", own[0]));
+    }
+    let is_own = |origin: &String| own.iter().any(|own| *origin == format!("http://{own}"));
+    let origin = all(header::ORIGIN).into_iter().find(|origin| !is_own(origin))?;
+    Some(format!("pages of `{origin}` may not use this server"))
+}
+
+fn values(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
+    let all = headers.get_all(name).iter();
+    all.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
+}
+
+/// Reads a body. A body that is somewhat too large is read to its end, because a client that is still writing does
+/// not see the answer.
+async fn read(mut body: Incoming) -> Result<Vec<u8>, String> {
+    let too_large = || format!("a request has at most {MOST_BYTES} bytes");
+    let (mut kept, mut length) = (Vec::new(), 0);
+    if body.size_hint().lower() > MOST_DISCARDED as u64 {
+        return Err(too_large());
+    }
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| format!("the request cannot be read: {error}"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        length += data.len();
+        if length <= MOST_BYTES {
+            kept.extend_from_slice(&data);
+        } else if length > MOST_DISCARDED {
+            break;
         }
-        writer.write_all(answer.as_bytes())?;
-        writer.flush()
+    }
+    if length > MOST_BYTES { Err(too_large()) } else { Ok(kept) }
+}
+
+fn respond_to(app: &Arc<App>, method: &Method, path: &str, body: &[u8]) -> Response<Full<Bytes>> {
+    match (method, path) {
+        (&Method::GET | &Method::HEAD, "/") => {
+            respond(200, "text/html; charset=utf-8", assets::PAGE)
+        }
+        (&Method::GET | &Method::HEAD, "/explorer.css") => {
+            respond(200, "text/css; charset=utf-8", assets::CSS)
+        }
+        (&Method::GET | &Method::HEAD, path) => {
+            match assets::SCRIPTS.iter().find(|script| script.path == path) {
+                Some(script) => respond(200, "text/javascript; charset=utf-8", script.text),
+                None => text(404, format!("there is no page {path}")),
+            }
+        }
+        (&Method::POST, "/api") => {
+            let request = serde_json::from_slice(body)
+                .map_err(|error| format!("the request is not JSON: {error}"));
+            match request.and_then(|request: Value| app.handle(&request)) {
+                Ok(answer) => to_json(200, answer),
+                Err(error) => to_json(400, json!({ "error": error })),
+            }
+        }
+        (method, path) => text(405, format!("{method} {path} is not possible")),
     }
 }
 
-fn respond(status: u16, kind: &'static str, body: String) -> Answer {
-    Answer { status, kind, body }
+fn respond(status: u16, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                          img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    response.headers_mut().extend(headers);
+    response
 }
 
-fn text(status: u16, body: String) -> Answer {
+fn text(status: u16, body: String) -> Response<Full<Bytes>> {
     respond(status, "text/plain; charset=utf-8", body)
 }
 
-fn to_json(answer: Result<Value, String>) -> Answer {
-    let (status, body) = match answer {
-        Ok(body) => (200, body),
-        Err(error) => (400, json!({ "error": error })),
-    };
+fn to_json(status: u16, body: Value) -> Response<Full<Bytes>> {
     respond(status, "application/json", body.to_string())
-}
-
-impl App {
-    fn answer(self: &Arc<Self>, request: &mut Request) -> Answer {
-        let path = request.url().split('?').next().unwrap_or_default().to_string();
-        match (request.method(), path.as_str()) {
-            (Method::Get | Method::Head, "/") => {
-                respond(200, "text/html; charset=utf-8", assets::PAGE.to_string())
-            }
-            (Method::Get | Method::Head, "/explorer.css") => {
-                respond(200, "text/css; charset=utf-8", assets::CSS.to_string())
-            }
-            (Method::Get | Method::Head, path) => {
-                match assets::SCRIPTS.iter().find(|script| script.path == path) {
-                    Some(script) => {
-                        respond(200, "text/javascript; charset=utf-8", script.text.to_string())
-                    }
-                    None => text(404, format!("there is no page {path}")),
-                }
-            }
-            (Method::Post, "/api") => match body(request) {
-                Ok(body) => to_json(self.handle(&body)),
-                Err(error) => to_json(Err(error)),
-            },
-            (method, path) => text(405, format!("{method} {path} is not possible")),
-        }
-    }
-
-    /// Answers a request of the page. Those with `do` = `catalogue`, `model`, `progress` or `export` are answered here;
-    /// the others by the engine of the model with the key `model`.
-    fn handle(self: &Arc<Self>, request: &Value) -> Result<Value, String> {
-        match request["do"].as_str() {
-            Some("catalogue") => return Ok(catalogue()),
-            Some("model") => return self.choose(request),
-            _ => {}
-        }
-        let key = request["model"].as_str().ok_or("`model` must be the key of a model")?;
-        let model = self.model(key)?;
-        match request["do"].as_str() {
-            Some("progress") => Ok(model.progress()),
-            Some("export") => {
-                let node = request["node"].as_u64().unwrap_or(0) as u32;
-                Ok(json!({ "page": export(&mut lock(&model.engine), node)? }))
-            }
-            _ => {
-                let answer = lock(&model.engine).handle(request);
-                self.learn_in_background(&model);
-                answer
-            }
-        }
-    }
-
-    fn model(&self, key: &str) -> Result<Arc<Model>, String> {
-        let found = lock(&self.models).get(key).cloned();
-        found.ok_or_else(|| format!("no model `{key}` is open: reload the page"))
-    }
-
-    /// Opens the model that a request names: by a replay string, by algorithm and size, or the first one.
-    fn choose(self: &Arc<Self>, request: &Value) -> Result<Value, String> {
-        if let Some(replay) = request["replay"].as_str() {
-            let replay = replay.trim();
-            let own = lock(&self.models)
-                .values()
-                .find(|model| lock(&model.engine).session_mut().open(replay).is_ok())
-                .cloned();
-            if let Some(model) = own {
-                return lock(&model.engine).handle(&json!({ "do": "describe" }));
-            }
-            let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
-            let crate::schedule::Schedule { algorithm, n, k, memory, .. } = &schedule;
-            let subject = Subject::registered(algorithm, *n, *k, *memory)?;
-            return self.describe(subject);
-        }
-        let Some(algorithm) = request["algorithm"].as_str() else {
-            let model = self.model(&self.first)?;
-            return lock(&model.engine).handle(&json!({ "do": "describe" }));
-        };
-        let size = |key: &str| {
-            let size = request[key].as_u64().filter(|&size| size <= 64).map(|size| size as usize);
-            size.ok_or_else(|| format!("`{key}` must be a number"))
-        };
-        let memory = match request["memory"].as_str() {
-            Some("tso") => MemoryModel::StoreBuffers,
-            _ => MemoryModel::Sequential,
-        };
-        self.describe(Subject::registered(algorithm, size("n")?, size("k")?, memory)?)
-    }
-
-    fn describe(self: &Arc<Self>, subject: Subject) -> Result<Value, String> {
-        let model = self.open(subject)?;
-        let mut engine = lock(&model.engine);
-        engine.handle(&json!({ "do": "describe" }))
-    }
-
-    /// Opens a subject, unless it is open already, and explores it in the background.
-    fn open(self: &Arc<Self>, subject: Subject) -> Result<Arc<Model>, String> {
-        let mut models = lock(&self.models);
-        if let Some(model) = models.get(&subject.key()) {
-            return Ok(model.clone());
-        }
-        if models.len() >= MOST_MODELS {
-            return Err(format!(
-                "{MOST_MODELS} models are open, which is the most: restart the program"
-            ));
-        }
-        let model = Arc::new(Model {
-            engine: Mutex::new(Engine::new(subject.clone())),
-            states: AtomicU64::new(0),
-            phase: Mutex::new("starting".into()),
-            result: Mutex::new(None),
-        });
-        models.insert(subject.key(), model.clone());
-        let (app, explored) = (self.clone(), model.clone());
-        thread::spawn(move || app.explore(&explored, &subject));
-        Ok(model)
-    }
-
-    fn explore(&self, model: &Model, subject: &Subject) {
-        let phase = |text: &str| *lock(&model.phase) = text.to_string();
-        let resources = Resources {
-            states: self.effort.states,
-            bytes: self.effort.bytes,
-            threads: self.effort.threads,
-            stop: &self.stop,
-            phase: &phase,
-            progress: &|so_far| model.states.store(so_far.states, Relaxed),
-        };
-        let result = match caught(|| Chart::new(subject, &resources)).and_then(|chart| chart) {
-            Ok(chart) => {
-                let chart = Arc::new(chart);
-                let answers = Arc::new(Answers::new(&chart, 0, &phase));
-                let result = json!({
-                    "states": chart.states(),
-                    "transitions": chart.transitions,
-                    "depth": chart.depth,
-                    "all": chart.ended == Ended::Complete,
-                    "sure": chart.covers_all_runs,
-                });
-                lock(&model.engine).learn(chart, answers);
-                result
-            }
-            Err(error) => json!({ "error": error }),
-        };
-        *lock(&model.result) = Some(result);
-    }
-
-    /// Computes answers that a view needed, outside the request.
-    fn learn_in_background(&self, model: &Arc<Model>) {
-        let Some((chart, stopped)) = lock(&model.engine).wants() else { return };
-        let model = model.clone();
-        thread::spawn(move || {
-            let answers = Arc::new(Answers::new(&chart, stopped, &|_| ()));
-            lock(&model.engine).learn_more(answers);
-        });
-    }
-}
-
-impl Model {
-    fn progress(&self) -> Value {
-        let result = lock(&self.result).clone();
-        json!({
-            "states": self.states.load(Relaxed),
-            "phase": *lock(&self.phase),
-            "result": result,
-            "waiting": lock(&self.engine).is_waiting(),
-        })
-    }
-}
-
-/// Runs `work`, and returns an error if it panics. Otherwise a fault in one algorithm would end a thread of the
-/// server, and the page would wait forever.
-fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let why = panic.downcast_ref::<String>().map(String::as_str);
-        let why =
-            why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        format!("hallpass-lab has a fault: {why}")
-    })
-}
-
-fn body(request: &mut Request) -> Result<Value, String> {
-    let mut text = String::new();
-    let mut reader = request.as_reader().take(MOST_BYTES + 1);
-    reader
-        .read_to_string(&mut text)
-        .map_err(|error| format!("the request cannot be read: {error}"))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(format!("a request has at most {MOST_BYTES} bytes"));
-    }
-    serde_json::from_str(&text).map_err(|error| format!("the request is not JSON: {error}"))
-}
-
-/// Returns all algorithms of the registry, and the challenges.
-fn catalogue() -> Value {
-    let algorithms = ENTRIES.iter().map(|entry| {
-        json!({
-            "id": entry.id,
-            "title": entry.title,
-            "paper": entry.paper,
-            "figure": entry.figure,
-            "names": entry.nameable,
-            "min_gap": entry.min_gap,
-            "max_k": entry.max_k,
-            "max_n": entry.max_processes,
-        })
-    });
-    json!({
-        "algorithms": algorithms.collect::<Vec<_>>(),
-        "challenges": Challenge::all().iter().map(Challenge::to_json).collect::<Vec<_>>(),
-    })
 }

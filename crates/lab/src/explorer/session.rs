@@ -3,15 +3,15 @@
 //! A node is a state with the run that leads to it. Nodes are only ever added, so a node's number stays valid, and
 //! two pages may play in the same tree. To undo is to go to the parent; the node that was left stays a branch.
 
-use std::hash::BuildHasher;
+use hallpass_algorithms::{Pid, Word};
 
-use hallpass_algorithms::{Pid, Section, Word};
-
-use super::subject::Subject;
+use super::{
+    moment::{Moment, Node, ahead, hash},
+    subject::Subject,
+};
 use crate::{
-    schedule::{Finding, Schedule},
     space::Agent,
-    trace::{self, Event, Interpreter, RunState, Snapshot, Stand, Step},
+    trace::{Event, Interpreter, RunState, Snapshot, Stand, Step},
 };
 
 /// The number of a node.
@@ -29,40 +29,11 @@ pub enum Action {
     Stop(Pid),
 }
 
-/// What changes along a run.
-#[derive(Clone)]
-pub(super) struct Moment {
-    pub snapshot: Snapshot,
-    /// The processes that have stopped forever.
-    pub stopped: u64,
-    /// The remote references of each process in its current passage: cache-coherent, distributed.
-    pub counts: Vec<[u32; 2]>,
-    /// For each process, the processes that entered their doorways after it left its own: it came before them.
-    pub ahead: Vec<u64>,
-    /// The position of each process.
-    pub stands: Vec<Stand>,
-    /// The state with the numbers that the checker has: each step is made from a normal form and leads to one. The
-    /// normal form of the state itself may differ, although it behaves the same.
-    normal: RunState,
-    /// The hash of that state, which makes loops quick to find.
-    hash: u64,
-}
-
-pub(super) struct Node {
-    pub parent: Option<NodeId>,
-    pub action: Option<Action>,
-    pub step: Option<Step>,
-    pub moment: Moment,
-    pub children: Vec<NodeId>,
-    /// The number of steps from the root.
-    pub steps: u32,
-}
-
 /// An algorithm and the tree of its runs.
 pub struct Session {
     subject: Subject,
     interpreter: Interpreter,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
 }
 
 /// What an agent would do.
@@ -112,6 +83,10 @@ impl Session {
         })
     }
 
+    pub(super) fn interpreter_mut(&mut self) -> &mut Interpreter {
+        &mut self.interpreter
+    }
+
     fn root(&mut self, initial: Vec<Word>) -> NodeId {
         let n = self.subject.machine().n();
         self.interpreter = self.subject.interpreter(initial);
@@ -124,14 +99,7 @@ impl Session {
             normal: self.interpreter.state().clone(),
             hash: hash(self.interpreter.state()),
         };
-        self.add(Node {
-            parent: None,
-            action: None,
-            step: None,
-            moment,
-            children: vec![],
-            steps: 0,
-        })
+        self.add(Node::new(None, None, moment, 0))
     }
 
     fn add(&mut self, node: Node) -> NodeId {
@@ -231,8 +199,8 @@ impl Session {
         let hash = hash(&normal);
         let moment = Moment { snapshot, stopped, counts, ahead, stands, normal, hash };
         let steps = self.node(node)?.steps + 1;
-        let (parent, action) = (Some(node), Some(Action::Step(agent)));
-        Ok(self.add(Node { parent, action, step: Some(step), moment, children: vec![], steps }))
+        let from = Some((node, Action::Step(agent)));
+        Ok(self.add(Node::new(from, Some(step), moment, steps)))
     }
 
     /// Returns the state after a step of `agent` from a normal form, in its normal form. `real` is the state after the
@@ -261,8 +229,7 @@ impl Session {
         }
         let moment = Moment { stopped: from.moment.stopped | 1 << p, ..from.moment.clone() };
         let steps = from.steps;
-        let (parent, action) = (Some(node), Some(Action::Stop(p)));
-        Ok(self.add(Node { parent, action, step: None, moment, children: vec![], steps }))
+        Ok(self.add(Node::new(Some((node, Action::Stop(p))), None, moment, steps)))
     }
 
     /// Returns the node before `node`; `None` at a root.
@@ -302,122 +269,10 @@ impl Session {
     pub fn normal_state(&self, node: NodeId) -> Result<RunState, String> {
         Ok(self.node(node)?.moment.normal.clone())
     }
-
-    /// Returns the agents of the run that leads to `node`, and its initial memory.
-    pub(super) fn run(&self, node: NodeId) -> Result<(Vec<Word>, Vec<Agent>), String> {
-        let path = self.path(node)?;
-        let agents = path.iter().filter_map(|&id| match self.nodes[id as usize].action {
-            Some(Action::Step(agent)) => Some(agent),
-            _ => None,
-        });
-        let initial = self.nodes[path[0] as usize].moment.snapshot.state().memory.clone();
-        Ok((initial, agents.collect()))
-    }
-
-    /// Returns the run that leads to `node` as a schedule with this finding.
-    ///
-    /// # Errors
-    /// Fails if there is no such node.
-    pub fn schedule(&self, node: NodeId, finding: Finding) -> Result<Schedule, String> {
-        let (initial, stem) = self.run(node)?;
-        let machine = self.subject.machine();
-        Ok(Schedule {
-            algorithm: self.subject.name().to_string(),
-            n: machine.n(),
-            k: machine.k(),
-            memory: self.subject.memory(),
-            initial,
-            stem,
-            cycle: Vec::new(),
-            finding,
-        })
-    }
-
-    /// Plays a replay string into the tree. Returns its last node.
-    ///
-    /// # Errors
-    /// Fails if the string is damaged, is about another subject, or a step is impossible.
-    pub fn open(&mut self, replay: &str) -> Result<NodeId, String> {
-        let machine = self.subject.machine().clone();
-        let schedule = trace::decode_on(&*machine, self.subject.name(), replay)
-            .map_err(|error| error.to_string())?;
-        if schedule.memory != self.subject.memory() {
-            return Err("the replay string is about another memory model".into());
-        }
-        let mut at = self.start(&schedule.initial)?;
-        let agents: Vec<Agent> = schedule.stem.iter().chain(&schedule.cycle).copied().collect();
-        let stops = stops(&schedule, &agents);
-        for (index, &agent) in agents.iter().enumerate() {
-            for &(p, _) in stops.iter().filter(|stop| stop.1 == index) {
-                at = self.act(at, Action::Stop(p))?;
-            }
-            at = self
-                .act(at, Action::Step(agent))
-                .map_err(|why| format!("step {} is impossible: {why}", index + 1))?;
-        }
-        for &(p, _) in stops.iter().filter(|stop| stop.1 == agents.len()) {
-            at = self.act(at, Action::Stop(p))?;
-        }
-        Ok(at)
-    }
-
-    /// Returns the ancestors of `node` in which the state is the same, the nearest first. Stopped processes are the
-    /// same from there on.
-    pub(super) fn same_before(&self, node: NodeId) -> Result<Vec<NodeId>, String> {
-        let here = self.node(node)?;
-        let state = self.normal_state(node)?;
-        let mut found = Vec::new();
-        let mut at = here.parent;
-        while let Some(id) = at {
-            let other = &self.nodes[id as usize];
-            let same = other.steps < here.steps && other.moment.hash == here.moment.hash;
-            if same && self.normal_state(id)? == state {
-                found.push(id);
-            }
-            at = other.parent;
-        }
-        Ok(found)
-    }
-}
-
-fn hash(state: &RunState) -> u64 {
-    foldhash::fast::FixedState::default().hash_one(state)
 }
 
 fn full() -> String {
     format!(
-        "the tree has {MOST_NODES} nodes, which is the most that fit: reload the page to start again"
+        "the tree has {MOST_NODES} nodes, which is the most that fit: start hallpass-lab again, and open a link"
     )
-}
-
-/// Returns which processes came before which others after a step: `first` came before `second` from the moment
-/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back.
-fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
-    let waits = |p: Pid| stands[p].section == Section::Waiting;
-    let outside = |stand: &Stand| stand.section != Section::Remainder;
-    (0..stands.len())
-        .map(|first| {
-            if !waits(first) {
-                return 0;
-            }
-            (0..stands.len())
-                .filter(|&second| second != first && outside(&stands[second]))
-                .filter(|&second| {
-                    !outside(&before.stands[second]) || before.ahead[first] >> second & 1 == 1
-                })
-                .fold(0, |set, second| set | 1 << second)
-        })
-        .collect()
-}
-
-/// Returns the processes that a run stops, each with the number of steps after which it makes no more.
-fn stops(schedule: &Schedule, agents: &[Agent]) -> Vec<(Pid, usize)> {
-    let stopped: &[Pid] = match &schedule.finding {
-        Finding::Played { stopped }
-        | Finding::Deadlock { stopped }
-        | Finding::Starvation { stopped, .. } => stopped,
-        _ => &[],
-    };
-    let last = |p: Pid| agents.iter().rposition(|&agent| agent == p).map_or(0, |index| index + 1);
-    stopped.iter().map(|&p| (p, last(p))).collect()
 }

@@ -88,6 +88,14 @@ impl Subject {
         let conventions = Conventions::default();
         let mut subject =
             Subject { name: name.into(), title, machine, memory, conventions, figures };
+        // Sets of agents are words of 64 bits.
+        if subject.agents() > u64::BITS as usize {
+            return Err(format!(
+                "{name} has {} processes, store buffers and faults at this size, and the explorer follows at most 64: \
+                 try a smaller n",
+                subject.agents()
+            ));
+        }
         let met = subject.figures_met();
         subject.figures.retain(|figure| met.contains(&figure.name.as_str()));
         Ok(subject)

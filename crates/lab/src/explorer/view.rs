@@ -4,7 +4,8 @@ use hallpass_algorithms::{Label, Pid, Section};
 use serde_json::{Value, json};
 
 use super::{
-    session::{Action, Choice, Node, NodeId, Session},
+    moment::Node,
+    session::{Action, Choice, NodeId, Session},
     subject::Subject,
 };
 use crate::trace::{Event, Stand, Step, words};
@@ -19,6 +20,20 @@ pub(super) fn section(section: Section) -> &'static str {
     }
 }
 
+/// Returns the instance of a label. In a file of the language, that would be the private variables, which are shown
+/// apart from the label.
+fn instance(label: &Label) -> &str {
+    if label.instance.contains('=') { "" } else { &label.instance }
+}
+
+/// Returns a label without its figure.
+pub(super) fn short(label: &Label) -> String {
+    match instance(label) {
+        "" => label.line.clone(),
+        instance => format!("{}@{instance}", label.line),
+    }
+}
+
 /// Returns a label as the page shows it, and where its text is: the figure and the index of the line.
 fn label(subject: &Subject, label: &Label) -> Value {
     let at = subject
@@ -26,13 +41,11 @@ fn label(subject: &Subject, label: &Label) -> Value {
         .iter()
         .enumerate()
         .find_map(|(figure, text)| Some((figure, text.line(label)?)));
-    let short = label.to_string();
-    let short = short.strip_prefix(&format!("{}:", label.figure)).unwrap_or(&short);
     json!({
         "figure": label.figure,
         "line": label.line,
-        "instance": label.instance,
-        "short": short,
+        "instance": instance(label),
+        "short": short(label),
         "at": at.map(|(figure, line)| [figure, line]),
     })
 }
@@ -61,6 +74,7 @@ fn sentence(step: &Step) -> String {
             Event::Enters(Some(name)) => format!("enters the critical section with slot {name}"),
             Event::LeavesCritical => "leaves the critical section".into(),
             Event::Returns => "returns to the remainder section".into(),
+            Event::Mishap("lease ends") => "its lease ends".into(),
             Event::Mishap(name) => format!("is {name}"),
         });
     }
@@ -138,7 +152,7 @@ impl Session {
     pub fn view(&mut self, id: NodeId) -> Result<Value, String> {
         let choices = self.choices(id)?;
         let judgement = self.judge(id)?;
-        let replay = self.replay(id)?;
+        let replay = self.replay_of(id, &judgement)?;
         let (subject, node) = (self.subject(), self.node(id)?);
         let state = node.moment.snapshot.state();
         let changed = node

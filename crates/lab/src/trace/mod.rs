@@ -49,6 +49,7 @@ use hallpass_algorithms::registry;
 pub use confirm::{confirm, confirm_on};
 pub use html::html;
 pub use interpreter::{Interpreter, RunState, Snapshot, run};
+pub(crate) use repeat::recurs;
 pub use replay_string::{decode, decode_on, encode, encode_on};
 pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
 pub use text::text;

@@ -51,6 +51,19 @@ pub(super) fn repeat(
     Ok(third)
 }
 
+/// Checks that the cycle, executed from the current state, ends where it begins and repeats.
+///
+/// # Errors
+/// Returns one sentence that says why it does not.
+pub(crate) fn recurs(interpreter: &mut Interpreter, cycle: &[Agent]) -> Result<(), String> {
+    let begin = interpreter.state().clone();
+    let first = interpreter.steps(0, cycle).map_err(|error| error.to_string())?;
+    if interpreter.normal(interpreter.state()) != interpreter.normal(&begin) {
+        return Err("the cycle does not end in the state in which it begins".into());
+    }
+    repeat(interpreter, cycle, &first, cycle.len()).map(|_| ())
+}
+
 /// Returns whether two steps execute the same line with the same visible result. This ignores whether a
 /// process has left its doorway, because that is part of the past, and may change during the first
 /// round.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use hallpass_lab::{
     check::{Property, Question, check},
     explorer::{Engine, challenge::Challenge},
+    graph::Bound,
     trace,
 };
 use serde_json::{Value, json};
@@ -128,6 +129,53 @@ fn the_way_to_overtaking_breaks_first_in_first_enabled() {
     let mut engine = explored("choi", 2, 1);
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "fife" }));
     assert_eq!(answer["text"], "No run from here gets there.");
+}
+
+#[test]
+fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
+    for (id, n, k) in [("am-fig3", 3, 2), ("hall:barge", 2, 1), ("hall-bypass", 2, 1)] {
+        let stop = AtomicBool::new(false);
+        let question = Question::everything(id, n, k).only(vec![Property::Bypass]);
+        let report = check(&question, &resources(2_000_000, 2 << 30, &stop)).unwrap();
+        let mut engine = explored(id, n, k);
+        let mut said = (0..n).map(|p| {
+            let goal = format!("bypass-{p}");
+            let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": goal }));
+            let text = answer["text"].as_str().unwrap().to_string();
+            let end = answer["path"].as_array().unwrap().last().cloned();
+            // The play ends while the process still waits.
+            assert!(end.is_none_or(|view| view["processes"][p]["section"] == "waiting"), "{text}");
+            text
+        });
+        let expected = match report.outcome(Property::Bypass).bound {
+            Some(Bound::Most(0)) => "No run from here gets there.".to_string(),
+            Some(Bound::Most(1)) => "overtaken 1 time.".to_string(),
+            Some(Bound::Most(times)) => format!("overtaken {times} times."),
+            _ => "there is no bound.".to_string(),
+        };
+        assert!(said.any(|text| text.ends_with(&expected)), "{id}: {expected}");
+    }
+}
+
+#[test]
+fn the_number_of_steps_to_a_violation_is_the_same_everywhere() {
+    for (id, n, k) in [("am-fig3:no-second-look", 3, 2), ("am-fig3:no-take", 3, 2)] {
+        let mut engine = explored(id, n, k);
+        let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+        let all = view["goals"].as_array().unwrap();
+        let goals: Vec<_> = all.iter().filter(|goal| goal["violates"] == true).collect();
+        for goal in &goals {
+            let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": goal["goal"] }));
+            let path = answer["path"].as_array().unwrap();
+            assert_eq!(goal["steps"], path.len(), "{id}: {goal}");
+            assert_eq!(path.last().unwrap()["steps"], goal["steps"], "{id}: {goal}");
+            let said = answer["text"].as_str().unwrap();
+            assert!(said.starts_with(&format!("{} steps: ", path.len())), "{said}");
+        }
+        let about = ask(&mut engine, json!({ "do": "describe" }));
+        let property = about["challenge"]["property"].as_str().unwrap();
+        assert_eq!(view["challenge"]["best"], goal(&view, property)["steps"], "{id}");
+    }
 }
 
 #[test]

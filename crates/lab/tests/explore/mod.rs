@@ -6,6 +6,7 @@ mod random_play;
 #[cfg(feature = "cli")]
 mod server;
 mod session;
+mod waits;
 
 use std::sync::atomic::AtomicBool;
 

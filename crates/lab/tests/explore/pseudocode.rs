@@ -2,14 +2,19 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::atomic::AtomicBool,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-use hallpass_algorithms::registry::{ENTRIES, NAMES};
+use hallpass_algorithms::{
+    Label,
+    registry::{ENTRIES, NAMES},
+};
 use hallpass_lab::{
-    explorer::pseudocode::{CRITICAL, REMAINDER, figures},
-    machine,
+    explorer::pseudocode::{CRITICAL, REMAINDER, figures, of_source},
+    machine::{self, Machine},
+    schedule::{Conventions, MemoryModel},
     tables::{Budget, Tables},
+    trace::Interpreter,
 };
 
 use super::random_play::smallest;
@@ -75,6 +80,90 @@ fn every_line_has_a_text_and_every_text_has_a_line() {
             );
         }
     }
+}
+
+/// The private variables that need no meaning: the page shows them as the line or the slot.
+const SHOWN_OTHERWISE: [&str; 2] = ["line", "held"];
+
+/// Returns the names of the private variables that a long run has.
+fn private_variables(id: &str, n: usize, k: usize) -> BTreeSet<String> {
+    const STEPS: usize = 2000;
+    let machine: Arc<dyn Machine> = machine::build(id, n, k).unwrap().into();
+    let initial = machine.layout().first_initial();
+    let rules = Conventions::default();
+    let mut run = Interpreter::on(machine.clone(), MemoryModel::Sequential, initial, &rules);
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut found = BTreeSet::new();
+    for _ in 0..STEPS {
+        let p = random.usize(..n);
+        // A wrong variant may leave a range, and then no step is defined.
+        if run.step(p).is_err() {
+            break;
+        }
+        let variables = machine.variables(run.state().processes[p]);
+        found.extend(variables.into_iter().map(|(name, _)| name));
+    }
+    found
+}
+
+#[test]
+fn every_private_variable_has_a_meaning() {
+    let mut unexplained = BTreeSet::new();
+    for (id, n, k) in sizes() {
+        let figures = figures(&id).unwrap();
+        let explained = |name: &str| {
+            let mut private = figures.iter().flat_map(|figure| &figure.private);
+            private.any(|[names, _]| names.split(", ").any(|other| other == name))
+        };
+        let own = private_variables(&id, n, k).into_iter();
+        let own = own.filter(|name| !SHOWN_OTHERWISE.contains(&name.as_str()));
+        unexplained.extend(own.filter(|name| !explained(name)).map(|name| format!("{id}: {name}")));
+    }
+    assert!(unexplained.is_empty(), "without a meaning: {unexplained:#?}");
+}
+
+const PROCEDURES: &str = "algorithm twice
+
+shared
+  X: bool = false
+
+procedure look
+  1: if X then skip end
+end
+
+procedure set
+  1: look()
+  2: X := true     // sets it
+end
+
+passage
+  doorway
+  1: look()
+  3: set()
+  set()
+  inside: critical
+  4: X := false
+end
+";
+
+#[test]
+fn the_lines_of_procedures_of_a_file_are_found() {
+    let figure = of_source("twice", "twice.kx", PROCEDURES);
+    let text = |line: &str| {
+        let label = Label { figure: "twice", line: line.into(), instance: "x=1".into() };
+        figure.line(&label).map(|index| figure.lines[index].text.trim().to_string())
+    };
+    assert_eq!(text("1.1").as_deref(), Some("if X then skip end"));
+    assert_eq!(text("3.1.1").as_deref(), Some("if X then skip end"));
+    assert_eq!(text("3.2").as_deref(), Some("X := true     // sets it"));
+    // The call without a label.
+    assert_eq!(text("2").as_deref(), Some("X := true     // sets it"));
+    assert_eq!(text("4").as_deref(), Some("X := false"));
+    assert_eq!(text("5"), None);
+    let at = |at: &str| figure.lines.iter().find(|line| line.at == at).map(|line| line.text.trim());
+    assert_eq!(at(CRITICAL), Some("inside: critical"));
+    assert_eq!(at(REMAINDER), Some("passage"));
+    assert!(figure.lines.iter().all(|line| line.at != "X"), "a declaration is not a line");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The tree of runs: steps, branches, stops, links, judgements.
 
+use hallpass_algorithms::registry::ENTRIES;
 use hallpass_lab::{
     explorer::{
         Engine, Subject, export,
@@ -10,7 +11,7 @@ use hallpass_lab::{
 };
 use serde_json::json;
 
-use super::{ask, play, subject};
+use super::{ask, play, random_play::smallest, subject};
 
 #[test]
 fn undo_leaves_a_branch_that_a_second_step_of_the_same_process_finds_again() {
@@ -189,4 +190,48 @@ fn an_algorithm_outside_the_registry_can_be_played() {
     assert_eq!(path["path"].as_array().unwrap().len(), 3);
     let bad = Subject::of("my algorithm", Fig2::new(2, 1), MemoryModel::Sequential, vec![]);
     assert!(bad.err().unwrap().contains("cannot be the name"));
+}
+
+#[test]
+fn kills_ends_of_leases_and_stops_are_offered_where_the_model_has_them() {
+    let mut offered = std::collections::BTreeSet::new();
+    for entry in ENTRIES {
+        let (n, k) = smallest(entry);
+        let mut engine = Engine::new(subject(entry.id, n, k));
+        let machine = engine.session().subject().machine().clone();
+        let view = play(&mut engine, 0, &[0]);
+        for p in 0..n {
+            let choice = &view["choices"][n + p];
+            match machine.mishap(p) {
+                Some(mishap) => {
+                    assert_eq!(
+                        (&choice["kind"], &choice["mishap"]),
+                        (&json!("mishap"), &json!(mishap.name))
+                    );
+                    let does = choice["does"].as_str().unwrap();
+                    let said = ["is killed", "is cut off", "its lease ends"];
+                    assert!(said.iter().any(|text| does.ends_with(text)), "{does}");
+                    offered.insert(mishap.name);
+                }
+                None => assert!(choice.is_null() || choice["impossible"].is_string(), "{choice}"),
+            }
+        }
+        let stopped = ask(&mut engine, json!({ "do": "stop", "node": view["node"], "process": 0 }));
+        assert_eq!(stopped["processes"][0]["stopped"], true, "{}", entry.id);
+    }
+    assert_eq!(offered.into_iter().collect::<Vec<_>>(), ["cut off", "killed", "lease ends"]);
+}
+
+#[test]
+fn the_flush_of_a_store_buffer_is_offered_while_it_has_a_store() {
+    let subject = Subject::registered("am-fig3", 2, 1, MemoryModel::StoreBuffers).unwrap();
+    let mut engine = Engine::new(subject);
+    let before = play(&mut engine, 0, &[1, 1, 0, 0]);
+    assert!(before["choices"][2]["impossible"].as_str().unwrap().contains("is empty"));
+    // Line 3: Q := p.
+    let stored = play(&mut engine, before["node"].as_u64().unwrap(), &[0]);
+    assert_eq!(stored["choices"][2]["kind"], "flush");
+    assert_eq!(stored["processes"][0]["buffer"], json!([["Q.1", "0"]]));
+    let flushed = play(&mut engine, stored["node"].as_u64().unwrap(), &[2]);
+    assert_eq!(flushed["processes"][0]["buffer"], json!([]));
 }

@@ -116,6 +116,28 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Returns the private variables that matter at a line, each with its value.
+    fn live(&self, at: At) -> Vec<(String, String)> {
+        if at.line == FAULT {
+            return Vec::new();
+        }
+        let live = self.code.live[at.line as usize];
+        let variables = self.code.private.iter().zip(at.private).enumerate();
+        variables
+            .filter(|(index, _)| live >> index & 1 != 0)
+            .map(|(_, (variable, value))| {
+                let value = match variable.kind {
+                    Kind::Set => show_set(value.into()),
+                    Kind::Bool => (value != 0).to_string(),
+                    _ => value.to_string(),
+                };
+                (variable.name.clone(), value)
+            })
+            .collect()
+    }
+}
+
 fn replace(_: Word, new: Word) -> Word {
     new
 }
@@ -180,21 +202,13 @@ impl Algorithm for Program {
             None if at.line == FAULT => "fault".to_string(),
             None => "end".to_string(),
         };
-        let mut shown = Vec::new();
-        if at.line != FAULT {
-            for (index, variable) in self.code.private.iter().enumerate() {
-                let value = at.private[index];
-                if self.code.live[at.line as usize] >> index & 1 != 0 {
-                    let value = match variable.kind {
-                        Kind::Set => show_set(value.into()),
-                        Kind::Bool => (value != 0).to_string(),
-                        _ => value.to_string(),
-                    };
-                    shown.push(format!("{}={value}", variable.name));
-                }
-            }
-        }
+        let shown: Vec<String> =
+            self.live(at).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
         Label { figure: self.figure, line, instance: shown.join(",") }
+    }
+
+    fn variables(&self, at: At) -> Option<Vec<(String, String)>> {
+        Some(self.live(at))
     }
 
     fn name(&self, at: At) -> Option<usize> {

@@ -10,7 +10,11 @@
 //! Difference from the paper: if all k names are taken, a process enters with the name k. Exclusion
 //! rules out this case. The paper's line 3 would read past the end of X.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use crate::framework::{
     layout::{Array, Decl, Layout},
@@ -133,6 +137,16 @@ impl<A: Algorithm> Algorithm for Named<A> {
             L5 { name, .. } => Some(name as usize),
             _ => None,
         }
+    }
+
+    fn variables(&self, at: Self::State) -> Option<Vec<(String, String)>> {
+        let (inner, name) = match at {
+            Exclusion(at) => (at, None),
+            L3 { name, held } | L5 { name, held } => (held, Some(name)),
+        };
+        let mut all = self.exclusion.variables(inner)?;
+        all.extend(name.map(|name| ("name".to_string(), name.to_string())));
+        Some(all)
     }
 
     fn is_symmetric(&self) -> bool {

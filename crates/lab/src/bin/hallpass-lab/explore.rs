@@ -133,7 +133,7 @@ pub fn run(args: Args) -> program::Result {
     if args.open && !open_browser(&url) {
         say(format_args!("no browser could be started: open the address above"));
     }
-    server.run();
+    server.run().map_err(|error| format!("cannot serve the page: {error}"))?;
     Ok(ExitCode::from(HOLDS))
 }
 

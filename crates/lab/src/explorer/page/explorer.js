@@ -1,7 +1,23 @@
 "use strict";
 // What the buttons and keys do, and how the page opens.
 
+// A selector for the element that has the focus, because drawing replaces the elements.
+HP.focused = () => {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  const key = ["data-p", "data-other", "data-stop", "data-branch", "data-cost"].find((name) => element.hasAttribute(name));
+  return key ? `button[${key}="${element.getAttribute(key)}"]` : element.id ? "#" + element.id : null;
+};
+
+// Says the last step to a screen reader.
+HP.announce = (view) => {
+  const text = view.step ? "Step " + view.steps + ", process " + view.step.process + ": " + view.step.does
+    : view.stop !== null ? "Process " + view.stop + " stops forever" : "Start";
+  if (HP.$("announce").textContent !== text) HP.$("announce").textContent = text;
+};
+
 HP.draw = () => {
+  const focused = HP.focused();
   HP.drawPaper();
   HP.drawProcesses();
   HP.drawJudgement();
@@ -12,6 +28,9 @@ HP.draw = () => {
   HP.drawTree();
   HP.drawLanes();
   const view = HP.view();
+  HP.announce(view);
+  const again = focused && document.querySelector(focused);
+  if (again && again !== document.activeElement) again.focus({ preventScroll: true });
   HP.$("undo").disabled = view.parent === null;
   HP.$("start").disabled = view.parent === null;
   HP.$("redo").disabled = !HP.later(HP.current).length;
@@ -69,6 +88,13 @@ HP.toStart = () => {
   const [root] = HP.path(HP.current);
   HP.go(root.node);
 };
+// Goes to the row above or below in the run.
+HP.row = (by) => {
+  HP.halt();
+  const shown = [...HP.path(HP.current), ...HP.later(HP.current)];
+  const next = shown[shown.findIndex((view) => view.node === HP.current) + by];
+  if (next) HP.go(next.node);
+};
 HP.pin = () => { HP.pinned = HP.pinned === HP.current ? null : HP.current; HP.draw(); };
 HP.cost = (model) => { document.body.dataset.cost = model; };
 
@@ -112,7 +138,7 @@ HP.playOn = () => {
 
 // Repeats the loop until the user does something else.
 HP.playLoop = () => {
-  if (HP.timer) { HP.halt(); return; }
+  if (HP.timer) { HP.halt(); HP.draw(); return; }
   const closing = HP.view();
   if (!closing.loop) return;
   const nodes = HP.path(closing.node).map((view) => view.node);
@@ -123,7 +149,7 @@ HP.playLoop = () => {
     if (index >= round.length) { index = 1; rounds += 1; }
     HP.current = round[index];
     HP.draw();
-    HP.$("where").textContent = "round " + rounds + " of the loop; any key stops";
+    HP.fill("where", "round " + rounds + " of the loop ", HP.el("button", { type: "button", id: "stop-loop", onclick: () => { HP.halt(); HP.draw(); } }, "Stop"));
   }, 500);
 };
 
@@ -223,13 +249,14 @@ HP.key = (event) => {
   } else if (key === "m" || key === "s") HP.prefix = key;
   else if (key === "u" || key === "ArrowLeft" || key === "Backspace") HP.undo();
   else if (key === "r" || key === "ArrowRight") HP.redo();
+  else if (/^Arrow(Up|Down)$/.test(key) && event.target.id === "lanes") HP.row(key === "ArrowUp" ? -1 : 1);
   else if (key === "Home") HP.toStart();
   else if (key === "w") press("#way");
   else if (key === "a") press("#adversary");
   else if (key === "l") HP.playLoop();
   else if (key === "p") HP.pin();
   else if (key === "?") HP.$("helper").showModal();
-  else { if (HP.timer && key.length === 1) HP.halt(); return; }
+  else { if (HP.timer && key.length === 1) { HP.halt(); HP.draw(); } return; }
   event.preventDefault();
 };
 

@@ -1,6 +1,16 @@
 "use strict";
 // The panels around the run: pseudocode, processes, memory, properties, questions, challenge.
 
+// A list of variables with their meanings.
+HP.meanings = (title, list) => !list.length ? null : [HP.el("h4", {}, title),
+  HP.el("dl", {}, list.flatMap(([name, says]) => [HP.el("dt", {}, name), HP.el("dd", {}, says)]))];
+
+// The meaning of a private variable.
+HP.meaning = (name) => {
+  const found = HP.model.figures.flatMap((figure) => figure.private).find(([names]) => names.split(", ").includes(name));
+  return found ? name + ": " + found[1] : null;
+};
+
 HP.drawPaper = () => {
   const view = HP.view();
   const lit = new Map();
@@ -21,7 +31,7 @@ HP.drawPaper = () => {
     const [code, ...note] = text.text.split(/\s{2,}(?=\()/);
     const classes = [here.length ? "lit" : "", text.change || ""].join(" ").trim();
     return HP.el("li", { class: classes, "data-at": text.at },
-      HP.el("span", { class: "at code" }, text.at.replace(/^\((.*)\)$/, "$1").replace(/^[-*]$/, "").replace(/@.*/, "")),
+      HP.el("span", { class: "at code" }, text.at.replace(/^\((.*)\)$/, "$1").replace(/^[-*]$/, "").replace(/@.*/, "").replace(/^.*\//, "")),
       HP.el("span", {}, HP.el("span", { class: "text code" }, code, note.length ? HP.el("span", { class: "note" }, "  " + note.join(" ")) : null),
         text.change ? HP.el("span", { class: "mark" }, " " + text.change + " in this variant") : null),
       HP.el("span", { class: "here" }, here.map((process) => {
@@ -32,7 +42,7 @@ HP.drawPaper = () => {
   };
   const figures = HP.model.figures.map((figure, f) => HP.el("div", { class: "figure" },
     HP.el("h3", {}, figure.title),
-    figure.variables.length ? HP.el("dl", {}, figure.variables.flatMap(([name, says]) => [HP.el("dt", {}, name), HP.el("dd", {}, says)])) : null,
+    HP.meanings("Shared variables", figure.variables), HP.meanings("Private variables of each process", figure.private),
     HP.el("ol", { class: "lines" }, figure.lines.map(line(f)))));
   const instances = view.processes.map((process) => process.label).filter((label) => label && label.instance);
   if (instances.length) {
@@ -73,21 +83,22 @@ HP.drawProcesses = () => {
           remote(choice) ? HP.el("span", { class: "remote" }, " \u25cf " + remote(choice)) : null));
     const more = [];
     if (other && !other.impossible) {
-      const text = other.kind === "flush" ? "Flush a store: " + other.does : ({ killed: "Kill it", "lease ends": "End its lease" }[other.mishap] || "Fault: " + other.mishap);
+      const text = other.kind === "flush" ? "Flush a store: " + other.does : ({ killed: "Kill it", "lease ends": "End its lease", "cut off": "Cut its connection" }[other.mishap] || "Fault: " + other.mishap);
       more.push(HP.el("button", { type: "button", "data-other": p, title: other.does, onclick: () => HP.step(n + p) }, text));
     }
     if (!process.stopped && process.section !== "remainder") {
       more.push(HP.el("button", { type: "button", "data-stop": p, title: "Process " + p + " makes no further step, as if it had crashed", onclick: () => HP.stop(p) }, "Stop forever"));
     }
     // The line is shown already.
-    const privates = process.private.filter(([key]) => key !== "line" && key !== "held").map(([key, value]) => key + " = " + value).join(", ");
+    const privates = process.private.filter(([key]) => key !== "line" && key !== "held").flatMap(([key, value], i) => [i ? ", " : "", HP.el("span", { class: "code", title: HP.meaning(key) }, key + " = " + value)]);
     const holds = process.name !== null && process.name !== undefined ? ", slot " + process.name : "";
     return HP.el("div", { class: "process" + (process.stopped ? " stoppedcard" : ""), "data-process": p },
       HP.el("div", { class: "top " + section }, HP.pid(p, process.stopped), HP.el("b", {}, process.label ? "at " + HP.label(process) : name + holds),
         process.label ? HP.el("span", {}, name) : null,
         process.stopped ? HP.el("span", { class: "enabled" }, "\u271d stopped forever") : enabled ? HP.el("span", { class: "enabled" }, enabled) : null),
       HP.el("div", { class: "body" }, go,
-        privates ? HP.el("div", { class: "private" }, "private: " + privates) : null,
+        process.waits ? HP.el("div", { class: "waits" }, process.waits.text) : null,
+        privates.length ? HP.el("div", { class: "private" }, "private: ", privates) : null,
         process.buffer.length ? HP.el("div", { class: "private" }, "store buffer: " + process.buffer.map(([name, value]) => name + " := " + value).join(", then ")) : null,
         process.section !== "remainder" ? HP.el("div", { class: "cost" }, "remote references in this passage: ", HP.el("b", {}, String(process.cc)), " CC, ", HP.el("b", {}, String(process.dsm)), " DSM") : null,
         HP.el("div", { class: "more" }, more)));
@@ -117,7 +128,14 @@ HP.drawMemory = () => {
     HP.el("div", { class: "scroll" }, HP.el("table", { class: "memory" },
       pinned ? HP.el("thead", {}, HP.el("tr", {}, HP.el("th", {}, ""), HP.el("th", {}, "here"), HP.el("th", {}, "pinned"), HP.el("th", {}, ""))) : null,
       HP.el("tbody", {}, rows))),
-    HP.el("p", { class: "quiet" }, "Numbers in circles: processes with a valid cached copy."));
+    HP.el("p", { class: "quiet" }, HP.ofLevel() + "Numbers in circles: processes with a valid cached copy."));
+};
+
+// Explains names such as Q.2, if the figure has a variable Q.
+HP.ofLevel = () => {
+  const plain = new Set(HP.model.figures.flatMap((figure) => figure.variables).flatMap(([names]) => names.split(", ")));
+  const name = HP.model.variables.map((variable) => variable.name).find((name) => /\.\d+$/.test(name) && plain.has(name.replace(/\.\d+$/, "")));
+  return name ? name + " is the " + name.replace(/\.\d+$/, "") + " of level or block " + name.replace(/^.*\./, "") + ". " : "";
 };
 
 // The values that the paper leaves open can be chosen at the start.
@@ -158,15 +176,20 @@ HP.drawJudgement = () => {
       HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads back to the same state, so it can repeat forever. In it, " : ": the last " + steps + " steps lead back to the same state, so they can repeat forever. In them, ") +
       (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " moving and never enter" + (victims.length === 1 ? "s" : "") + ". " +
       view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm may do that."), " ",
-      HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, "Play the loop")));
+      HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, HP.timer ? "Stop the loop" : "Play the loop")));
+    const waits = victims.map((p) => view.processes[p].waits).filter(Boolean).map((waits) => waits.text);
+    const reasons = [...view.loop.seen.map((text) => text + "."), ...waits];
+    if (reasons.length) notes.push(HP.el("div", { class: "loopnote", id: "reasons" }, HP.el("b", {}, "Why"), HP.el("ul", {}, reasons.map((text) => HP.el("li", {}, text)))));
   }
   HP.fill("judgement", notes);
 };
 
+// The number of steps to a violation. A loop counts with one round, as everywhere on the page.
 HP.distance = (goal) => {
   if (goal.steps === null) return goal.sure ? "impossible from here" : "not found";
+  const loop = /^(starve|deadlock)/.test(goal.goal);
   const stops = goal.stopped ? ", " + goal.stopped + " stopped" : "";
-  return (goal.steps === 0 && goal.stopped === 0 && !/^(starve|deadlock)/.test(goal.goal) ? "here" : HP.plural(goal.steps, "step")) + stops;
+  return (goal.steps === 0 && !loop ? "here" : HP.plural(goal.steps, "step") + (loop && goal.round === null ? " to a loop" : "")) + stops;
 };
 
 HP.drawAsk = () => {
@@ -184,10 +207,11 @@ HP.drawAsk = () => {
   if (HP.goal === null) HP.goal = first.goal;
   const costs = view.processes.flatMap((process) => ["cc", "dsm"].map((model) => ({ goal: "rmr-" + model + "-" + process.process, title: "most remote references of process " + process.process + " (" + model.toUpperCase() + ")" })));
   const choose = (goal) => { HP.goal = goal; HP.plan = []; HP.drawAsk(); };
-  const options = [...view.goals, { goal: "fife", title: "a later process overtakes (FIFE)" }, ...costs];
+  const overtaken = view.processes.map((process) => ({ goal: "bypass-" + process.process, title: "process " + process.process + " is overtaken most often" }));
+  const options = [...view.goals, { goal: "fife", title: "a later process overtakes (FIFE)" }, ...overtaken, ...costs];
   const shown = view.goals.filter((goal) => goal.steps !== null || ["exclusion", "deadlock"].includes(goal.goal) || goal.goal.startsWith("starve"));
   HP.fill("ask",
-    HP.el("p", { class: "quiet" }, "How far is each violation from here?"),
+    HP.el("p", { class: "quiet" }, "How many steps is each violation from here? A loop counts with one round."),
     HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
       HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
         HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title), HP.el("td", {}, HP.distance(goal)))))),
@@ -208,10 +232,9 @@ HP.drawChallenge = () => {
   if (!challenge) return;
   const { best, solved } = view.challenge || {};
   if (solved) HP.solved = Math.min(HP.solved || Infinity, view.steps);
-  const limit = best ? " in " + (best + 4) + " steps or fewer" : "";
   HP.fill("challenge", HP.el("h2", {}, "Challenge"),
-    HP.el("p", {}, challenge.task + limit + "."),
-    HP.el("p", { class: "quiet" }, best ? "Best known: " + HP.plural(best, "step") + "." : "The checker is looking for the best number of steps."),
-    solved ? HP.el("p", { class: "solved" }, "\u2713 Solved in " + HP.plural(view.steps, "step") + (best && view.steps <= best ? ": nobody knows a shorter run." : "."))
+    HP.el("p", {}, challenge.task + (best ? " in " + HP.plural(best, "step") : "") + "."),
+    HP.el("p", { class: "quiet" }, best ? "No shorter run is known." : "The checker is looking for the best number of steps."),
+    solved ? HP.el("p", { class: "solved" }, "\u2713 Solved in " + HP.plural(view.steps, "step") + (best && view.steps <= best ? ": no shorter run is known." : "."))
       : HP.el("p", { class: "quiet" }, "So far: " + HP.plural(view.steps, "step") + "." + (HP.solved ? " Your best: " + HP.solved + "." : "")));
 };

@@ -1,0 +1,79 @@
+//! One state of a run, with what the run before it decides.
+
+use std::{cell::OnceCell, hash::BuildHasher};
+
+use hallpass_algorithms::{Pid, Section};
+
+use super::{
+    loops::Loop,
+    session::{Action, NodeId},
+};
+use crate::trace::{RunState, Snapshot, Stand, Step};
+
+/// What changes along a run.
+#[derive(Clone)]
+pub(super) struct Moment {
+    pub snapshot: Snapshot,
+    /// The processes that have stopped forever.
+    pub stopped: u64,
+    /// The remote references of each process in its current passage: cache-coherent, distributed.
+    pub counts: Vec<[u32; 2]>,
+    /// For each process, the processes that entered their doorways after it left its own: it came before them.
+    pub ahead: Vec<u64>,
+    /// The position of each process.
+    pub stands: Vec<Stand>,
+    /// The state with the numbers that the checker has: each step is made from a normal form and leads to one. The
+    /// normal form of the state itself may differ, although it behaves the same.
+    pub normal: RunState,
+    /// The hash of that state, which makes loops quick to find.
+    pub hash: u64,
+}
+
+pub(super) struct Node {
+    pub parent: Option<NodeId>,
+    pub action: Option<Action>,
+    pub step: Option<Step>,
+    pub moment: Moment,
+    pub children: Vec<NodeId>,
+    /// The number of steps from the root.
+    pub steps: u32,
+    /// The loop that ends here, once somebody has asked for it.
+    pub repeats: OnceCell<Option<Box<Loop>>>,
+}
+
+impl Node {
+    pub fn new(
+        from: Option<(NodeId, Action)>,
+        step: Option<Step>,
+        moment: Moment,
+        steps: u32,
+    ) -> Self {
+        let (parent, action) = from.unzip();
+        let (children, repeats) = (Vec::new(), OnceCell::new());
+        Node { parent, action, step, moment, children, steps, repeats }
+    }
+}
+
+pub(super) fn hash(state: &RunState) -> u64 {
+    foldhash::fast::FixedState::default().hash_one(state)
+}
+
+/// Returns which processes came before which others after a step: `first` came before `second` from the moment
+/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back.
+pub(super) fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
+    let waits = |p: Pid| stands[p].section == Section::Waiting;
+    let outside = |stand: &Stand| stand.section != Section::Remainder;
+    (0..stands.len())
+        .map(|first| {
+            if !waits(first) {
+                return 0;
+            }
+            (0..stands.len())
+                .filter(|&second| second != first && outside(&stands[second]))
+                .filter(|&second| {
+                    !outside(&before.stands[second]) || before.ahead[first] >> second & 1 == 1
+                })
+                .fold(0, |set, second| set | 1 << second)
+        })
+        .collect()
+}

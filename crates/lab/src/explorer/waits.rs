@@ -1,0 +1,274 @@
+//! What a process waits for, and which processes can still end its wait.
+//!
+//! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
+//! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
+//! explored states, but starts no passage: a process in its remainder section need not start one, so nobody may rely
+//! on it.
+
+use std::collections::VecDeque;
+
+use hallpass_algorithms::{Decl, Kind, Pid, Section, Word};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value, json};
+
+use super::{
+    answers::Answers,
+    chart::Chart,
+    moment::Moment,
+    session::{NodeId, Session},
+};
+use crate::{
+    space::Agent,
+    standing::Standing as _,
+    store::Id,
+    tables::Access,
+    trace::{self, RunState, Snapshot, Step, Via, words},
+};
+
+/// A process that waits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Wait {
+    process: Pid,
+    /// Where the process is: `at line 5`.
+    place: String,
+    /// The variables that it reads over and over.
+    variables: Vec<usize>,
+    /// The values of its only variable with which it goes on, if they can be listed.
+    goes_on: Option<Vec<Word>>,
+    /// What must happen first: `Q.2 ≠ 2`.
+    until: String,
+}
+
+/// The most steps that a process makes alone before it has repeated itself.
+const MOST_STEPS: usize = 300;
+/// The most values that are tried, and the most variables that a sentence names.
+const MOST_VALUES: usize = 64;
+const MOST_NAMED: usize = 4;
+/// The most states in which a process is looked for that ends a wait.
+const MOST_STATES: usize = 3_000;
+
+impl Session {
+    /// Returns what `p` waits for at `node`; `None` if it does not wait.
+    pub(super) fn wait(&mut self, node: NodeId, p: Pid) -> Result<Option<Wait>, String> {
+        let moment = &self.node(node)?.moment;
+        let gone = moment.stopped >> p & 1 == 1 || moment.snapshot.out_of_range().is_some();
+        if gone || moment.stands[p].section != Section::Waiting {
+            return Ok(None);
+        }
+        let place = match &moment.stands[p].label {
+            Some(label) => format!("at line {}", super::view::short(label)),
+            None => String::new(),
+        };
+        let snapshot = moment.snapshot.clone();
+        let Some(round) = self.repeated_steps(p, &snapshot) else { return Ok(None) };
+        let changes =
+            |access: &trace::Access| access.changes_memory() || access.via == Via::IntoBuffer;
+        let accesses = || round.iter().filter_map(|step| step.access.as_ref());
+        let written: Vec<usize> = accesses().filter(|a| changes(a)).map(|a| a.var).collect();
+        let read = accesses().filter(|a| !changes(a) && a.via == Via::Memory).map(|a| a.var);
+        let variables: IndexSet<usize> = read.filter(|var| !written.contains(var)).collect();
+        let variables: Vec<usize> = variables.into_iter().collect();
+        if variables.is_empty() {
+            return Ok(None);
+        }
+        let goes_on = match (&variables[..], round.len()) {
+            (&[var], 1) => self.values_that_end(p, &snapshot, var),
+            _ => None,
+        };
+        let decls = self.subject().machine().layout().decls();
+        let until = until(decls, &variables, goes_on.as_deref());
+        Ok(Some(Wait { process: p, place, variables, goes_on, until }))
+    }
+
+    /// Returns the steps that `p`, alone, repeats forever; `None` if it enters, leaves or changes something first.
+    fn repeated_steps(&mut self, p: Pid, snapshot: &Snapshot) -> Option<Vec<Step>> {
+        let run = self.interpreter_mut();
+        run.restore(snapshot);
+        let mut states: IndexMap<RunState, Step> = IndexMap::new();
+        let first = loop {
+            let state = run.state().clone();
+            if let Some(first) = states.get_index_of(&state) {
+                break first;
+            }
+            if states.len() == MOST_STEPS {
+                return None;
+            }
+            let step = run.step(p).ok()?;
+            if !run.stand(p).section.is_entry() {
+                return None;
+            }
+            states.insert(state, step);
+        };
+        let steps: Vec<Step> = states.into_values().collect();
+        let harmless = |step: &Step| {
+            let access = step.access.as_ref();
+            access.is_none_or(|access| !access.changes_memory() && access.via != Via::IntoBuffer)
+        };
+        steps[..first].iter().all(harmless).then(|| steps[first..].to_vec())
+    }
+
+    /// Returns the values of `var` with which the next step of `p` leads somewhere else.
+    fn values_that_end(&mut self, p: Pid, snapshot: &Snapshot, var: usize) -> Option<Vec<Word>> {
+        let decl = &self.subject().machine().layout().decls()[var];
+        let values = decl.domain.listed().to_vec();
+        if decl.unbounded || values.is_empty() || values.len() > MOST_VALUES {
+            return None;
+        }
+        let at = snapshot.state().processes[p];
+        let run = self.interpreter_mut();
+        let mut goes_on = |value: Word| {
+            let mut state = snapshot.state().clone();
+            state.memory[var] = value;
+            run.restore(&snapshot.with_state(state));
+            run.step(p).is_ok() && run.state().processes[p] != at
+        };
+        Some(values.into_iter().filter(|&value| goes_on(value)).collect())
+    }
+}
+
+/// Says what must happen before the wait ends.
+fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>) -> String {
+    let (&[var], Some(goes_on)) = (variables, goes_on) else {
+        let mut names: Vec<&str> =
+            variables.iter().take(MOST_NAMED).map(|&var| decls[var].name.as_str()).collect();
+        let more = format!("{} more", variables.len().saturating_sub(MOST_NAMED));
+        if variables.len() > MOST_NAMED {
+            names.push(&more);
+        }
+        return match &names[..] {
+            [name] => format!("{name} changes"),
+            [first @ .., last] => format!("{} or {last} changes", first.join(", ")),
+            [] => String::new(),
+        };
+    };
+    let decl = &decls[var];
+    let stays: Vec<Word> =
+        decl.domain.listed().iter().copied().filter(|value| !goes_on.contains(value)).collect();
+    let is_pid = matches!(decl.kind, Kind::Pid);
+    match (goes_on, &stays[..]) {
+        (&[only], _) if !is_pid => format!("{} = {}", decl.name, decl.show(only)),
+        (_, &[only]) => format!("{} \u{2260} {}", decl.name, decl.show(only)),
+        _ => format!("{} changes", decl.name),
+    }
+}
+
+/// The processes that can still end a wait without a new passage, and whether all states were examined.
+struct Ends {
+    who: u64,
+    complete: bool,
+}
+
+impl Wait {
+    /// Returns whether the step of `agent` ends the wait.
+    fn is_ended_by(&self, chart: &Chart, from: Id, agent: Agent, to: Id) -> bool {
+        let written = if agent < chart.n {
+            // With store buffers, a write reaches memory by the step of the buffer.
+            let (access, var, failed) = chart.access(from, agent);
+            let direct = match access {
+                Access::None | Access::Read => false,
+                Access::Write => !chart.has_buffers(),
+                Access::ReadModifyWrite => true,
+            };
+            (direct && !failed && self.variables.contains(&var)).then_some(var)
+        } else {
+            let (before, after) = (chart.memory(from), chart.memory(to));
+            self.variables.iter().copied().find(|&var| before[var] != after[var])
+        };
+        written.is_some_and(|var| {
+            self.goes_on.as_ref().is_none_or(|values| values.contains(&chart.memory(to)[var]))
+        })
+    }
+
+    /// Looks for the processes that can end the wait in their current passages.
+    fn ends(&self, chart: &Chart, answers: &Answers, here: Id) -> Ends {
+        let n = chart.n;
+        let others = ((1u64 << n) - 1) & !(1 << self.process) & !answers.stopped;
+        let mut found: IndexSet<Id> = IndexSet::from([here]);
+        let mut queue = VecDeque::from([here]);
+        let mut who = 0;
+        while let Some(from) = queue.pop_front() {
+            for (agent, to) in answers.graph(chart).edges(from) {
+                let starts = agent < n && chart.sections.section(from, agent) == Section::Remainder;
+                if starts {
+                    continue;
+                }
+                if agent % n != self.process && self.is_ended_by(chart, from, agent, to) {
+                    who |= 1 << (agent % n);
+                    continue;
+                }
+                let waits = chart.sections.section(to, self.process).is_entry();
+                if waits && found.len() < MOST_STATES && found.insert(to) {
+                    queue.push_back(to);
+                }
+            }
+            if who & others == others {
+                break;
+            }
+        }
+        Ends { who: who & others, complete: found.len() < MOST_STATES }
+    }
+
+    /// Describes the wait, without what the checker knows.
+    pub(super) fn sentence(&self) -> String {
+        format!("Process {} waits {} until {}.", self.process, self.place, self.until)
+    }
+
+    /// Says who can still end the wait. `all` has the waits of all processes.
+    pub(super) fn who_ends(
+        &self,
+        chart: &Chart,
+        answers: &Answers,
+        here: Id,
+        moment: &Moment,
+        all: &[Option<Wait>],
+    ) -> Option<String> {
+        let Ends { who, complete } = self.ends(chart, answers, here);
+        let named = |set: u64| words::list((0..chart.n).filter(|p| set >> p & 1 == 1));
+        match who.count_ones() {
+            0 if !complete || !chart.covers_all_runs => None,
+            0 => {
+                let others = (0..chart.n).filter(|&p| p != self.process);
+                Some(format!(
+                    "No process ends this wait in its current passage: {}. So process {} can wait forever.",
+                    reasons(others, moment, all),
+                    self.process
+                ))
+            }
+            1 => Some(format!("Process {} can still do that in its current passage.", named(who))),
+            _ => Some(format!(
+                "Processes {} can still do that in their current passages.",
+                named(who)
+            )),
+        }
+    }
+
+    /// Returns the wait as JSON, with these sentences.
+    pub(super) fn to_json(&self, text: String) -> Value {
+        json!({ "until": self.until, "variables": self.variables, "text": text })
+    }
+}
+
+/// Says why these processes do not end a wait.
+fn reasons(others: impl Iterator<Item = Pid>, moment: &Moment, all: &[Option<Wait>]) -> String {
+    let mut groups: IndexMap<(&str, &str), Vec<Pid>> = IndexMap::new();
+    for p in others {
+        let reason = match moment.stands[p].section {
+            _ if moment.stopped >> p & 1 == 1 => ("has stopped forever", "have stopped forever"),
+            Section::Remainder => (
+                "is in its remainder section and need not start again",
+                "are in their remainder sections and need not start again",
+            ),
+            _ if all[p].is_some() => ("waits, too", "wait, too"),
+            _ => (
+                "does not do it in the rest of its passage",
+                "do not do it in the rest of their passages",
+            ),
+        };
+        groups.entry(reason).or_default().push(p);
+    }
+    let say = |((one, several), group): ((&str, &str), Vec<Pid>)| match &group[..] {
+        [p] => format!("process {p} {one}"),
+        group => format!("processes {} {several}", words::list(group.iter().copied())),
+    };
+    groups.into_iter().map(say).collect::<Vec<_>>().join("; ")
+}
