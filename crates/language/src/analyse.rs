@@ -85,6 +85,7 @@ impl Analysis<'_> {
             live: vec![],
             name_variable: None,
             invariants: vec![],
+            invariant_texts: vec![],
             promises: Promises::default(),
             normal_form_of: None,
         };
@@ -166,6 +167,16 @@ impl Analysis<'_> {
         }
     }
 
+    /// Returns a value of a type, for a hint.
+    fn example(&self, kind: &Type) -> String {
+        match kind {
+            Type::Bool => "false".into(),
+            Type::Set => "{}".into(),
+            Type::Between(lo, _) => self.printed(&lo.span),
+            Type::Process | Type::Counter(_) => "0".into(),
+        }
+    }
+
     fn shared(&mut self, decl: &Decl) {
         self.declare(&decl.name);
         let mut indices = Vec::new();
@@ -180,7 +191,7 @@ impl Analysis<'_> {
                     (Ex::Number(0), Ex::Binary(last, Box::new(Ex::N), Box::new(Ex::Number(1))))
                 }
                 Range::Set(set) | Range::Down(set, _) => {
-                    let message = "an index is `process`, or a range such as `0..n`";
+                    let message = "an index is `process`, or a range such as `0..n-1`";
                     self.names.error(Diagnostic::new(set.span.clone(), message));
                     (Ex::Number(0), Ex::Number(0))
                 }
@@ -197,9 +208,12 @@ impl Analysis<'_> {
                 Start::Open => None,
                 Start::Missing => {
                     let message = format!("`{}` has no initial value", decl.name.text);
-                    self.names.error(Diagnostic::new(decl.name.span.clone(), message).helping(
-                        "write `= 0`, or `open` if the algorithm must work from every value",
-                    ));
+                    let value = self.example(&decl.kind);
+                    let help = format!(
+                        "write `= {value}`, or `open` if the algorithm must work from every value"
+                    );
+                    self.names
+                        .error(Diagnostic::new(decl.name.span.clone(), message).helping(help));
                     None
                 }
             };
@@ -342,6 +356,7 @@ impl Analysis<'_> {
             }
             let ex = self.names.local(condition, Sort::Bool, Context::Invariant);
             code.invariants.push((intern(&name.text), ex));
+            code.invariant_texts.push(self.printed(&condition.span));
         }
         let watched = watch::watched(&code.instrs, &code.invariants);
         code.live = flow::live(&code.instrs, code.name_variable, &watched);

@@ -308,6 +308,8 @@ pub struct Code {
     pub name_variable: Option<usize>,
     /// The invariants by their names.
     pub invariants: Vec<(&'static str, Ex)>,
+    /// The invariants as the file prints them, with single spaces.
+    pub invariant_texts: Vec<String>,
     /// The promises.
     pub promises: Promises,
     /// The registered algorithm that is the same step machine and whose normal form is used.

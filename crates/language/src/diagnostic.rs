@@ -43,14 +43,9 @@ impl Diagnostic {
 
     /// Returns the line and the column at which the place begins, both counted from 1.
     pub fn position(&self, source: &str) -> (usize, usize) {
-        let mut start = self.span.start.min(source.len());
-        while !source.is_char_boundary(start) {
-            start -= 1;
-        }
-        let before = &source[..start];
-        let line = before.matches('\n').count() + 1;
+        let before = before(source, self.span.start);
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        (line, column)
+        (line_of(source, self.span.start), column)
     }
 
     /// Formats the diagnostic with the lines of the file that it is about.
@@ -84,17 +79,42 @@ impl Diagnostic {
     }
 }
 
-/// Returns the known name that `wrong` most resembles, if one is so close that `wrong` is probably a typo of it.
+/// Returns the text before a place.
+fn before(source: &str, place: usize) -> &str {
+    let mut start = place.min(source.len());
+    while !source.is_char_boundary(start) {
+        start -= 1;
+    }
+    &source[..start]
+}
+
+/// Returns the number of the line at a place, counted from 1.
+pub(crate) fn line_of(source: &str, place: usize) -> usize {
+    before(source, place).matches('\n').count() + 1
+}
+
+/// Returns the known name that `wrong` most resembles, if one is so close that `wrong` is probably a typo of it, or the
+/// beginning of it.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
+    let letters = |name: &str| {
+        let mut letters: Vec<char> = name.to_lowercase().chars().collect();
+        letters.sort_unstable();
+        letters
+    };
     let most = wrong.chars().count().div_ceil(3).min(3);
+    let known: Vec<&str> = known.into_iter().collect();
+    let is_begun = |name: &&&str| wrong.len() >= 6 && name.starts_with(wrong) && **name != wrong;
+    if let Some(name) = known.iter().find(is_begun) {
+        return Some(name);
+    }
     known
         .into_iter()
-        .map(|name| (distance(name), name))
-        .filter(|&(distance, name)| {
+        .map(|name| (distance(name), letters(name) != letters(wrong), name))
+        .filter(|&(distance, _, name)| {
             distance <= most && name != wrong && distance < name.chars().count()
         })
         .min()
-        .map(|(_, name)| name)
+        .map(|(.., name)| name)
 }

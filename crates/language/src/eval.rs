@@ -22,34 +22,67 @@ pub enum Fault {
     /// A set would have an element below 0 or above 61.
     Element,
     /// An array has no element with this index.
-    Index,
+    Index {
+        /// Which index of the element it is, counted from 0.
+        place: u8,
+        /// The index.
+        value: i32,
+    },
     /// The expression takes too many operations.
     Values,
-    /// A private variable leaves its range.
-    Range,
+    /// A private variable leaves its range: it is assigned this value.
+    Range(i32),
     /// Local lines are repeated without end.
     Endless,
 }
 
+/// The number of kinds of faults.
+const KINDS: i64 = 6;
+
 impl Fault {
-    /// All faults.
-    pub const ALL: [Fault; 6] = [
-        Fault::Arithmetic,
-        Fault::Element,
-        Fault::Index,
-        Fault::Values,
-        Fault::Range,
-        Fault::Endless,
-    ];
+    /// Returns the fault of an instruction as two numbers. The first is above 0.
+    pub fn numbers(self, line: usize) -> [i32; 2] {
+        let (kind, place, value) = match self {
+            Fault::Arithmetic => (0, 0, 0),
+            Fault::Element => (1, 0, 0),
+            Fault::Index { place, value } => (2, place, value),
+            Fault::Values => (3, 0, 0),
+            Fault::Range(value) => (4, 0, value),
+            Fault::Endless => (5, 0, 0),
+        };
+        let first = 1 + line as i64 * KINDS + kind;
+        [(i64::from(place.min(127)) << 24 | first) as i32, value]
+    }
+
+    /// Returns the word that the lab records for two [`numbers`](Self::numbers).
+    pub fn word([first, value]: [i32; 2]) -> Word {
+        Word::from(value) << 32 | Word::from(first)
+    }
+
+    /// Returns the instruction and the fault that a [`word`](Self::word) stands for.
+    pub fn of_word(word: Word) -> Option<(usize, Fault)> {
+        let (value, place) = ((word >> 32) as i32, (word >> 24 & 127) as u8);
+        let code = (word & 0xff_ffff) - 1;
+        let fault = match code % KINDS {
+            0 => Fault::Arithmetic,
+            1 => Fault::Element,
+            2 => Fault::Index { place, value },
+            3 => Fault::Values,
+            4 => Fault::Range(value),
+            5 => Fault::Endless,
+            _ => return None,
+        };
+        Some((usize::try_from(code / KINDS).ok()?, fault))
+    }
 
     /// Returns a description that continues "line 3 ...".
     pub fn says(self) -> &'static str {
         match self {
             Fault::Arithmetic => "computes a number that is too large, or divides by 0",
             Fault::Element => "puts a number into a set that is not from 0 to 61",
-            Fault::Index => "uses an index that the array does not have",
+            Fault::Index { .. } => "uses an index that the array does not have",
             Fault::Values => "has an expression that takes more than 50000 operations",
-            Fault::Range => "assigns a private variable a value outside its range",
+            Fault::Range(_) => "assigns a private variable a value outside its range",
             Fault::Endless => "is followed by local lines that repeat without end",
         }
     }
@@ -112,7 +145,7 @@ impl<'a> Scope<'a> {
             }
             Ex::Shared(variable, indices) => {
                 let index = self.element(*variable, indices)?;
-                let state = self.state.ok_or(Fault::Index)?;
+                let state = self.state.ok_or(Fault::Values)?;
                 state.value(self.program.arrays[*variable].vars[index])
             }
             Ex::Of(process, index) => match self.process(process)? {
@@ -237,10 +270,11 @@ impl<'a> Scope<'a> {
     pub fn element(&mut self, variable: usize, indices: &[Ex]) -> Result<usize, Fault> {
         let program = self.program;
         let mut position = 0;
-        for (ex, &(lo, len)) in indices.iter().zip(&program.arrays[variable].dimensions) {
+        let dimensions = program.arrays[variable].dimensions.iter();
+        for (place, (ex, &(lo, len))) in indices.iter().zip(dimensions).enumerate() {
             let index = self.value(ex)?;
             if index < lo || index - lo >= len as Value {
-                return Err(Fault::Index);
+                return Err(no_element(place, index));
             }
             position = position * len + (index - lo) as usize;
         }
@@ -249,8 +283,9 @@ impl<'a> Scope<'a> {
 
     fn process(&mut self, ex: &Ex) -> Result<Loc<At>, Fault> {
         let p = self.value(ex)?;
-        let state = self.state.ok_or(Fault::Index)?;
-        usize::try_from(p).ok().and_then(|p| state.processes.get(p)).copied().ok_or(Fault::Index)
+        let state = self.state.ok_or(Fault::Values)?;
+        let found = usize::try_from(p).ok().and_then(|p| state.processes.get(p)).copied();
+        found.ok_or(no_element(0, p))
     }
 
     fn is_at(&self, loc: &Loc<At>, place: &Place) -> bool {
@@ -274,6 +309,11 @@ impl<'a> Scope<'a> {
             }
         }
     }
+}
+
+fn no_element(place: usize, index: Value) -> Fault {
+    // Numbers beyond i32 are faults of their own.
+    Fault::Index { place: place.min(127) as u8, value: index as i32 }
 }
 
 fn bit(element: Value) -> Result<Value, Fault> {

@@ -54,6 +54,7 @@ pub use code::Code;
 pub use diagnostic::Diagnostic;
 pub use intern::{intern, intern_all};
 pub use program::Program;
+pub use token::is_keyword;
 
 /// The ending of the names of files in this language.
 pub const EXTENSION: &str = ".kx";
@@ -82,11 +83,19 @@ pub struct Errors {
     pub path: String,
     /// The text.
     pub source: String,
-    /// The errors and warnings, in the order of the file.
+    /// The errors and warnings: first the symbols of other languages, then the others in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// The message on a panic of the compiler.
+const FAILURE: &str = "the compiler failed on this file; please report it";
+
 impl Errors {
+    /// Returns whether the compiler failed. This is a fault in hallpass, and not in the file.
+    pub fn is_failure_of_compiler(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.message == FAILURE)
+    }
+
     /// Formats the errors with the lines they are about.
     pub fn render(&self, color: bool) -> String {
         render(&self.diagnostics, &self.path, &self.source, color)
@@ -126,8 +135,7 @@ impl File {
             thread.ok().and_then(|thread| thread.join().ok())
         });
         compiled.unwrap_or_else(|| {
-            let diagnostic =
-                Diagnostic::new(0..0, "the compiler failed on this file; please report it");
+            let diagnostic = Diagnostic::new(0..0, FAILURE);
             Err(Errors { path: path.into(), source: source.into(), diagnostics: vec![diagnostic] })
         })
     }
@@ -157,9 +165,18 @@ fn compile(path: &str, source: &str) -> Result<File, Errors> {
         diagnostics.dedup();
         Errors { path: path.into(), source: source.into(), diagnostics }
     };
-    let tokens = token::tokens(source).map_err(|diagnostic| errors(vec![diagnostic]))?;
-    let tree = grammar::parse(&tokens, source.len()).map_err(&errors)?;
-    let (code, warnings) = analyse::analyse(&tree, source).map_err(&errors)?;
+    let token::Tokens { list: tokens, errors: foreign } = token::tokens(source).map_err(&errors)?;
+    // Symbols of other languages come first: they may be the cause of the other errors.
+    let with_foreign = |found: Vec<Diagnostic>| {
+        let mut errors = errors(found);
+        errors.diagnostics.splice(0..0, foreign.iter().cloned());
+        errors
+    };
+    let tree = grammar::parse(&tokens, source).map_err(with_foreign)?;
+    let (code, warnings) = analyse::analyse(&tree, source).map_err(with_foreign)?;
+    if !foreign.is_empty() {
+        return Err(with_foreign(warnings));
+    }
     Ok(File {
         path: path.into(),
         source: source.into(),

@@ -74,6 +74,16 @@ const SYMBOLS: &[&str] = &[
     ",", ".",
 ];
 
+/// Returns whether a word has a meaning of its own, so that nothing else can have this name.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+/// Returns the words that have a meaning of their own.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().copied()
+}
+
 /// A token.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Token {
@@ -113,6 +123,59 @@ enum Raw {
     Text,
     #[regex(r":=|<=|>=|<>|\.\.|[:=<>+\-*()\[\]{},.]")]
     Symbol,
+    /// A symbol of other languages, listed in [`FOREIGN`].
+    #[regex(r"==|!=|&&|\|\||\+\+|\+=|-=|=>|->|/\*|\(\*|[!;%/&|≠≤≥∧∨¬∈←]")]
+    Foreign,
+}
+
+/// Symbols of other languages: the token that each probably means, and what to write instead.
+const FOREIGN: &[(&str, Meaning, &str)] = &[
+    ("==", Meaning::Symbol("="), "write `=` for equal"),
+    ("!=", Meaning::Symbol("<>"), "write `<>` for unequal"),
+    ("≠", Meaning::Symbol("<>"), "write `<>` for unequal"),
+    ("≤", Meaning::Symbol("<="), "write `<=`"),
+    ("≥", Meaning::Symbol(">="), "write `>=`"),
+    ("&&", Meaning::Keyword("and"), "write `and`"),
+    ("&", Meaning::Keyword("and"), "write `and`"),
+    ("∧", Meaning::Keyword("and"), "write `and`"),
+    ("||", Meaning::Keyword("or"), "write `or`"),
+    ("|", Meaning::Keyword("or"), "write `or`, and `size(s)` for a set s"),
+    ("∨", Meaning::Keyword("or"), "write `or`"),
+    ("!", Meaning::Keyword("not"), "write `not`"),
+    ("¬", Meaning::Keyword("not"), "write `not`"),
+    ("∈", Meaning::Keyword("in"), "write `in`"),
+    ("%", Meaning::Keyword("mod"), "write `mod`"),
+    ("/", Meaning::Keyword("div"), "write `div`"),
+    ("←", Meaning::Symbol(":="), "write `:=` to assign"),
+    (";", Meaning::Nothing, "statements need no separator: remove the `;`"),
+    ("++", Meaning::Unclear, "write `x := x + 1`, or `fetch_and_add(x, 1)` if x is shared"),
+    ("+=", Meaning::Unclear, "write `x := x + 1`, or `fetch_and_add(x, 1)` if x is shared"),
+    ("-=", Meaning::Unclear, "write `x := x - 1`, or `fetch_and_add(x, -1)` if x is shared"),
+    ("=>", Meaning::Unclear, "write `>=` to compare, and `not a or b` for: a implies b"),
+    ("->", Meaning::Unclear, "write `not a or b` for: a implies b"),
+    ("/*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
+    ("(*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
+];
+
+/// What a symbol of another language stands for.
+#[derive(Clone, Copy)]
+enum Meaning {
+    /// This symbol.
+    Symbol(&'static str),
+    /// This word.
+    Keyword(&'static str),
+    /// Nothing: the file means the same without it.
+    Nothing,
+    /// No single token.
+    Unclear,
+}
+
+/// The tokens of a file.
+pub struct Tokens {
+    /// The tokens with their places. Symbols of other languages are replaced by what they mean.
+    pub list: Vec<(Token, Span)>,
+    /// The symbols of other languages.
+    pub errors: Vec<Diagnostic>,
 }
 
 fn token(raw: Raw, text: &str) -> Result<Token, String> {
@@ -128,57 +191,95 @@ fn token(raw: Raw, text: &str) -> Result<Token, String> {
             None => Token::Word(text.to_string()),
         },
         Raw::Text => Token::Text(text.trim_matches('"').to_string()),
-        Raw::Symbol => Token::Symbol(known(SYMBOLS).unwrap_or("?")),
+        Raw::Symbol | Raw::Foreign => Token::Symbol(known(SYMBOLS).unwrap_or("?")),
     })
 }
 
 /// Splits `source` into tokens.
 ///
 /// # Errors
-/// Fails on characters that begin no token, and on a file that is too long or too deeply nested.
-pub fn tokens(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
+/// Fails on a file that is too long, and on characters that have no meaning.
+pub fn tokens(source: &str) -> Result<Tokens, Vec<Diagnostic>> {
     if source.len() > MOST_BYTES {
-        return Err(Diagnostic::new(
+        return Err(vec![Diagnostic::new(
             0..0,
             format!("the file has {} bytes, and at most {MOST_BYTES} are allowed", source.len()),
-        ));
+        )]);
     }
-    let mut tokens = Vec::new();
+    let (mut list, mut foreign) = (Vec::new(), Foreign::default());
     let mut lexer = Raw::lexer(source);
     while let Some(raw) = lexer.next() {
         let (span, text) = (lexer.span(), lexer.slice());
-        let Ok(raw) = raw else {
-            return Err(unknown(span, text));
+        let found = match raw {
+            Ok(Raw::Foreign) => match foreign.meaning(text, &span) {
+                Meaning::Symbol(symbol) => Ok(Token::Symbol(symbol)),
+                Meaning::Keyword(word) => Ok(Token::Keyword(word)),
+                Meaning::Nothing => continue,
+                Meaning::Unclear => return Err(foreign.diagnostics()),
+            },
+            Ok(raw) => token(raw, text).map_err(|message| Diagnostic::new(span.clone(), message)),
+            Err(()) => Err(unknown(span.clone(), text)),
         };
-        let token = token(raw, text).map_err(|message| Diagnostic::new(span.clone(), message))?;
-        tokens.push((token, span));
+        match found {
+            Ok(token) => list.push((token, span)),
+            Err(diagnostic) => {
+                let mut errors = foreign.diagnostics();
+                errors.push(diagnostic);
+                return Err(errors);
+            }
+        }
+        if list.len() > MOST_TOKENS {
+            return Err(vec![too_many(list.last())]);
+        }
     }
-    check_size(&tokens)?;
-    Ok(tokens)
+    Ok(Tokens { list, errors: foreign.diagnostics() })
+}
+
+/// The symbols of other languages in a file: each with its first place, and how often it occurs.
+#[derive(Default)]
+struct Foreign(Vec<(usize, Span, usize)>);
+
+impl Foreign {
+    /// Records a symbol and returns what it means.
+    fn meaning(&mut self, text: &str, span: &Span) -> Meaning {
+        let Some(index) = FOREIGN.iter().position(|(symbol, ..)| *symbol == text) else {
+            return Meaning::Nothing;
+        };
+        match self.0.iter_mut().find(|(known, ..)| *known == index) {
+            Some((.., times)) => *times += 1,
+            None => self.0.push((index, span.clone(), 1)),
+        }
+        FOREIGN[index].1
+    }
+
+    /// Returns one error for each symbol, at its first place.
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        let error = |(index, span, times): &(usize, Span, usize)| {
+            let (symbol, _, help) = &FOREIGN[*index];
+            let message = match times {
+                1 => format!("the language has no `{symbol}`"),
+                _ => format!("the language has no `{symbol}`, and it occurs {times} times"),
+            };
+            Diagnostic::new(span.clone(), message).helping(*help)
+        };
+        self.0.iter().map(error).collect()
+    }
 }
 
 fn unknown(span: Span, text: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("no word or operator begins with `{text}`"));
     match text.chars().next() {
-        Some('!') => diagnostic.helping("unequal is `<>`, and negation is `not`"),
         Some('#') => diagnostic.helping("a comment begins with `//`"),
         Some('"') => diagnostic.helping("a text ends with a second `\"` on the same line"),
-        Some('&' | '|') => diagnostic.helping("write `and`, `or`, and `size(s)` for a set s"),
-        Some('%' | '/') => diagnostic.helping("write `mod` and `div`"),
-        Some(';') => diagnostic.helping("statements need no separator: remove the `;`"),
+        Some('^') => diagnostic.helping("write `power2(x)` for 2 to the power of x"),
         _ => diagnostic,
     }
 }
 
 /// Refuses a file that would take the compiler too long.
-fn check_size(tokens: &[(Token, Span)]) -> Result<(), Diagnostic> {
-    match tokens.get(MOST_TOKENS) {
-        None => Ok(()),
-        Some((_, span)) => Err(Diagnostic::new(
-            span.clone(),
-            format!(
-                "the file has more than {MOST_TOKENS} words and operators: split the algorithm"
-            ),
-        )),
-    }
+fn too_many(last: Option<&(Token, Span)>) -> Diagnostic {
+    Diagnostic::new(
+        last.map_or(0..0, |(_, span)| span.clone()),
+        format!("the file has more than {MOST_TOKENS} words and operators: split the algorithm"),
+    )
 }

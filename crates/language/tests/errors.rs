@@ -96,7 +96,11 @@ fn errors_of_the_grammar_say_what_was_expected_and_where() {
 fn a_missing_end_is_explained() {
     let error =
         File::parse("test.kx", "algorithm test\npassage\n  critical\n").expect_err("it has no end");
-    says(&error.diagnostics[0], "found the end of the file", "end with `end`");
+    says(
+        &error.diagnostics[0],
+        "the `passage` in line 2 has no `end`",
+        "write `end` after the last line of the `passage`",
+    );
 }
 
 #[test]
@@ -122,7 +126,7 @@ fn types_are_checked() {
     says(&error(SHARED, "1: test_and_set(x)\ncritical"), "`test_and_set` needs a condition", "");
     says(
         &error(SHARED, "1: v := flag[0, 1]\ncritical"),
-        "`flag` has 1 indices, and 2 are given",
+        "`flag` has one index, and the line gives 2",
         "",
     );
 }

@@ -4,6 +4,7 @@ use hallpass_algorithms::registry;
 
 use super::{compare::Remark, expected::Resilience, manifest::Listed, run::Entry};
 use crate::{
+    catalogue::author,
     check::Verdict,
     graph::Bound,
     rmr::{Comparison, Figure},
@@ -123,7 +124,8 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
             Cell::new(mark("✗"), CellKind::Violated, format!("violated {note}"))
         }
         Verdict::Violated => {
-            let hint = "violated; the paper does not promise it";
+            let author = author(&entry.model.algorithm);
+            let hint = format!("violated; {author} does not promise it");
             Cell::new(mark("✗"), CellKind::Unpromised, hint)
         }
         Verdict::Partial => Cell::new("…", CellKind::Partial, "the exploration was incomplete"),
@@ -164,17 +166,17 @@ pub(super) fn figure(entry: &Entry, model: registry::CostModel) -> Cell {
     if listed.is_none() {
         return unlisted;
     }
-    judged(entry, name, counted(figure))
+    judged(entry, name, counted(figure, author(&entry.model.algorithm)))
 }
 
-fn counted(figure: &Figure) -> Cell {
+fn counted(figure: &Figure, author: &str) -> Cell {
     let least = if figure.exact { "" } else { "≥ " };
     let worst = match figure.worst {
         Bound::Most(count) => format!("{least}{count}"),
         Bound::Unbounded => "∞".into(),
     };
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
-        let hint = format!("worst passage: {}; the paper states no bound", figure.worst);
+        let hint = format!("worst passage: {}; {author} states no bound", figure.worst);
         return Cell::new(worst, CellKind::Plain, hint);
     };
     let (word, kind) = match comparison {

@@ -39,7 +39,7 @@ use crate::{
     rmr::Promise,
 };
 
-pub use file::{LoadError, load, load_as};
+pub use file::{LoadError, add_file, load, load_as};
 pub use same::{Difference, same_machine};
 
 /// The properties that an algorithm must have.
@@ -92,6 +92,11 @@ pub trait Subject: Send + Sync {
         String::new()
     }
 
+    /// Returns who makes the promises of the algorithm, for sentences such as "the file does not promise it".
+    fn author(&self) -> &'static str {
+        "the author"
+    }
+
     /// Returns the text of the algorithm as its author wrote it. The explorer shows it beside the run.
     fn source(&self) -> Option<String> {
         None
@@ -121,6 +126,11 @@ pub fn add_algorithm<A: Algorithm + Send + Sync + 'static>(id: &str, make: fn(us
 /// Returns the algorithm that was added with this identifier.
 pub fn find(id: &str) -> Option<Arc<dyn Subject>> {
     SUBJECTS.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(id).cloned()
+}
+
+/// Returns who makes the promises of an algorithm, for sentences: "the paper", or "the file" for a file.
+pub fn author(id: &str) -> &'static str {
+    find(id).map_or("the paper", |subject| subject.author())
 }
 
 /// A step machine of another crate.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{counted::counted, explore::Ended, graph::Bound, schedule::Schedule};
+use crate::{catalogue::author, counted::counted, explore::Ended, graph::Bound, schedule::Schedule};
 
 use super::{Property, Question};
 
@@ -157,8 +157,10 @@ impl Report {
             ));
         }
         if question.initial == Initial::Smallest {
-            limits
-                .push("variables the paper leaves open start at their smallest value only".into());
+            limits.push(format!(
+                "variables that {} leaves open start at their smallest value only",
+                author(&question.algorithm)
+            ));
         }
         if question.symmetry {
             limits.push("states that differ only in the names of processes count as one".into());

@@ -155,7 +155,7 @@ pub(crate) fn check_initial(
     let most = u128::from(bytes) / (8 * tables.words as u128 + 14);
     if count > most {
         return Err(Error::Question(format!(
-            "the values that the paper leaves open give {count} initial states and at most {most} \
+            "the variables with an open initial value give {count} initial states and at most {most} \
              fit in memory: try a smaller n, a larger --memory, or --initial smallest"
         )));
     }
@@ -228,8 +228,8 @@ fn check_there_is_something(
         return Ok(());
     }
     Err(Error::Question(format!(
-        "{} has none of the requested properties: names need +names, and only figures whose paper \
-         states invariants have some",
+        "{} has none of the requested properties: names need +names, and only an algorithm whose \
+         paper or file states invariants has some",
         question.algorithm
     )))
 }

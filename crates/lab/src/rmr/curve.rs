@@ -11,6 +11,7 @@ use super::{
     search::search_one,
 };
 use crate::{
+    catalogue::author,
     check::{Error, Resources},
     graph::Bound,
     schedule::{CacheAtStart, Conventions, FailedRmw, WriterCopy},
@@ -238,8 +239,8 @@ fn machine(model: CostModel) -> &'static str {
 fn caption(range: &Range) -> String {
     let Conventions { writer_copy, failed_rmw, cache } = range.conventions;
     let initial = match range.initial {
-        Initial::All => "Every initial state the paper allows.",
-        Initial::Smallest => "Open variables start at their smallest value.",
+        Initial::All => format!("Every initial state {} allows.", author(&range.algorithm)),
+        Initial::Smallest => "Open variables start at their smallest value.".into(),
     };
     if range.model == CostModel::Dsm {
         return format!(

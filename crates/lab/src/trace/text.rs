@@ -8,7 +8,10 @@ use super::{
     step::{Step, Trace},
     words,
 };
-use crate::schedule::{Finding, MemoryModel};
+use crate::{
+    catalogue::author,
+    schedule::{Finding, MemoryModel},
+};
 
 const BOLD: &str = "1";
 const DIM: &str = "2";
@@ -84,7 +87,8 @@ impl Printer<'_> {
         let open = words::open_values(self.trace);
         if !open.is_empty() {
             let values: Vec<String> = open.iter().map(|(n, v)| format!("{n} = {v}")).collect();
-            let _ = writeln!(out, "Initially: {} (left open by the paper).", values.join(", "));
+            let author = author(&schedule.algorithm);
+            let _ = writeln!(out, "Initially: {} (left open by {author}).", values.join(", "));
         }
         if let Ok((entry, _)) = registry::entry(&schedule.algorithm) {
             let _ = writeln!(

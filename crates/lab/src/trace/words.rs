@@ -4,6 +4,7 @@ use hallpass_algorithms::{Init, Label, Pid, Section};
 
 use super::step::{Access, Event, Operation, Trace, Via};
 use crate::{
+    catalogue::author,
     check::Question,
     counted::counted,
     schedule::{
@@ -44,7 +45,9 @@ pub(crate) fn section(section: Section) -> &'static str {
 fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> String {
     let k = schedule.k;
     let promise = match Question::everything(&schedule.algorithm, schedule.n, k).crashes {
-        0 if k > 1 => "the paper does not promise to tolerate crashes".to_string(),
+        0 if k > 1 => {
+            format!("{} does not promise to tolerate crashes", author(&schedule.algorithm))
+        }
         0 => "with k = 1 the algorithm need not tolerate crashes".to_string(),
         1 => "with k = 2 the algorithm must tolerate one crash".to_string(),
         crashes => format!("with k = {k} the algorithm must tolerate {crashes} crashes"),
@@ -71,7 +74,7 @@ pub fn describe(schedule: &Schedule) -> String {
         }
         Finding::Range => "the last step takes a variable out of its declared range".into(),
         Finding::Invariant(name) => {
-            format!("the paper's invariant {name} does not hold at the end")
+            format!("{}'s invariant {name} does not hold at the end", author(&schedule.algorithm))
         }
         Finding::Deadlock { stopped } => with_stopped(
             "no process ever enters, although at least one tries forever".into(),
@@ -205,7 +208,7 @@ pub(crate) fn rules(rules: &Conventions) -> [&'static str; 3] {
     [writer, failed, cache]
 }
 
-/// Returns the initial values of the variables that the paper leaves open.
+/// Returns the initial values of the variables that the algorithm leaves open.
 pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
     let values = trace.vars.iter().zip(&trace.schedule.initial);
     values

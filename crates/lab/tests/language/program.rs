@@ -37,13 +37,47 @@ fn a_new_file_checks_at_once_and_is_not_overwritten() {
 #[test]
 fn the_example_crate_is_what_new_writes() {
     let folder = tempfile::tempdir().unwrap();
-    let output = lab(folder.path(), &["new", "own-algorithm", "--rust", "--hallpass", "../.."]);
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let shown = checkout.to_str().unwrap();
+    let output = lab(folder.path(), &["new", "own-algorithm", "--rust", "--hallpass", shown]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-algorithm");
+    let example = checkout.join("examples/own-algorithm");
     for file in ["Cargo.toml", "src/main.rs"] {
         let written = fs::read_to_string(folder.path().join("own-algorithm").join(file)).unwrap();
+        // The example lies in the checkout, so its path is relative.
+        let written = written.replace(shown, "../..");
         assert_eq!(written, fs::read_to_string(example.join(file)).unwrap(), "{file}");
     }
+}
+
+#[test]
+fn a_new_crate_outside_the_checkout_finds_the_checkout() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let lab_crate = checkout.join("crates").join("lab");
+
+    // The path is relative to the current folder, and the manifest lies one folder below.
+    std::os::unix::fs::symlink(&checkout, folder.path().join("hallpass")).unwrap();
+    let output = lab(folder.path(), &["new", "own", "--rust", "--hallpass", "hallpass"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let manifest = fs::read_to_string(folder.path().join("own/Cargo.toml")).unwrap();
+    assert!(manifest.contains(lab_crate.to_str().unwrap()), "{manifest}");
+
+    let output = lab(folder.path(), &["new", "lost", "--rust", "--hallpass", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("nowhere is not a checkout of hallpass"));
+    assert!(!folder.path().join("lost").exists());
+}
+
+#[test]
+fn a_word_of_the_language_is_not_the_name_of_a_new_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["end", "loop", "critical"] {
+        let output = lab(folder.path(), &["new", name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(text(&output.stderr).contains("it is a word of the language"), "{name}");
+    }
+    assert_eq!(lab(folder.path(), &["new", "hallpass-lab", "--rust"]).status.code(), Some(2));
 }
 
 #[test]
@@ -107,4 +141,35 @@ fn the_explorer_opens_files_and_replay_strings_of_files() {
     let string = shown.split_whitespace().find(|word| word.starts_with("hp1.")).unwrap();
     let output = lab(folder.path(), &["explore", string, "--export", "run.html"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn reports_on_a_file_speak_of_the_file_and_not_of_a_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "algorithm pair shared x : bool open y : 0..1 = 0 \
+                  passage waiting 1: await not test_and_set(x) critical 2: x := false end \
+                  invariant Zero: y = 0 invariant Free: not x promises deadlock freedom";
+    fs::write(folder.path().join("pair.kx"), source).unwrap();
+    let mut shown = String::new();
+    for words in [
+        &["check", "pair.kx", "-n", "3", "-k", "2"][..],
+        &["check", "pair.kx", "-n", "3", "-k", "2", "--initial", "smallest", "--show", "starvation"],
+        &["check", "pair.kx", "-n", "3", "-k", "2", "--show", "invariants"],
+        &["rmr", "pair.kx", "-n", "2", "-k", "1"],
+    ] {
+        let output = lab(folder.path(), words);
+        shown += &text(&output.stdout);
+        shown += &text(&output.stderr);
+    }
+    for sentence in [
+        "the file does not promise it",
+        "the file does not promise to tolerate crashes",
+        "the file's invariant Free does not hold",
+        "(the file states no bound)",
+        "variables that the file leaves open",
+        "left open by the file",
+    ] {
+        assert!(shown.contains(sentence), "{sentence:?} is missing in\n{shown}");
+    }
+    assert!(!shown.contains("paper"), "{shown}");
 }

@@ -86,7 +86,7 @@ fn a_private_variable_that_leaves_its_range_is_shown_with_a_run() {
     let text = range_run(
         "algorithm a shared x : 0..2 = 0 private v : 0..1 passage 1: v := fetch_and_add(x, 1, 3) + v critical end",
     );
-    assert!(text.contains("line 1 assigns a private variable a value outside its range"), "{text}");
+    assert!(text.contains("line 1 assigns 2 to v, which ranges from 0 to 1"), "{text}");
 }
 
 #[test]
@@ -95,7 +95,14 @@ fn an_index_that_does_not_exist_is_shown_with_a_run() {
         "algorithm a shared x[process] : 0..1 = 0 y : 0..3 = 3 private v : 0..3
          passage 1: v := y 2: x[v] := 1 critical end",
     );
-    assert!(text.contains("line 2 uses an index that the array does not have"), "{text}");
+    assert!(text.contains("line 2 uses the index 3 of x, whose indices go from 0 to 1"), "{text}");
+
+    let text = range_run(
+        "algorithm a shared x[0..1, -1..n-1] : 0..1 = 0 y : -2..0 = -2 private v : -2..0
+         passage 1: v := y 2: x[0, v] := 1 critical end",
+    );
+    let place = "line 2 uses the index -2 of x in place 2, where the indices go from -1 to 1";
+    assert!(text.contains(place), "{text}");
 }
 
 #[test]
@@ -190,6 +197,13 @@ fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
             "{error}"
         );
     }
+    // The step machine has an invariant I1 as well, which is another one.
+    let own = source.replace("invariant I1: Entry = Exit", "invariant I1: Entry < 60 or Entry = Exit");
+    assert_ne!(own, source);
+    let id = load(&folder, "named.kx", &own);
+    let error = hallpass_lab::machine::build(&id, 3, 2).err().expect("it is refused").to_string();
+    assert!(error.contains("the invariant I1 uses numbers"), "{error}");
+
     let lines = "size({p in process : p at critical}) <= k";
     let id = load(&folder, "lines.kx", &format!("{source}\ninvariant Few: {lines}\n"));
     assert!(hallpass_lab::machine::build(&id, 3, 2).is_ok());

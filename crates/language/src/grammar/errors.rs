@@ -5,16 +5,59 @@ use chumsky::{
     prelude::*,
 };
 
+use super::{
+    blocks::{Block, Blocks},
+    hints,
+};
 use crate::{
-    diagnostic::{Diagnostic, suggestion},
-    token::Token,
+    diagnostic::{Diagnostic, line_of},
+    token::{Span, Token},
 };
 
-pub(super) fn explain(error: &Rich<'_, Token>) -> Diagnostic {
+/// Words that begin a part of a file. None of them can stand in a passage or a procedure.
+const ITEMS: [&str; 12] = [
+    "title", "paper", "requires", "constant", "define", "shared", "private", "procedure", "invariant",
+    "promises", "passage", "normal",
+];
+
+pub(super) fn explain(
+    error: &Rich<'_, Token>,
+    tokens: &[(Token, Span)],
+    source: &str,
+) -> Diagnostic {
     let span = error.span().into_range();
     let RichReason::ExpectedFound { expected, found } = error.reason() else {
         return Diagnostic::new(span, error.to_string());
     };
+    let found = found.as_deref();
+    let place = tokens.partition_point(|(_, at)| at.start < span.start);
+    let blocks = Blocks::before(tokens, place, source);
+    let ends_the_block = found.is_none_or(|token| matches!(token, Token::Keyword(word) if ITEMS.contains(word)));
+    if let (Some(block), true) = (blocks.unfinished(), ends_the_block) {
+        return missing_end(block, found, &span, tokens, source);
+    }
+    if let (Some(Token::Keyword("end")), None) = (found, blocks.unfinished()) {
+        return surplus_end(&blocks, &span, source);
+    }
+    let options = options(expected);
+    let found_text = found.map_or("the end of the file".to_string(), Token::to_string);
+    let diagnostic =
+        Diagnostic::new(span.clone(), format!("expected {}, found {found_text}", listed(&options)))
+            .pointing(span, format!("unexpected {found_text}"));
+    let help = hints::for_token(tokens, place, &options, source).or_else(|| {
+        // The passage may have ended too early.
+        let (block, end) = blocks.ended.as_ref().filter(|_| blocks.unfinished().is_none())?;
+        let line = line_of(source, end.start);
+        Some(format!("the `end` in line {line} ends the `{}`: is there one `end` too many?", block.word))
+    });
+    match help {
+        Some(help) => diagnostic.helping(help),
+        None => diagnostic,
+    }
+}
+
+/// Returns what was expected, each once.
+fn options(expected: &[RichPattern<'_, Token>]) -> Vec<String> {
     let mut options: Vec<String> = expected
         .iter()
         .filter_map(|pattern| match pattern {
@@ -26,41 +69,73 @@ pub(super) fn explain(error: &Rich<'_, Token>) -> Diagnostic {
         .collect();
     options.sort();
     options.dedup();
-    let found_text = found.as_deref().map_or("the end of the file".to_string(), Token::to_string);
-    let wanted = match options.split_last() {
+    options
+}
+
+/// What can follow a complete expression.
+const OPERATORS: [&str; 9] = [
+    "`(`", "`[`", "`.`", "`at`", "`and`", "`or`", "`+` or `-`", "`*`, `div` or `mod`", "a comparison",
+];
+
+fn listed(options: &[String]) -> String {
+    let is_operator = |option: &&String| OPERATORS.contains(&option.as_str());
+    let mut options: Vec<String> = options.to_vec();
+    if options.iter().filter(is_operator).count() > 2 {
+        options.retain(|option| !is_operator(&option));
+        options.push("an operator".into());
+    }
+    let is_item = |option: &&String| ITEMS.contains(&option.trim_matches('`'));
+    if options.iter().filter(is_item).count() > 2 {
+        options.retain(|option| !is_item(&option));
+        options.insert(0, "a part of the file such as `shared` or `passage`".into());
+    }
+    match options.split_last() {
         None => "something else".to_string(),
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-    };
-    let diagnostic =
-        Diagnostic::new(span.clone(), format!("expected {wanted}, found {found_text}"))
-            .pointing(span, format!("unexpected {found_text}"));
-    match help(found.as_deref(), &options) {
-        Some(help) => diagnostic.helping(help),
-        None => diagnostic,
     }
 }
 
-/// Explains frequent mistakes.
-fn help(found: Option<&Token>, options: &[String]) -> Option<String> {
-    let expects = |token: &str| options.iter().any(|option| option == token);
-    match found {
-        None if expects("`end`") => {
-            Some("`if`, `while`, `for`, `loop`, `procedure` and `passage` end with `end`".into())
+fn missing_end(
+    block: &Block,
+    found: Option<&Token>,
+    place: &Span,
+    tokens: &[(Token, Span)],
+    source: &str,
+) -> Diagnostic {
+    if let Some((word, span)) = hints::probable_end(tokens, place.start) {
+        return Diagnostic::new(span.clone(), format!("the language has no `{word}`"))
+            .helping(format!("write `end` instead of `{word}`: every block ends with `end`"));
+    }
+    let line = line_of(source, block.span.start);
+    let here = match found {
+        Some(token) => format!("{token} begins another part of the file"),
+        None => "the file ends here".to_string(),
+    };
+    let help = match &block.else_if {
+        Some(_) => "`else if` begins a second `if` with an `end` of its own: write `elsif`".into(),
+        None if matches!(block.word, "passage" | "procedure") => {
+            format!("write `end` after the last line of the `{}`, or of a block in it", block.word)
         }
-        Some(Token::Symbol("=")) if expects("`:=`") => {
-            Some("`=` compares; an assignment is `:=`".into())
-        }
-        Some(Token::Symbol(":=")) => Some("`:=` assigns; a comparison or a start is `=`".into()),
-        Some(Token::Keyword(word)) if options.iter().any(|option| option == "a name") => {
-            Some(format!("`{word}` has a meaning of its own: choose another name"))
-        }
-        Some(Token::Word(word)) => {
-            let keywords = options.iter().filter_map(|option| {
-                option.strip_prefix('`').and_then(|option| option.strip_suffix('`'))
-            });
-            suggestion(word, keywords).map(|known| format!("did you mean `{known}`?"))
-        }
-        _ => None,
+        None => format!("write `end` after the last line of the `{}`", block.word),
+    };
+    Diagnostic::new(block.span.clone(), format!("the `{}` in line {line} has no `end`", block.word))
+        .pointing(block.else_if.clone().unwrap_or(block.span.clone()), "begins here")
+        .pointing(place.clone(), here)
+        .helping(help)
+}
+
+fn surplus_end(blocks: &Blocks, place: &Span, source: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(place.clone(), "this `end` ends nothing");
+    match &blocks.ended {
+        Some((block, end)) => diagnostic
+            .pointing(place.clone(), "one `end` too many")
+            .pointing(end.clone(), format!("the `{}` ends here", block.word))
+            .helping(format!(
+                "remove an `end`: the one in line {} already ends the `{}`",
+                line_of(source, end.start),
+                block.word
+            )),
+        None => diagnostic.helping("remove it"),
     }
 }

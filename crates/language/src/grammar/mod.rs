@@ -1,8 +1,12 @@
 //! The grammar. `docs/language.md` prints it for readers.
 
+mod blocks;
 mod errors;
 mod expressions;
+mod hints;
 mod statements;
+
+pub(crate) use self::hints::for_word;
 
 use chumsky::{
     input::{Input as _, MappedInput},
@@ -28,14 +32,15 @@ type Boxed<'t, T> = chumsky::Boxed<'t, 't, Input<'t>, T, Extra<'t>>;
 ///
 /// # Errors
 /// Returns what was expected where the tokens match no rule.
-pub fn parse(tokens: &[(Token, Span)], end: usize) -> Result<Tree, Vec<Diagnostic>> {
-    let tokens: Vec<(Token, SimpleSpan)> =
+pub fn parse(tokens: &[(Token, Span)], source: &str) -> Result<Tree, Vec<Diagnostic>> {
+    let end = source.len();
+    let spanned: Vec<(Token, SimpleSpan)> =
         tokens.iter().map(|(token, span)| (token.clone(), span.clone().into())).collect();
-    let input = tokens.as_slice().split_token_span((end..end).into());
+    let input = spanned.as_slice().split_token_span((end..end).into());
     let (tree, errors) = file().parse(input).into_output_errors();
     match tree {
         Some(tree) if errors.is_empty() => Ok(tree),
-        _ => Err(errors.into_iter().map(|error| explain(&error)).collect()),
+        _ => Err(errors.into_iter().map(|error| explain(&error, tokens, source)).collect()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     code::{Access, Ex, Instr, Sort, Touch},
     diagnostic::{Diagnostic, suggestion},
     names::{Context, Use},
-    syntax::{Expr, ExprKind, Name, Stmt},
+    syntax::{Expr, ExprKind, Name, Stmt, StmtKind},
 };
 
 impl Lowering<'_> {
@@ -17,6 +17,10 @@ impl Lowering<'_> {
                 (Touch::Read, Touch::Write(_)) if first.name == second.name => format!(
                     "split it in two: read `{0}` into a private variable, then write `{0}`; or use `fetch_and_add`",
                     first.name
+                ),
+                (Touch::Read, Touch::Read) if matches!(stmt.kind, StmtKind::Await(_)) => format!(
+                    "split it in two: write a `loop` with a labelled line for `{}` and one for `{}`, and `break` out of it",
+                    first.name, second.name
                 ),
                 _ => format!("split it in two: give `{}` a labelled line of its own", first.name),
             };
@@ -118,12 +122,11 @@ impl Lowering<'_> {
         let mut uses = Vec::new();
         let known = self.names.diagnostics.len();
         self.names.resolve(expr, Context::Line, &mut uses);
-        if uses.is_empty() && self.names.diagnostics.len() == known {
-            let message = "this statement has no effect";
-            self.names.error(
-                Diagnostic::new(expr.span.clone(), message)
-                    .helping("assign the value, as in `x := ...`, or remove the statement"),
-            );
+        if self.names.diagnostics.len() == known {
+            let changes = uses.iter().any(|used| !matches!(used.access.touch, Touch::Read));
+            if !changes || matches!(expr.kind, ExprKind::Binary("=", ..)) {
+                self.names.error(without_effect(expr));
+            }
         }
         self.line(stmt, uses);
     }
@@ -153,5 +156,28 @@ impl Lowering<'_> {
         let body = &self.procedures[index].1;
         self.scope(body);
         (self.prefix, self.callable, self.breaks) = (outer_prefix, outer_callable, outer_breaks);
+    }
+}
+
+/// Explains that a statement computes a value and does nothing with it.
+fn without_effect(expr: &Expr) -> Diagnostic {
+    let diagnostic = |message: &str| Diagnostic::new(expr.span.clone(), message);
+    match &expr.kind {
+        ExprKind::Binary("=", target, _) => {
+            let diagnostic = diagnostic("this compares two values and does nothing with the result");
+            match &target.kind {
+                ExprKind::Name(name) => diagnostic
+                    .helping(format!("`=` compares; to assign to `{name}`, write `{name} := ...`")),
+                ExprKind::Index(name, _) => diagnostic.helping(format!(
+                    "`=` compares; to assign to an element of `{0}`, write `{0}[...] := ...`",
+                    name.text
+                )),
+                _ => diagnostic.helping("`=` compares; an assignment is `x := ...`"),
+            }
+        }
+        ExprKind::Number(number) => diagnostic("this statement has no effect")
+            .helping(format!("a label ends with a colon, as in `{number}: ...`")),
+        _ => diagnostic("this statement has no effect")
+            .helping("assign the value, as in `v := ...`, or remove the statement"),
     }
 }

@@ -77,7 +77,8 @@ impl<'a> Lowering<'a> {
     pub fn passage(&mut self, body: &[Stmt], span: &Span) {
         self.scope(body);
         self.emit(Instr::Leave, span.clone());
-        if self.critical.is_none() {
+        // Another error may be a misspelt `critical`.
+        if self.critical.is_none() && self.names.diagnostics.iter().all(|one| one.is_warning) {
             self.names.error(
                 Diagnostic::new(span.clone(), "the passage has no critical section")
                     .helping("write `critical` between the entry section and the exit section"),

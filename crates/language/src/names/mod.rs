@@ -82,11 +82,16 @@ impl Names {
 
     /// Resolves an expression that must have this type. Accesses are added to `uses`.
     pub fn expect(&mut self, expr: &Expr, sort: Sort, context: Context, uses: &mut Vec<Use>) -> Ex {
+        let known = self.diagnostics.len();
         let (ex, found) = self.resolve(expr, context, uses);
-        if found != sort {
+        // The type of an expression with an error is not known.
+        if found != sort && self.diagnostics.len() == known {
             let message = format!("expected {}, found {}", sort_name(sort), sort_name(found));
             let diagnostic = Diagnostic::new(expr.span.clone(), message);
             self.error(match (sort, found) {
+                (Sort::Bool, Sort::Number) if matches!(expr.kind, ExprKind::Number(0 | 1)) => {
+                    diagnostic.helping("a `bool` is `true` or `false`")
+                }
                 (Sort::Bool, Sort::Number) => {
                     diagnostic.helping("compare the number, as in `x = 1`")
                 }

@@ -4,6 +4,7 @@ use super::{Context, Names, Typed, Use};
 use crate::{
     code::{Access, Binary, Ex, Kind, Sort, Touch, Variable},
     diagnostic::{Diagnostic, suggestion},
+    grammar::for_word,
     program::FAULT_VARIABLE,
     syntax::{Expr, Name},
     token::Span,
@@ -60,21 +61,23 @@ impl Names {
             known.extend(["me", "others", "process"]);
             // A misspelt statement looks like a name.
             known.extend(["critical", "waiting", "doorway", "exit", "break", "leave", "skip"]);
+            known.extend(["end", "else", "loop", "true", "false"]);
             known.extend(self.private.iter().map(|variable| variable.name.as_str()));
         }
         let diagnostic = Diagnostic::new(span.clone(), format!("no variable is called `{text}`"));
         let private = self.private.iter().any(|variable| variable.name == text);
-        let help = match suggestion(text, known) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None if private && context == Context::Invariant => {
+        let help = match (for_word(text), suggestion(text, known)) {
+            (Some(help), _) => help.to_string(),
+            (None, Some(known)) => format!("did you mean `{known}`?"),
+            _ if private && context == Context::Invariant => {
                 format!("write `p.{text}` for the private variable of process p")
             }
-            None if matches!(text, "me" | "others") || private => {
+            _ if matches!(text, "me" | "others") || private => {
                 format!(
                     "`{text}` belongs to a process and is known only in `passage` and `procedure`"
                 )
             }
-            None => "declare it under `shared` or `private`".to_string(),
+            _ => "declare it under `shared` or `private`".to_string(),
         };
         self.error(diagnostic.helping(help));
     }
@@ -142,10 +145,12 @@ impl Names {
         };
         let wanted = self.shared[variable].indices.len();
         if wanted != indices.len() {
-            let message = match wanted {
-                0 => format!("`{}` is not an array", name.text),
-                _ => {
-                    format!("`{}` has {wanted} indices, and {} are given", name.text, indices.len())
+            let message = match (wanted, indices.len()) {
+                (0, _) => format!("`{}` is not an array", name.text),
+                (_, 0) => format!("`{0}` is an array: write `{0}[...]`", name.text),
+                (1, given) => format!("`{}` has one index, and the line gives {given}", name.text),
+                (_, given) => {
+                    format!("`{}` has {wanted} indices, and the line gives {given}", name.text)
                 }
             };
             let declared = self.shared[variable].span.clone();

@@ -23,19 +23,54 @@ pub(super) fn show_set(set: Value) -> String {
     format!("{{{}}}", elements.join(", "))
 }
 
+/// An instruction, for the message on a fault.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    /// The label of the instruction, or of the line before it.
+    pub(super) label: String,
+    /// The variable that it uses or assigns to.
+    pub(super) variable: String,
+    /// The smallest and the largest value: for each index of an array, or of a private variable.
+    pub(super) ranges: Vec<(Value, Value)>,
+}
+
+impl Spot {
+    fn says(&self, fault: Fault) -> String {
+        let Spot { variable, ranges, .. } = self;
+        let range = match fault {
+            Fault::Index { place, .. } => ranges.get(usize::from(place)),
+            _ => ranges.first(),
+        };
+        match (fault, range) {
+            (Fault::Index { value, .. }, Some((lo, hi))) if ranges.len() == 1 => {
+                format!("uses the index {value} of {variable}, whose indices go from {lo} to {hi}")
+            }
+            (Fault::Index { place, value }, Some((lo, hi))) => format!(
+                "uses the index {value} of {variable} in place {}, where the indices go from {lo} to {hi}",
+                place + 1
+            ),
+            (Fault::Range(value), Some((lo, hi))) => {
+                format!("assigns {value} to {variable}, which ranges from {lo} to {hi}")
+            }
+            _ => fault.says().to_string(),
+        }
+    }
+}
+
 /// Shows the fault of a line.
 #[derive(Debug)]
 pub(super) struct Faults {
-    pub(super) labels: Vec<String>,
+    /// The instructions.
+    pub(super) spots: Vec<Spot>,
 }
 
 impl Codec for Faults {
     fn show(&self, value: Word) -> String {
-        let Some(code) = usize::try_from(value - 1).ok() else { return "none".into() };
-        let fault = Fault::ALL[code % Fault::ALL.len()];
-        match self.labels.get(code / Fault::ALL.len()).filter(|label| !label.is_empty()) {
-            Some(label) => format!("line {label} {}", fault.says()),
-            None => format!("the first line {}", fault.says()),
+        let Some((line, fault)) = Fault::of_word(value) else { return "none".into() };
+        match self.spots.get(line) {
+            Some(spot) if spot.label.is_empty() => format!("the first line {}", spot.says(fault)),
+            Some(spot) => format!("line {} {}", spot.label, spot.says(fault)),
+            None => fault.says().to_string(),
         }
     }
 }

@@ -7,7 +7,7 @@ use hallpass_algorithms::{Decl, Init, Kind as WordKind, Layout, Pid};
 
 use super::{
     Elements, FAULT_VARIABLE, MOST_PRIVATE, MOST_VALUES, Program, SizeError,
-    show::{Faults, SetOfProcesses},
+    show::{Faults, SetOfProcesses, Spot},
 };
 use crate::{
     code::{Code, Ex, Instr, Kind, Promises, Value, Variable},
@@ -75,7 +75,7 @@ impl Program {
             program.starts.push(start);
         }
         program.check_promises()?;
-        let faults = Faults { labels: program.labels() };
+        let faults = Faults { spots: program.spots() };
         program.fault = program.layout.add(Decl::listed(
             FAULT_VARIABLE,
             WordKind::custom(faults),
@@ -222,17 +222,27 @@ impl Program {
         self.layout = layout;
     }
 
-    /// Returns the label of each instruction, that of the line before it if it has none.
-    fn labels(&self) -> Vec<String> {
-        let mut last = String::new();
-        let mut labels = Vec::new();
+    /// Returns what the message on a fault says about each instruction. The label is that of the line before it if it
+    /// has none.
+    fn spots(&self) -> Vec<Spot> {
+        let mut label = String::new();
+        let mut spots = Vec::new();
         for instr in &self.code.instrs {
-            if let Instr::Access(access) = instr {
-                last.clone_from(&access.label);
-            }
-            labels.push(last.clone());
+            let (variable, ranges) = match instr {
+                Instr::Access(access) => {
+                    label.clone_from(&access.label);
+                    let dimensions = self.arrays[access.variable].dimensions.iter();
+                    let ranges = dimensions.map(|&(lo, len)| (lo, lo + len as Value - 1)).collect();
+                    (self.code.shared[access.variable].name.clone(), ranges)
+                }
+                Instr::Assign(index, _) => {
+                    (self.code.private[*index].name.clone(), vec![self.ranges[*index]])
+                }
+                _ => (String::new(), vec![]),
+            };
+            spots.push(Spot { label: label.clone(), variable, ranges });
         }
-        labels
+        spots
     }
 
     /// Returns the private variables of a process at the start of a passage. An initial value may use the variables

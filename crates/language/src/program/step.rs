@@ -27,8 +27,7 @@ impl Program {
 
     fn faulty(&self, line: usize, fault: Fault) -> At {
         let mut private = [0; MOST_PRIVATE];
-        let number = Fault::ALL.iter().position(|&other| other == fault).unwrap_or(0);
-        private[0] = (1 + line * Fault::ALL.len() + number) as i32;
+        private[..2].copy_from_slice(&fault.numbers(line));
         At { line: FAULT, private }
     }
 
@@ -68,7 +67,7 @@ impl Program {
                         Ok(word) if unbounded || (lo..=hi).contains(&value) => {
                             private[*index] = word
                         }
-                        _ => return self.faulty(next, Fault::Range),
+                        _ => return self.faulty(next, Fault::Range(value as i32)),
                     }
                     next += 1;
                 }
@@ -169,7 +168,7 @@ impl Algorithm for Program {
 
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: At) -> Next<At> {
         if at.line == FAULT {
-            memory.write(self.fault, at.private[0].into());
+            memory.write(self.fault, Fault::word([at.private[0], at.private[1]]));
             return Next::Spin(at);
         }
         let Some(access) = self.access(at) else {
@@ -178,7 +177,7 @@ impl Algorithm for Program {
         let (var, op) = match self.operation(p, &at, access) {
             Ok(operation) => operation,
             Err(fault) => {
-                memory.write(self.fault, self.faulty(at.line.into(), fault).private[0].into());
+                memory.write(self.fault, Fault::word(fault.numbers(at.line.into())));
                 return Next::Spin(at);
             }
         };

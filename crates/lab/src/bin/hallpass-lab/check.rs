@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use hallpass_lab::{
+    catalogue::author,
     check::{Outcome, Property, Question, Report, Verdict, check},
     explore::MOST_STATES,
     graph::Bound,
@@ -28,12 +29,12 @@ pub struct Args {
     #[command(flatten)]
     size: Size,
     /// The properties to check. A violation of any of them fails the check [default: all properties, and
-    /// only violations of what the paper promises fail]
+    /// only violations of what the paper or the file promises fail]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
     /// How many processes may stop permanently outside their remainder [default: the number that the
-    /// paper promises to survive, K-1 for most]
+    /// paper or the file promises to survive, K-1 for most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
     /// Let stores go through a buffer for each process, as on x86, instead of taking effect at once
@@ -199,7 +200,7 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     }
     remarks.extend(outcome.note.clone());
     if outcome.verdict == Verdict::Violated && !report.is_promised(name) {
-        remarks.push("the paper does not promise it".into());
+        remarks.push(format!("{} does not promise it", author(&report.question.algorithm)));
     }
     remarks.join("; ")
 }

@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args as ClapArgs;
 use hallpass_lab::{
+    catalogue::author,
     graph::Bound,
     machine,
     program::{self, HOLDS, PARTIAL, VIOLATED, files, output::outln},
@@ -116,7 +117,7 @@ fn print(report: &Report) {
             Bound::Most(count) => format!("at least {count}"),
             Bound::Unbounded => "unbounded".into(),
         };
-        outln!("  {name:<4} {worst:<12} {}", against_bound(figure));
+        outln!("  {name:<4} {worst:<12} {}", against_bound(figure, author(&question.algorithm)));
         if let Some(run) = &figure.run {
             outln!("       {}", show::string(run));
         }
@@ -161,9 +162,10 @@ fn rules(conventions: Conventions) -> String {
     )
 }
 
-fn against_bound(figure: &Figure) -> String {
+/// Compares a figure with the bound of the paper or of the file, which is the `author`.
+fn against_bound(figure: &Figure, author: &str) -> String {
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
-        return "(the paper states no bound)".into();
+        return format!("({author} states no bound)");
     };
     let comparison = match comparison {
         Comparison::Tight => "tight".into(),

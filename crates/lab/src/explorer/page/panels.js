@@ -138,7 +138,7 @@ HP.ofLevel = () => {
   return name ? name + " is the " + name.replace(/\.\d+$/, "") + " of level or block " + name.replace(/^.*\./, "") + ". " : "";
 };
 
-// The values that the paper leaves open can be chosen at the start.
+// The initial values that are left open can be chosen at the start.
 HP.initialChoices = () => {
   if (HP.exported || !HP.model.variables.some((variable) => variable.initial.length > 1)) return null;
   const view = HP.view();
@@ -146,7 +146,7 @@ HP.initialChoices = () => {
   const selects = HP.model.variables.map((variable, v) => variable.initial.length < 2 ? null : HP.el("label", { class: "quiet" }, variable.name + " ",
     HP.el("select", { onchange: (event) => { chosen[v] = event.target.selectedIndex; HP.act({ do: "start", initial: chosen }); } },
       variable.initial.map((value, i) => HP.el("option", { selected: i === chosen[v] }, value)))));
-  return HP.el("details", {}, HP.el("summary", { class: "quiet" }, "Initial values that the paper leaves open"), HP.el("div", { class: "row" }, selects));
+  return HP.el("details", {}, HP.el("summary", { class: "quiet" }, "Initial values that are left open"), HP.el("div", { class: "row" }, selects));
 };
 
 HP.TITLES = { exclusion: "Exclusion", names: "Distinct slots", range: "Ranges" };

@@ -12,7 +12,10 @@ use std::fmt::Write as _;
 use hallpass_algorithms::{Pid, registry};
 
 use super::{step::Trace, words};
-use crate::schedule::{CostModel, Finding, MemoryModel};
+use crate::{
+    catalogue::author,
+    schedule::{CostModel, Finding, MemoryModel},
+};
 
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
@@ -112,7 +115,8 @@ fn head(trace: &Trace, sentence: &str) -> String {
             open.iter().map(|(name, value)| escape(&format!("{name} = {value}"))).collect();
         let _ = writeln!(
             out,
-            "<p class=\"about\">Initial values that the paper leaves open: <code>{}</code></p>",
+            "<p class=\"about\">Initial values that {} leaves open: <code>{}</code></p>",
+            author(&schedule.algorithm),
             values.join("</code>, <code>")
         );
     }
@@ -189,7 +193,8 @@ fn foot(trace: &Trace) -> String {
     };
     let _ = writeln!(
         out,
-        "<li>{memory} One step is one line of the paper and at most one access.</li>"
+        "<li>{memory} One step is one line of {} and at most one access.</li>",
+        author(&schedule.algorithm)
     );
     let _ = writeln!(
         out,

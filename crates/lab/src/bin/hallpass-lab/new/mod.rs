@@ -1,14 +1,14 @@
 //! `hallpass-lab new`.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::Args as ClapArgs;
 use hallpass_lab::program::{self, HOLDS, files, output::outln};
-use hallpass_language::EXTENSION;
+use hallpass_language::{EXTENSION, is_keyword};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -17,7 +17,8 @@ pub struct Args {
     /// Write a crate that implements `Algorithm` in Rust, instead of a file
     #[arg(long)]
     rust: bool,
-    /// The checkout of hallpass that the crate is built with [default: the published crates]
+    /// The checkout of hallpass that the crate is built with [default: the checkout in which this program was built
+    /// or which contains the current folder, otherwise the published crates]
     #[arg(long, value_name = "PATH", requires = "rust")]
     hallpass: Option<PathBuf>,
 }
@@ -40,19 +41,40 @@ pub fn run(args: Args) -> program::Result {
     if args.rust {
         write_crate(name, args.hallpass.as_deref())?;
     } else {
+        let algorithm = name.replace('-', "_");
+        if is_keyword(&algorithm) {
+            return Err(format!(
+                "`{name}` cannot be the name of an algorithm: it is a word of the language"
+            )
+            .into());
+        }
         let path = format!("{name}{EXTENSION}");
-        write(Path::new(&path), &FILE.replace("NAME", &name.replace('-', "_")))?;
+        let text = FILE.replace("NAME.kx", &path).replace("NAME", &algorithm);
+        write(Path::new(&path), &text)?;
         outln!("wrote {path}; now run: hallpass-lab check {path} -n 3 -k 2");
     }
     Ok(ExitCode::from(HOLDS))
 }
 
+/// Packages that the crate depends on, and names that cargo refuses.
+const RESERVED: [&str; 6] =
+    ["hallpass-lab", "hallpass-algorithms", "build", "deps", "examples", "incremental"];
+
 fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
+    if RESERVED.contains(&name) {
+        return Err(format!("a crate cannot be called {name}: choose another name"));
+    }
     let folder = Path::new(name);
     if folder.exists() {
         return Err(format!("{name} exists: choose another name, or remove it"));
     }
-    let source = |part: &str| match hallpass {
+    let checkout = match hallpass {
+        Some(path) => Some(checkout_at(path).ok_or_else(|| {
+            format!("{} is not a checkout of hallpass: it has no {LAB}", path.display())
+        })?),
+        None => nearby_checkout(),
+    };
+    let source = |part: &str| match &checkout {
         // TOML and paths agree on what a quote and a backslash need.
         Some(path) => format!("path = {:?}", path.join("crates").join(part).display().to_string()),
         None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
@@ -68,10 +90,33 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
     create(&folder.join("src"))?;
     write(&folder.join("Cargo.toml"), &manifest)?;
     write(&folder.join("src/main.rs"), MAIN)?;
+    match &checkout {
+        Some(path) => outln!("{name}/Cargo.toml uses the checkout at {}", path.display()),
+        None => outln!(
+            "{name}/Cargo.toml uses the published crates; for a checkout, add --hallpass PATH"
+        ),
+    }
     outln!(
         "wrote {name}/Cargo.toml and {name}/src/main.rs; now run: cd {name} && cargo run --release"
     );
     Ok(())
+}
+
+/// The file by which a checkout is recognised.
+const LAB: &str = "crates/lab/Cargo.toml";
+
+/// Returns the absolute path of the checkout in a folder, if there is one.
+fn checkout_at(folder: &Path) -> Option<PathBuf> {
+    folder.join(LAB).is_file().then(|| folder.canonicalize().ok())?
+}
+
+/// Returns the checkout in which this program was built, or the one that contains the current folder.
+fn nearby_checkout() -> Option<PathBuf> {
+    let places = [env::current_exe(), env::current_dir()];
+    places
+        .into_iter()
+        .flatten()
+        .find_map(|place| place.ancestors().find_map(|folder| checkout_at(folder)))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

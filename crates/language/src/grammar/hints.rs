@@ -1,0 +1,146 @@
+//! Hints for frequent mistakes: words of other languages, misspelt words, and constructs that look different here.
+
+use crate::{
+    diagnostic::{line_of, suggestion},
+    token::{Span, Token, keywords},
+};
+
+/// Words of other languages that end a block.
+const ENDS: [&str; 8] = ["fi", "od", "endif", "endwhile", "endfor", "endloop", "done", "end_if"];
+
+/// Words of other languages, and what to write instead.
+const FOREIGN: &[(&str, &str)] = &[
+    ("elseif", "write `elsif`"),
+    ("elif", "write `elsif`"),
+    ("begin", "a block needs no `begin`: it starts after `then`, `do` or `loop`"),
+    ("repeat", "write `loop ... if condition then break end ... end`"),
+    ("until", "write `loop ... if condition then break end ... end`"),
+    ("return", "`leave` ends the exit section"),
+    ("continue", "write `goto` and the label of the line"),
+    ("wait", "write `await` and the condition"),
+    ("var", "declare variables under `shared` or `private`"),
+    ("vars", "declare variables under `shared` or `private`"),
+    ("variables", "declare variables under `shared` or `private`"),
+    ("global", "declare the variable under `shared`"),
+    ("local", "declare the variable under `private`"),
+    ("const", "write `constant`"),
+    ("int", "a number has a range as its type, such as `0..n`"),
+    ("integer", "a number has a range as its type, such as `0..n`"),
+    ("nat", "a number has a range as its type, such as `0..n`"),
+    ("boolean", "the type is `bool`"),
+    ("function", "`define f(x) = ...` is a function; `procedure f ... end` gives lines a name"),
+    ("section", "`critical`, `doorway`, `waiting` and `exit` each stand alone"),
+    ("cs", "the critical section is `critical`"),
+    ("entry", "the entry section consists of `doorway` and `waiting`"),
+    ("self", "`me` is the number of the process itself"),
+    ("pid", "`me` is the number of the process itself"),
+    ("nil", "use a number that is no process, such as -1, with the type `-1..n-1`"),
+    ("null", "use a number that is no process, such as -1, with the type `-1..n-1`"),
+    ("none", "use a number that is no process, such as -1, with the type `-1..n-1`"),
+];
+
+/// The words that begin a promise.
+const PROMISES: [&str; 7] =
+    ["exclusion", "names", "deadlock", "starvation", "fife", "bounded", "rmr"];
+
+/// Returns what to write instead of a word of another language.
+pub(crate) fn for_word(word: &str) -> Option<&'static str> {
+    let lower = word.to_lowercase();
+    if ENDS.contains(&lower.as_str()) {
+        return Some("every block ends with `end`");
+    }
+    FOREIGN.iter().find(|(foreign, _)| *foreign == lower).map(|(_, help)| *help)
+}
+
+/// Returns the first word before `place` that probably means `end`.
+pub(super) fn probable_end(tokens: &[(Token, Span)], place: usize) -> Option<(&str, &Span)> {
+    let mut before = tokens.iter().take_while(|(_, span)| span.start < place);
+    before.find_map(|(token, span)| {
+        let Token::Word(word) = token else { return None };
+        let lower = word.to_lowercase();
+        let means_end = ENDS.contains(&lower.as_str())
+            || strsim::damerau_levenshtein(&lower, "end") <= 1 && word.len() >= 3;
+        (means_end && !is_declared(tokens, word)).then_some((word.as_str(), span))
+    })
+}
+
+/// Returns the words among some tokens, last one first.
+fn rev_words<'t>(tokens: impl Iterator<Item = &'t (Token, Span)>) -> impl Iterator<Item = &'t str> {
+    let word = |(token, _): &'t (Token, Span)| match token {
+        Token::Word(word) => Some(word.as_str()),
+        _ => None,
+    };
+    let words: Vec<&str> = tokens.filter_map(word).collect();
+    words.into_iter().rev()
+}
+
+/// Returns whether the file declares a name or a label: a colon or a bracket follows it, or it follows a word such as
+/// `constant`.
+fn is_declared(tokens: &[(Token, Span)], word: &str) -> bool {
+    let named = |token: &(Token, Span)| matches!(&token.0, Token::Word(text) if text == word);
+    tokens.windows(2).any(|pair| match (&pair[0].0, &pair[1].0) {
+        (_, Token::Symbol(":" | "[")) => named(&pair[0]),
+        (Token::Keyword("constant" | "define" | "procedure" | "for" | "algorithm"), _) => {
+            named(&pair[1])
+        }
+        _ => false,
+    })
+}
+
+/// Returns a hint on the token at which a syntax error was noticed.
+pub(super) fn for_token(
+    tokens: &[(Token, Span)],
+    place: usize,
+    options: &[String],
+    source: &str,
+) -> Option<String> {
+    let expects = |token: &str| options.iter().any(|option| option == token);
+    let found = tokens.get(place).map(|(token, _)| token);
+    let line = tokens.get(place).map(|(_, span)| line_of(source, span.start));
+    let on_line = |(_, span): &&(Token, Span)| Some(line_of(source, span.start)) == line;
+    let in_for = tokens[..place]
+        .iter()
+        .filter(on_line)
+        .any(|(token, _)| *token == Token::Keyword("for"));
+    match found {
+        Some(Token::Symbol("=" | ":=")) if in_for && expects("`in`") => {
+            return Some("write `for j in 0..n-1 do`".into());
+        }
+        Some(Token::Word(word)) if in_for && word == "to" => {
+            return Some("write `for j in 0..n-1 do`".into());
+        }
+        Some(Token::Symbol("=")) if expects("`:`") && expects("`[`") => {
+            return Some("a variable needs a type, as in `x : 0..1 = 0`".into());
+        }
+        Some(Token::Symbol(":=")) => {
+            return Some("`:=` assigns; write `=` to compare, and for an initial value".into());
+        }
+        Some(Token::Keyword(word)) if expects("a name") => {
+            return Some(format!("`{word}` has a meaning of its own: choose another name"));
+        }
+        _ => {}
+    }
+    // The mistake may stand before the token at which it was noticed.
+    let near = tokens[..(place + 1).min(tokens.len())].iter().enumerate();
+    let near = near.filter(|(index, token)| on_line(token) || index + 1 == place);
+    let near = near.map(|(_, token)| token);
+    let undeclared: Vec<&str> = rev_words(near).filter(|word| !is_declared(tokens, word)).collect();
+    if let Some((word, help)) =
+        undeclared.iter().find_map(|word| for_word(word).map(|help| (word, help)))
+    {
+        return Some(format!("the language has no `{word}`: {help}"));
+    }
+    let expected = options.iter().filter_map(|option| option.strip_prefix('`')?.strip_suffix('`'));
+    let mut known: Vec<&str> = expected.collect();
+    keywords().for_each(|word| known.push(word));
+    if expects("a promise") {
+        known.extend(PROMISES);
+    }
+    undeclared.iter().find_map(|word| {
+        let known = suggestion(word, known.iter().copied())?;
+        Some(match Some(&Token::Word(word.to_string())) == found {
+            true => format!("did you mean `{known}`?"),
+            false => format!("did you mean `{known}` instead of `{word}`?"),
+        })
+    })
+}
