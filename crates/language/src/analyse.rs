@@ -159,6 +159,7 @@ impl Analysis<'_> {
             Type::Bool => Kind::Bool,
             Type::Process => Kind::Process,
             Type::Set => Kind::Set,
+            Type::Queue => Kind::Queue,
             Type::Counter(limit) => Kind::Counter(limit.as_ref().map(number)),
             Type::Between(lo, hi) => {
                 let lo = number(lo);
@@ -173,7 +174,7 @@ impl Analysis<'_> {
             Type::Bool => "false".into(),
             Type::Set => "{}".into(),
             Type::Between(lo, _) => self.printed(&lo.span),
-            Type::Process | Type::Counter(_) => "0".into(),
+            Type::Process | Type::Queue | Type::Counter(_) => "0".into(),
         }
     }
 
@@ -204,6 +205,13 @@ impl Analysis<'_> {
         let kind = self.kind(&decl.kind);
         let start =
             match &decl.start {
+                _ if matches!(kind, Kind::Queue) => {
+                    if !matches!(decl.start, Start::Missing) {
+                        let message = "a queue is empty at the start: it has no initial value";
+                        self.names.error(Diagnostic::new(decl.name.span.clone(), message));
+                    }
+                    Some(Ex::Number(0))
+                }
                 Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
                 Start::Open => None,
                 Start::Missing => {
@@ -244,6 +252,9 @@ impl Analysis<'_> {
             self.names.error(at("a private variable starts anew in each passage: give it a value"));
         }
         let kind = self.kind(&decl.kind);
+        if matches!(kind, Kind::Queue) {
+            self.names.error(at("only shared variables are queues"));
+        }
         let start = match &decl.start {
             Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Line)),
             _ => None,

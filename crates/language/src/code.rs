@@ -3,7 +3,8 @@
 
 use crate::token::Span;
 
-/// A value: a number, a boolean as 0 or 1, or a set of processes as bits.
+/// A value: a number, a boolean as 0 or 1, a set of processes as bits, or a queue of processes in the format of
+/// [`queue`](hallpass_algorithms::framework::queue).
 pub type Value = i64;
 
 /// The type of an expression.
@@ -15,6 +16,8 @@ pub enum Sort {
     Number,
     /// A set of small numbers, such as processes.
     Set,
+    /// A queue of processes.
+    Queue,
 }
 
 /// An infix operator.
@@ -54,6 +57,10 @@ pub enum Builtin {
     Log2,
     /// 2 to the power of x.
     Power2,
+    /// The number of processes in a queue.
+    Length,
+    /// The number of processes before a process in a queue, or -1.
+    Position,
 }
 
 /// The kind of a quantifier.
@@ -182,6 +189,12 @@ pub enum Touch {
     CompareAndSwap(Ex, Ex),
     /// Replaces the value.
     Swap(Ex),
+    /// Appends a process to a queue.
+    Enqueue(Ex),
+    /// Removes the first process of a queue.
+    Dequeue,
+    /// Removes a process from a queue.
+    Remove(Ex),
 }
 
 /// One access.
@@ -223,6 +236,7 @@ pub enum Kind {
     Bool,
     Process,
     Set,
+    Queue,
     Counter(Option<Ex>),
     Between(Ex, Ex),
     /// Any number: an undeclared loop variable.
@@ -235,6 +249,7 @@ impl Kind {
         match self {
             Kind::Bool => Sort::Bool,
             Kind::Set => Sort::Set,
+            Kind::Queue => Sort::Queue,
             _ => Sort::Number,
         }
     }

@@ -93,9 +93,15 @@ pub(crate) fn line_of(source: &str, place: usize) -> usize {
     before(source, place).matches('\n').count() + 1
 }
 
+/// The longest word that is compared with the known names. The time of a comparison grows with the length.
+const MOST_TYPO: usize = 64;
+
 /// Returns the known name that `wrong` most resembles, if one is so close that `wrong` is probably a typo of it, or the
 /// beginning of it.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if wrong.len() > MOST_TYPO {
+        return None;
+    }
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
     let letters = |name: &str| {

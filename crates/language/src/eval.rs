@@ -1,6 +1,6 @@
 //! Evaluates expressions.
 
-use hallpass_algorithms::{Loc, Pid, Section, View, Word};
+use hallpass_algorithms::{Loc, Pid, Section, View, Word, framework::queue};
 
 use crate::{
     code::{Binary, Builtin, Each, Ex, Over, Place, Value},
@@ -19,7 +19,7 @@ pub const MOST_ELEMENTS: Value = 62;
 pub enum Fault {
     /// A number is too large, or a divisor is 0.
     Arithmetic,
-    /// A set would have an element below 0 or above 61.
+    /// A set would have an element below 0 or above 61, or a queue an element that is no process.
     Element,
     /// An array has no element with this index.
     Index {
@@ -79,7 +79,9 @@ impl Fault {
     pub fn says(self) -> &'static str {
         match self {
             Fault::Arithmetic => "computes a number that is too large, or divides by 0",
-            Fault::Element => "puts a number into a set that is not from 0 to 61",
+            Fault::Element => {
+                "puts a number into a set that is not from 0 to 61, or into a queue that is no process"
+            }
             Fault::Index { .. } => "uses an index that the array does not have",
             Fault::Values => "has an expression that takes more than 50000 operations",
             Fault::Range(_) => "assigns a private variable a value outside its range",
@@ -223,6 +225,11 @@ impl<'a> Scope<'a> {
             }
             Builtin::Power2 if (0..=30).contains(&first) => 1 << first,
             Builtin::Log2 | Builtin::Power2 => return Err(Fault::Arithmetic),
+            Builtin::Length => queue::unpack(first).len() as Value,
+            Builtin::Position => {
+                let found = queue::unpack(first).iter().position(|&p| p as Value == second);
+                found.map_or(-1, |before| before as Value)
+            }
         })
     }
 

@@ -36,8 +36,9 @@ pub fn live(instrs: &[Instr], name: Option<usize>, watched: &[u32]) -> Vec<u32> 
             let set = match &instrs[at] {
                 Instr::Access(access) => {
                     let operands = match &access.touch {
-                        Touch::Read | Touch::TestAndSet => 0,
+                        Touch::Read | Touch::TestAndSet | Touch::Dequeue => 0,
                         Touch::Write(a) | Touch::Swap(a) | Touch::FetchAdd(a, None) => used(a),
+                        Touch::Enqueue(a) | Touch::Remove(a) => used(a),
                         Touch::FetchAdd(a, Some(b)) | Touch::CompareAndSwap(a, b) => {
                             used(a) | used(b)
                         }

@@ -113,6 +113,8 @@ pub enum Type {
     Process,
     /// A set of processes.
     Set,
+    /// A queue of processes.
+    Queue,
     /// A number that grows without bound, explored up to this one.
     Counter(Option<Expr>),
     /// A number in a range.

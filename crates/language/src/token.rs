@@ -52,6 +52,7 @@ const KEYWORDS: &[&str] = &[
     "bool",
     "process",
     "set",
+    "queue",
     "counter",
     "open",
     "home",

@@ -70,6 +70,7 @@ const MISTAKES: &[Mistake] = &[
     line("for from to", "for j := 0 to n-1 do\n  1: flag[j] := true\nend\ncritical", (8, "found `:=`", "write `for j in 0..n-1 do`")),
     line("for in to", "for j in 0 to n-1 do\n  1: flag[j] := true\nend\ncritical", (8, "found `to`", "write `for j in 0..n-1 do`")),
     line("two reads in an await", "1: await not flag[1 - me] or turn <> me\ncritical", (8, "this line reads `flag` and reads `turn`", "write a `loop` with a labelled line for `flag` and one for `turn`")),
+    line("testing a variable twice", "1: await turn = 0 or turn = me\ncritical", (8, "this line reads `turn` and reads `turn`", "read `turn` once: into a private variable, or with one test such as `turn in {0, 1}`")),
     line("reading and writing", "1: turn := (turn + 1) mod n\ncritical", (8, "this line reads `turn` and writes `turn`", "split it in two")),
     line("a line without a label", "turn := me\ncritical", (8, "this line writes `turn` and has no label", "`3: ...`")),
     line("an array without an index", "1: flag := true\ncritical", (8, "`flag` is an array: write `flag[...]`", "")),

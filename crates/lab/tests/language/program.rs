@@ -150,11 +150,14 @@ fn reports_on_a_file_speak_of_the_file_and_not_of_a_paper() {
                   passage waiting 1: await not test_and_set(x) critical 2: x := false end \
                   invariant Zero: y = 0 invariant Free: not x promises deadlock freedom";
     fs::write(folder.path().join("pair.kx"), source).unwrap();
+    // The filter lock survives no crash, and does not promise to.
+    fs::copy(super::path("filter.kx"), folder.path().join("filter.kx")).unwrap();
     let mut shown = String::new();
     for words in [
         &["check", "pair.kx", "-n", "3", "-k", "2"][..],
         &["check", "pair.kx", "-n", "3", "-k", "2", "--initial", "smallest", "--show", "starvation"],
         &["check", "pair.kx", "-n", "3", "-k", "2", "--show", "invariants"],
+        &["check", "filter.kx", "-n", "3", "-k", "2", "--show", "starvation"],
         &["rmr", "pair.kx", "-n", "2", "-k", "1"],
     ] {
         let output = lab(folder.path(), words);

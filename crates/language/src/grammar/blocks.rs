@@ -4,10 +4,7 @@
 //! block that is open. So the indentation decides. An `end` that begins its line and stands further left than the
 //! block that it would end belongs to an outer block.
 
-use crate::{
-    diagnostic::line_of,
-    token::{Span, Token},
-};
+use crate::token::{Span, Token};
 
 /// A block that is open.
 #[derive(Clone, Debug)]
@@ -117,7 +114,8 @@ impl Blocks {
         self.conditionals.clear();
         let Some(block) = self.open.pop() else { return };
         let (indent, is_first) = indentation(span, source);
-        let is_later = line_of(source, span.start) > line_of(source, block.span.start);
+        let between = source.get(block.span.end..span.start).unwrap_or("");
+        let is_later = between.contains('\n');
         if is_first && is_later && indent < block.indent && self.suspect.is_none() {
             self.suspect = Some(block.clone());
         }

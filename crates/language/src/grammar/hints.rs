@@ -1,7 +1,7 @@
 //! Hints for frequent mistakes: words of other languages, misspelt words, and constructs that look different here.
 
 use crate::{
-    diagnostic::{line_of, suggestion},
+    diagnostic::suggestion,
     token::{Span, Token, keywords},
 };
 
@@ -43,6 +43,9 @@ const FOREIGN: &[(&str, &str)] = &[
 const PROMISES: [&str; 7] =
     ["exclusion", "names", "deadlock", "starvation", "fife", "bounded", "rmr"];
 
+/// The most tokens before an error in which a misspelt word is looked for.
+const MOST_NEAR: usize = 30;
+
 /// Returns what to write instead of a word of another language.
 pub(crate) fn for_word(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();
@@ -59,7 +62,7 @@ pub(super) fn probable_end(tokens: &[(Token, Span)], place: usize) -> Option<(&s
         let Token::Word(word) = token else { return None };
         let lower = word.to_lowercase();
         let means_end = ENDS.contains(&lower.as_str())
-            || strsim::damerau_levenshtein(&lower, "end") <= 1 && word.len() >= 3;
+            || (3..=5).contains(&word.len()) && strsim::damerau_levenshtein(&lower, "end") <= 1;
         (means_end && !is_declared(tokens, word)).then_some((word.as_str(), span))
     })
 }
@@ -96,12 +99,13 @@ pub(super) fn for_token(
 ) -> Option<String> {
     let expects = |token: &str| options.iter().any(|option| option == token);
     let found = tokens.get(place).map(|(token, _)| token);
-    let line = tokens.get(place).map(|(_, span)| line_of(source, span.start));
-    let on_line = |(_, span): &&(Token, Span)| Some(line_of(source, span.start)) == line;
-    let in_for = tokens[..place]
-        .iter()
-        .filter(on_line)
-        .any(|(token, _)| *token == Token::Keyword("for"));
+    let start = tokens.get(place).map_or(source.len(), |(_, span)| span.start);
+    let line = source.get(..start).and_then(|before| before.rfind('\n')).unwrap_or(0);
+    // The mistake may stand before the token at which it was noticed: on the same line, or just before it.
+    let first = tokens[..place].partition_point(|(_, span)| span.start < line);
+    let first = first.min(place.saturating_sub(1)).max(place.saturating_sub(MOST_NEAR));
+    let near = &tokens[first..(place + 1).min(tokens.len())];
+    let in_for = near.iter().any(|(token, _)| *token == Token::Keyword("for"));
     match found {
         Some(Token::Symbol("=" | ":=")) if in_for && expects("`in`") => {
             return Some("write `for j in 0..n-1 do`".into());
@@ -120,11 +124,7 @@ pub(super) fn for_token(
         }
         _ => {}
     }
-    // The mistake may stand before the token at which it was noticed.
-    let near = tokens[..(place + 1).min(tokens.len())].iter().enumerate();
-    let near = near.filter(|(index, token)| on_line(token) || index + 1 == place);
-    let near = near.map(|(_, token)| token);
-    let undeclared: Vec<&str> = rev_words(near).filter(|word| !is_declared(tokens, word)).collect();
+    let undeclared: Vec<&str> = rev_words(near.iter()).filter(|word| !is_declared(tokens, word)).collect();
     if let Some((word, help)) =
         undeclared.iter().find_map(|word| for_word(word).map(|help| (word, help)))
     {

@@ -94,6 +94,7 @@ fn declaration<'t>() -> Boxed<'t, Decl> {
         key("bool").to(Type::Bool),
         key("process").to(Type::Process),
         key("set").to(Type::Set),
+        key("queue").to(Type::Queue),
         key("counter").ignore_then(sym("..").ignore_then(bound()).or_not()).map(Type::Counter),
         // The bounds are sums, so that `=` after them begins the initial value.
         bound().then_ignore(sym("..")).then(bound()).map(|(lo, hi)| Type::Between(lo, hi)),

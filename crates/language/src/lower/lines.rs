@@ -18,6 +18,11 @@ impl Lowering<'_> {
                     "split it in two: read `{0}` into a private variable, then write `{0}`; or use `fetch_and_add`",
                     first.name
                 ),
+                (Touch::Read, Touch::Read) if first.name == second.name => format!(
+                    "read `{0}` once: into a private variable, or with one test such as `{0} in {{0, 1}}`; a second \
+                     element needs a line of its own",
+                    first.name
+                ),
                 (Touch::Read, Touch::Read) if matches!(stmt.kind, StmtKind::Await(_)) => format!(
                     "split it in two: write a `loop` with a labelled line for `{}` and one for `{}`, and `break` out of it",
                     first.name, second.name

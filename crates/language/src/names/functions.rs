@@ -16,6 +16,9 @@ const OPERATIONS: &[(&str, &[usize])] = &[
     ("test_and_set", &[1]),
     ("compare_and_swap", &[3]),
     ("swap", &[2]),
+    ("enqueue", &[2]),
+    ("dequeue", &[1]),
+    ("remove", &[2]),
 ];
 
 /// The functions, with the types of their arguments and results.
@@ -26,6 +29,8 @@ const BUILTINS: &[(&str, Builtin, &[Sort], Sort)] = &[
     ("lowest", Builtin::Lowest, &[Sort::Set], Sort::Number),
     ("log2", Builtin::Log2, &[Sort::Number], Sort::Number),
     ("power2", Builtin::Power2, &[Sort::Number], Sort::Number),
+    ("length", Builtin::Length, &[Sort::Queue], Sort::Number),
+    ("position", Builtin::Position, &[Sort::Queue, Sort::Number], Sort::Number),
 ];
 
 /// Returns whether the language has a function or an operation of this name.
@@ -158,11 +163,15 @@ impl Names {
             "compare_and_swap" => {
                 (Touch::CompareAndSwap(argument(1, sort), argument(2, sort)), Sort::Bool)
             }
+            "enqueue" => (Touch::Enqueue(argument(1, Sort::Number)), Sort::Number),
+            "dequeue" => (Touch::Dequeue, Sort::Number),
+            "remove" => (Touch::Remove(argument(1, Sort::Number)), Sort::Bool),
             _ => (Touch::Swap(argument(1, sort)), sort),
         };
         let needed = match touch {
             Touch::FetchAdd(..) => Sort::Number,
             Touch::TestAndSet => Sort::Bool,
+            Touch::Enqueue(_) | Touch::Dequeue | Touch::Remove(_) => Sort::Queue,
             _ => sort,
         };
         if sort != needed {

@@ -71,6 +71,7 @@ fn sort_name(sort: Sort) -> &'static str {
         Sort::Bool => "a condition",
         Sort::Number => "a number",
         Sort::Set => "a set",
+        Sort::Queue => "a queue",
     }
 }
 
@@ -100,6 +101,9 @@ impl Names {
                 (Sort::Set, Sort::Number) => {
                     diagnostic.helping("`{x}` is the set with the only element x")
                 }
+                (_, Sort::Queue) => diagnostic
+                    .helping("`position(q, p)` and `length(q)` are numbers that depend on a queue"),
+                (Sort::Queue, _) => diagnostic.helping("the type of the variable must be `queue`"),
                 _ => diagnostic,
             });
         }
@@ -272,8 +276,9 @@ impl Names {
             "+" | "-" => {
                 let first = a;
                 let (a, sort) = self.resolve(first, context, uses);
-                if sort == Sort::Bool {
-                    let message = "expected a number or a set, found a condition";
+                if matches!(sort, Sort::Bool | Sort::Queue) {
+                    let message =
+                        format!("expected a number or a set, found {}", sort_name(sort));
                     self.error(Diagnostic::new(first.span.clone(), message));
                 }
                 let sort = if sort == Sort::Set { Sort::Set } else { Sort::Number };

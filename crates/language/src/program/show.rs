@@ -1,6 +1,6 @@
 //! Shows sets of processes and faults of lines as text.
 
-use hallpass_algorithms::{Codec, Word};
+use hallpass_algorithms::{Codec, Pid, Word, framework::queue};
 
 use crate::{
     code::Value,
@@ -22,6 +22,30 @@ pub(super) fn show_set(set: Value) -> String {
         (0..MOST_ELEMENTS).filter(|e| set >> e & 1 != 0).map(|e| e.to_string()).collect();
     format!("{{{}}}", elements.join(", "))
 }
+
+/// Shows a queue of processes, the first one first.
+#[derive(Debug)]
+pub(super) struct QueueOfProcesses;
+
+impl Codec for QueueOfProcesses {
+    fn show(&self, value: Word) -> String {
+        match value {
+            TWICE => "a process twice".into(),
+            _ => format!("{:?}", queue::unpack(value)),
+        }
+    }
+
+    fn processes(&self, value: Word) -> Vec<Pid> {
+        queue::unpack(value)
+    }
+
+    fn renamed(&self, value: Word, new: &dyn Fn(Pid) -> Pid) -> Word {
+        queue::renamed(value, new)
+    }
+}
+
+/// The value of a queue to which a process was appended that is in it already. It is outside the range of every queue.
+pub(super) const TWICE: Word = -1;
 
 /// An instruction, for the message on a fault.
 #[derive(Clone, Debug)]

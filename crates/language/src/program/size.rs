@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use hallpass_algorithms::{Decl, Init, Kind as WordKind, Layout, Pid};
+use hallpass_algorithms::{Decl, Init, Kind as WordKind, Layout, Pid, framework::queue};
 
 use super::{
     Elements, FAULT_VARIABLE, MOST_PRIVATE, MOST_VALUES, Program, SizeError,
-    show::{Faults, SetOfProcesses, Spot},
+    show::{Faults, QueueOfProcesses, SetOfProcesses, Spot},
 };
 use crate::{
     code::{Code, Ex, Instr, Kind, Promises, Value, Variable},
@@ -21,6 +21,8 @@ const MOST_VALUES_TOGETHER: usize = 1 << 20;
 const MOST_VARIABLES: usize = 4096;
 /// The largest value of a counter that has no limit of its own.
 const COUNTER: Value = 12;
+/// The most processes of an algorithm with a queue: its values are the arrangements of all sets of processes.
+const MOST_IN_QUEUE: usize = 7;
 
 impl Program {
     /// Builds the algorithm of `code` for `n` processes, of which `k` may be in the critical section.
@@ -105,6 +107,8 @@ impl Program {
             Kind::Bool => (0, 1),
             Kind::Process => (0, self.n as Value - 1),
             Kind::Set => (0, i32::MAX.into()),
+            // The domain lists the queues one by one.
+            Kind::Queue => (0, 0),
             Kind::Any => (i32::MIN.into(), i32::MAX.into()),
             Kind::Counter(None) => (0, COUNTER),
             Kind::Counter(Some(hi)) => (0, self.bound(hi, indices, &what)?),
@@ -168,6 +172,12 @@ impl Program {
         if matches!(variable.kind, Kind::Set) {
             (lo, hi) = (0, (1 << self.n.min(17)) - 1);
         }
+        if matches!(variable.kind, Kind::Queue) && self.n > MOST_IN_QUEUE {
+            let n = self.n;
+            return Err(SizeError(format!(
+                "{name} is a queue, which n = {n} processes do not fit in: n must be {MOST_IN_QUEUE} at most"
+            )));
+        }
         if hi < lo || hi - lo >= MOST_VALUES {
             let (n, k) = (self.n, self.k);
             return Err(SizeError(format!(
@@ -190,9 +200,14 @@ impl Program {
             Kind::Bool => WordKind::Flag,
             Kind::Process => WordKind::Pid,
             Kind::Set => WordKind::custom(SetOfProcesses),
+            Kind::Queue => WordKind::custom(QueueOfProcesses),
             _ => WordKind::Number,
         };
-        let mut decl = Decl::listed(name.clone(), kind, (lo..=hi).collect(), start).waited_on();
+        let domain = match variable.kind {
+            Kind::Queue => queue::contents(self.n).iter().map(|content| queue::pack(content)).collect(),
+            _ => (lo..=hi).collect(),
+        };
+        let mut decl = Decl::listed(name.clone(), kind, domain, start).waited_on();
         if matches!(variable.kind, Kind::Counter(_)) {
             decl = decl.unbounded();
         }

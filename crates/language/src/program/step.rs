@@ -1,10 +1,15 @@
 //! Executes a file: one shared access and the local instructions after it in each step.
 
-use hallpass_algorithms::{Algorithm, Label, Layout, Loc, Memory, Next, Op, Pid, Var, View, Word};
+use hallpass_algorithms::{
+    Algorithm, Label, Layout, Loc, Memory, Next, Op, Pid, Var, View, Word, framework::queue,
+};
 
-use super::{At, MOST_PRIVATE, MOST_VALUES, Program, show::show_set};
+use super::{
+    At, MOST_PRIVATE, MOST_VALUES, Program,
+    show::{TWICE, show_set},
+};
 use crate::{
-    code::{Access, Ex, Instr, Kind, Touch},
+    code::{Access, Ex, Instr, Kind, Touch, Value},
     eval::{Fault, Scope},
 };
 
@@ -110,8 +115,31 @@ impl Program {
                 Op::CompareAndSwap { old: scope.value(old)?, new: scope.value(new)? }
             }
             Touch::Swap(value) => Op::AtomicUpdate(replace, scope.value(value)?),
+            Touch::Enqueue(p) => Op::AtomicUpdate(append, self.process(scope.value(p)?)?),
+            Touch::Dequeue => Op::AtomicUpdate(without_first, 0),
+            Touch::Remove(p) => Op::AtomicUpdate(without, self.process(scope.value(p)?)?),
         };
         Ok((self.arrays[access.variable].vars[element], op))
+    }
+
+    /// Returns a process, if the number is one.
+    fn process(&self, number: Value) -> Result<Value, Fault> {
+        if (0..self.n as Value).contains(&number) { Ok(number) } else { Err(Fault::Element) }
+    }
+
+    /// Returns the value of an operation on a variable that held `old`.
+    fn result(&self, me: Pid, at: &At, access: &Access, op: Op, old: Word) -> Word {
+        match (&access.touch, op) {
+            (_, Op::TestAndSet) => (old != 0).into(),
+            (_, Op::CompareAndSwap { old: expected, .. }) => (old == expected).into(),
+            (Touch::Enqueue(_), _) => queue::unpack(old).len() as Word,
+            (Touch::Dequeue, _) => queue::unpack(old).first().map_or(-1, |&p| p as Word),
+            (Touch::Remove(p), _) => {
+                let p = self.scope(me, &at.private, 0).value(p).unwrap_or(-1);
+                queue::unpack(old).iter().any(|&other| other as Word == p).into()
+            }
+            _ => old,
+        }
     }
 }
 
@@ -139,6 +167,26 @@ impl Program {
 
 fn replace(_: Word, new: Word) -> Word {
     new
+}
+
+fn append(old: Word, p: Word) -> Word {
+    let mut content = queue::unpack(old);
+    if content.contains(&(p as Pid)) {
+        return TWICE;
+    }
+    content.push(p as Pid);
+    queue::pack(&content)
+}
+
+fn without_first(old: Word, _: Word) -> Word {
+    let content = queue::unpack(old);
+    queue::pack(content.get(1..).unwrap_or(&[]))
+}
+
+fn without(old: Word, p: Word) -> Word {
+    let mut content = queue::unpack(old);
+    content.retain(|&other| other as Word != p);
+    queue::pack(&content)
 }
 
 /// Adds modulo a number. The argument is 2^32 times the summand, plus the modulus.
@@ -182,11 +230,7 @@ impl Algorithm for Program {
             }
         };
         let old = memory.access(var, op);
-        let found = match op {
-            Op::TestAndSet => (old != 0).into(),
-            Op::CompareAndSwap { old: expected, .. } => (old == expected).into(),
-            _ => old,
-        };
+        let found = self.result(p, &at, access, op, old);
         let next = self.local(p, at.line as usize + 1, at.private, found);
         self.proceed(p, Some(at.line), next)
     }

@@ -116,7 +116,7 @@ fn nearby_checkout() -> Option<PathBuf> {
     places
         .into_iter()
         .flatten()
-        .find_map(|place| place.ancestors().find_map(|folder| checkout_at(folder)))
+        .find_map(|place| place.ancestors().find_map(checkout_at))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
