@@ -203,28 +203,26 @@ impl Analysis<'_> {
             self.names.bound.push((name, Sort::Number));
         }
         let kind = self.kind(&decl.kind);
-        let start =
-            match &decl.start {
-                _ if matches!(kind, Kind::Queue) => {
-                    if !matches!(decl.start, Start::Missing) {
-                        let message = "a queue is empty at the start: it has no initial value";
-                        self.names.error(Diagnostic::new(decl.name.span.clone(), message));
-                    }
-                    Some(Ex::Number(0))
+        let start = match &decl.start {
+            _ if matches!(kind, Kind::Queue) => {
+                if !matches!(decl.start, Start::Missing) {
+                    let message = "a queue is empty at the start: it has no initial value";
+                    self.names.error(Diagnostic::new(decl.name.span.clone(), message));
                 }
-                Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
-                Start::Open => None,
-                Start::Missing => {
-                    let message = format!("`{}` has no initial value", decl.name.text);
-                    let value = self.example(&decl.kind);
-                    let help = format!(
-                        "write `= {value}`, or `open` if the algorithm must work from every value"
-                    );
-                    self.names
-                        .error(Diagnostic::new(decl.name.span.clone(), message).helping(help));
-                    None
-                }
-            };
+                Some(Ex::Number(0))
+            }
+            Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
+            Start::Open => None,
+            Start::Missing => {
+                let message = format!("`{}` has no initial value", decl.name.text);
+                let value = self.example(&decl.kind);
+                let help = format!(
+                    "write `= {value}`, or `open` if the algorithm must work from every value"
+                );
+                self.names.error(Diagnostic::new(decl.name.span.clone(), message).helping(help));
+                None
+            }
+        };
         let home =
             decl.home.as_ref().map(|home| self.names.local(home, Sort::Number, Context::Size));
         self.names.bound.clear();

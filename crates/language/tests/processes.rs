@@ -67,7 +67,9 @@ fn a_queue_keeps_the_order_of_arrival() {
 #[test]
 fn a_queue_is_used_with_its_own_operations_only() {
     let passage = |line: &str| {
-        format!("algorithm test shared Q : queue x : 0..3 = 0 private v : 0..3 passage {line} critical end")
+        format!(
+            "algorithm test shared Q : queue x : 0..3 = 0 private v : 0..3 passage {line} critical end"
+        )
     };
     for (line, message) in [
         ("1: v := Q", "expected a number, found a queue"),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{catalogue::author, counted::counted, explore::Ended, graph::Bound, schedule::Schedule};
+use crate::{
+    catalogue::author, counted::counted, explore::Ended, graph::Bound, schedule::Schedule,
+};
 
 use super::{Property, Question};
 

@@ -155,7 +155,18 @@ fn reports_on_a_file_speak_of_the_file_and_not_of_a_paper() {
     let mut shown = String::new();
     for words in [
         &["check", "pair.kx", "-n", "3", "-k", "2"][..],
-        &["check", "pair.kx", "-n", "3", "-k", "2", "--initial", "smallest", "--show", "starvation"],
+        &[
+            "check",
+            "pair.kx",
+            "-n",
+            "3",
+            "-k",
+            "2",
+            "--initial",
+            "smallest",
+            "--show",
+            "starvation",
+        ],
         &["check", "pair.kx", "-n", "3", "-k", "2", "--show", "invariants"],
         &["check", "filter.kx", "-n", "3", "-k", "2", "--show", "starvation"],
         &["rmr", "pair.kx", "-n", "2", "-k", "1"],

@@ -198,7 +198,8 @@ fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
         );
     }
     // The step machine has an invariant I1 as well, which is another one.
-    let own = source.replace("invariant I1: Entry = Exit", "invariant I1: Entry < 60 or Entry = Exit");
+    let own =
+        source.replace("invariant I1: Entry = Exit", "invariant I1: Entry < 60 or Entry = Exit");
     assert_ne!(own, source);
     let id = load(&folder, "named.kx", &own);
     let error = hallpass_lab::machine::build(&id, 3, 2).err().expect("it is refused").to_string();

@@ -97,7 +97,10 @@ impl Blocks {
                 false
             }
             Token::Keyword(word) => {
-                matches!(*word, "and" | "or" | "not" | "div" | "mod" | "in" | "downto" | "await" | "elsif")
+                matches!(
+                    *word,
+                    "and" | "or" | "not" | "div" | "mod" | "in" | "downto" | "await" | "elsif"
+                )
             }
             Token::Symbol(symbol) => !matches!(*symbol, ":" | ")" | "]" | "}"),
             Token::Word(_) | Token::Number(_) | Token::Text(_) => false,

@@ -16,8 +16,18 @@ use crate::{
 
 /// Words that begin a part of a file. None of them can stand in a passage or a procedure.
 const ITEMS: [&str; 12] = [
-    "title", "paper", "requires", "constant", "define", "shared", "private", "procedure", "invariant",
-    "promises", "passage", "normal",
+    "title",
+    "paper",
+    "requires",
+    "constant",
+    "define",
+    "shared",
+    "private",
+    "procedure",
+    "invariant",
+    "promises",
+    "passage",
+    "normal",
 ];
 
 pub(super) fn explain(
@@ -32,7 +42,8 @@ pub(super) fn explain(
     let found = found.as_deref();
     let place = tokens.partition_point(|(_, at)| at.start < span.start);
     let blocks = Blocks::before(tokens, place, source);
-    let ends_the_block = found.is_none_or(|token| matches!(token, Token::Keyword(word) if ITEMS.contains(word)));
+    let ends_the_block =
+        found.is_none_or(|token| matches!(token, Token::Keyword(word) if ITEMS.contains(word)));
     if let (Some(block), true) = (blocks.unfinished(), ends_the_block) {
         return missing_end(block, found, &span, tokens, source);
     }
@@ -48,7 +59,10 @@ pub(super) fn explain(
         // The passage may have ended too early.
         let (block, end) = blocks.ended.as_ref().filter(|_| blocks.unfinished().is_none())?;
         let line = line_of(source, end.start);
-        Some(format!("the `end` in line {line} ends the `{}`: is there one `end` too many?", block.word))
+        Some(format!(
+            "the `end` in line {line} ends the `{}`: is there one `end` too many?",
+            block.word
+        ))
     });
     match help {
         Some(help) => diagnostic.helping(help),
@@ -74,7 +88,15 @@ fn options(expected: &[RichPattern<'_, Token>]) -> Vec<String> {
 
 /// What can follow a complete expression.
 const OPERATORS: [&str; 9] = [
-    "`(`", "`[`", "`.`", "`at`", "`and`", "`or`", "`+` or `-`", "`*`, `div` or `mod`", "a comparison",
+    "`(`",
+    "`[`",
+    "`.`",
+    "`at`",
+    "`and`",
+    "`or`",
+    "`+` or `-`",
+    "`*`, `div` or `mod`",
+    "a comparison",
 ];
 
 fn listed(options: &[String]) -> String {

@@ -124,7 +124,8 @@ pub(super) fn for_token(
         }
         _ => {}
     }
-    let undeclared: Vec<&str> = rev_words(near.iter()).filter(|word| !is_declared(tokens, word)).collect();
+    let undeclared: Vec<&str> =
+        rev_words(near.iter()).filter(|word| !is_declared(tokens, word)).collect();
     if let Some((word, help)) =
         undeclared.iter().find_map(|word| for_word(word).map(|help| (word, help)))
     {

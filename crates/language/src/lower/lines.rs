@@ -169,7 +169,8 @@ fn without_effect(expr: &Expr) -> Diagnostic {
     let diagnostic = |message: &str| Diagnostic::new(expr.span.clone(), message);
     match &expr.kind {
         ExprKind::Binary("=", target, _) => {
-            let diagnostic = diagnostic("this compares two values and does nothing with the result");
+            let diagnostic =
+                diagnostic("this compares two values and does nothing with the result");
             match &target.kind {
                 ExprKind::Name(name) => diagnostic
                     .helping(format!("`=` compares; to assign to `{name}`, write `{name} := ...`")),

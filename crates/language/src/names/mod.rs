@@ -277,8 +277,7 @@ impl Names {
                 let first = a;
                 let (a, sort) = self.resolve(first, context, uses);
                 if matches!(sort, Sort::Bool | Sort::Queue) {
-                    let message =
-                        format!("expected a number or a set, found {}", sort_name(sort));
+                    let message = format!("expected a number or a set, found {}", sort_name(sort));
                     self.error(Diagnostic::new(first.span.clone(), message));
                 }
                 let sort = if sort == Sort::Set { Sort::Set } else { Sort::Number };

@@ -204,7 +204,9 @@ impl Program {
             _ => WordKind::Number,
         };
         let domain = match variable.kind {
-            Kind::Queue => queue::contents(self.n).iter().map(|content| queue::pack(content)).collect(),
+            Kind::Queue => {
+                queue::contents(self.n).iter().map(|content| queue::pack(content)).collect()
+            }
             _ => (lo..=hi).collect(),
         };
         let mut decl = Decl::listed(name.clone(), kind, domain, start).waited_on();

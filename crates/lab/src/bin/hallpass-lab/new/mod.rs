@@ -113,10 +113,7 @@ fn checkout_at(folder: &Path) -> Option<PathBuf> {
 /// Returns the checkout in which this program was built, or the one that contains the current folder.
 fn nearby_checkout() -> Option<PathBuf> {
     let places = [env::current_exe(), env::current_dir()];
-    places
-        .into_iter()
-        .flatten()
-        .find_map(|place| place.ancestors().find_map(checkout_at))
+    places.into_iter().flatten().find_map(|place| place.ancestors().find_map(checkout_at))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
