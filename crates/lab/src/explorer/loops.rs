@@ -30,6 +30,8 @@ pub struct Loop {
     pub deadlock: bool,
     /// Whether the algorithm promises that this does not happen.
     pub violates: bool,
+    /// Whether numbers have grown since its beginning. The states behave the same nevertheless.
+    pub grows: bool,
     /// One sentence about it.
     pub why: String,
     /// What the victims see in it, a sentence for each.
@@ -93,8 +95,10 @@ impl Session {
         };
         let violates = stopped.len() <= self.subject().question().crashes;
         let seen = victims.iter().filter_map(|&p| self.seen_by(p, from, &nodes)).collect();
+        let memory = |id: NodeId| &self.nodes[id as usize].moment.snapshot.state().memory;
+        let grows = memory(from) != memory(end);
         let why = words::describe(&schedule);
-        Some(Loop { from, steps, victims, stopped, deadlock, violates, why, seen })
+        Some(Loop { from, steps, victims, stopped, deadlock, violates, grows, why, seen })
     }
 
     /// Returns the places before `end` where the state is the same and after which some process keeps moving without
@@ -185,6 +189,7 @@ impl Session {
             let (name, all) = (&decls[var].name, values_of(var));
             let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
             parts.push(match (&seen[..], all.len()) {
+                (_, 2..) if decls[var].unbounded => format!("{name}, which grows"),
                 ([value], 1) => format!("{name}, which is {value} all the time"),
                 ([value], _) => {
                     format!("{name}, which changes, but is {value} whenever process {p} reads it")

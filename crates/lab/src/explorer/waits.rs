@@ -18,6 +18,7 @@ use super::{
     session::{NodeId, Session},
 };
 use crate::{
+    machine::Local,
     space::Agent,
     standing::Standing as _,
     store::Id,
@@ -71,12 +72,12 @@ impl Session {
         if variables.is_empty() {
             return Ok(None);
         }
-        let goes_on = match (&variables[..], round.len()) {
-            (&[var], 1) => self.values_that_end(p, &snapshot, var),
+        let goes_on = match &variables[..] {
+            &[var] => self.values_that_end(p, &snapshot, var, round.len()),
             _ => None,
         };
         let decls = self.subject().machine().layout().decls();
-        let until = until(decls, &variables, goes_on.as_deref());
+        let until = until(decls, &variables, goes_on.as_deref(), &snapshot.state().memory);
         Ok(Some(Wait { process: p, place, variables, goes_on, until }))
     }
 
@@ -107,33 +108,41 @@ impl Session {
         steps[..first].iter().all(harmless).then(|| steps[first..].to_vec())
     }
 
-    /// Returns the values of `var` with which the next step of `p` leads somewhere else.
-    fn values_that_end(&mut self, p: Pid, snapshot: &Snapshot, var: usize) -> Option<Vec<Word>> {
+    /// Returns the values of `var` with which `p`, alone, does not repeat its round of this many steps.
+    fn values_that_end(
+        &mut self,
+        p: Pid,
+        snapshot: &Snapshot,
+        var: usize,
+        round: usize,
+    ) -> Option<Vec<Word>> {
         let decl = &self.subject().machine().layout().decls()[var];
         let values = decl.domain.listed().to_vec();
         if decl.unbounded || values.is_empty() || values.len() > MOST_VALUES {
             return None;
         }
-        let at = snapshot.state().processes[p];
         let run = self.interpreter_mut();
-        let mut goes_on = |value: Word| {
+        let mut lines = |value: Word| -> Option<Vec<Local>> {
             let mut state = snapshot.state().clone();
             state.memory[var] = value;
             run.restore(&snapshot.with_state(state));
-            run.step(p).is_ok() && run.state().processes[p] != at
+            // The process may be in the middle of a round.
+            (0..2 * round).map(|_| run.step(p).ok().map(|_| run.state().processes[p])).collect()
         };
-        Some(values.into_iter().filter(|&value| goes_on(value)).collect())
+        let repeated = lines(snapshot.state().memory[var])?;
+        let ends = |&value: &Word| lines(value).is_some_and(|lines| lines != repeated);
+        Some(values.into_iter().filter(ends).collect())
     }
 }
 
 /// Says what must happen before the wait ends.
-fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>) -> String {
+fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>, memory: &[Word]) -> String {
     let (&[var], Some(goes_on)) = (variables, goes_on) else {
-        let mut names: Vec<&str> =
-            variables.iter().take(MOST_NAMED).map(|&var| decls[var].name.as_str()).collect();
-        let more = format!("{} more", variables.len().saturating_sub(MOST_NAMED));
+        let name =
+            |&var: &usize| format!("{} (now {})", decls[var].name, decls[var].show(memory[var]));
+        let mut names: Vec<String> = variables.iter().take(MOST_NAMED).map(name).collect();
         if variables.len() > MOST_NAMED {
-            names.push(&more);
+            names.push(format!("one of {} more variables", variables.len() - MOST_NAMED));
         }
         return match &names[..] {
             [name] => format!("{name} changes"),
@@ -148,7 +157,7 @@ fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>) -> Strin
     match (goes_on, &stays[..]) {
         (&[only], _) if !is_pid => format!("{} = {}", decl.name, decl.show(only)),
         (_, &[only]) => format!("{} \u{2260} {}", decl.name, decl.show(only)),
-        _ => format!("{} changes", decl.name),
+        _ => format!("{} (now {}) changes", decl.name, decl.show(memory[var])),
     }
 }
 

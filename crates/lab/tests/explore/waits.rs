@@ -64,8 +64,30 @@ fn a_process_that_reads_several_variables_waits_until_one_of_them_changes() {
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-0" }));
     let last = answer["path"].as_array().unwrap().last().unwrap();
     let text = waits(last, 0);
-    assert!(text.contains(" or ") && text.contains(" changes."), "{text}");
+    assert!(
+        text.contains("level(1) (now 2), level(2) (now 0) or turn(2) (now 0) changes."),
+        "{text}"
+    );
     assert!(text.ends_with("Process 1 can still do that in its current passage."), "{text}");
+}
+
+#[test]
+fn a_process_that_repeats_several_lines_waits_for_the_value_that_ends_them() {
+    let mut engine = explored("hall-sleep:no-news", 3, 1);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-1" }));
+    let last = answer["path"].as_array().unwrap().last().unwrap();
+    let text = waits(last, 1);
+    assert!(text.contains(" until bell[1] = true. No process ends this wait"), "{text}");
+}
+
+#[test]
+fn a_loop_in_which_numbers_grow_says_so() {
+    let mut engine = explored("turnstile:no-number", 2, 1);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-0" }));
+    let last = answer["path"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["loop"]["grows"], true);
+    let seen = "In the loop, process 0 reads drawn, which grows; exits, which grows";
+    assert_eq!(last["loop"]["seen"], json!([seen]));
 }
 
 #[test]

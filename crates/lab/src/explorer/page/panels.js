@@ -171,9 +171,10 @@ HP.drawJudgement = () => {
     notes.push(HP.el("p", { class: "bad" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet " + second + " is inside and " + first + " can be kept out forever."));
   }
   if (view.loop) {
-    const { steps, victims, violates } = view.loop;
+    const { steps, victims, violates, grows } = view.loop;
+    const back = grows ? " back to a state that differs only in numbers that grow, so " : " back to the same state, so ";
     notes.push(HP.el("p", { class: violates ? "bad" : "loopnote" },
-      HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads back to the same state, so it can repeat forever. In it, " : ": the last " + steps + " steps lead back to the same state, so they can repeat forever. In them, ") +
+      HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads" + back + "it can repeat forever. In it, " : ": the last " + steps + " steps lead" + back + "they can repeat forever. In them, ") +
       (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " moving and never enter" + (victims.length === 1 ? "s" : "") + ". " +
       view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm may do that."), " ",
       HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, HP.timer ? "Stop the loop" : "Play the loop")));
