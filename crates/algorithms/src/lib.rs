@@ -62,4 +62,5 @@ pub use framework::{
     machine::{Algorithm, Label, Loc, Mishap, Next, Section, View},
     memory::{AtomicWord, Memory, Op, Pid, Var, Word},
     pids::Pids,
+    statement::{Observed, RunStatement, Side, StatementKind, Transition},
 };

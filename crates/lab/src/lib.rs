@@ -10,6 +10,7 @@
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`], [`bypass`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
+//! | [`questions`] | questions about whole runs: statements of the papers, order, time, averages |
 //! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
 //! | [`explorer`] | an algorithm played step by step, against the checker, in a browser |
@@ -59,6 +60,7 @@ pub mod objects;
 pub mod papers;
 #[cfg(feature = "cli")]
 pub mod program;
+pub mod questions;
 pub mod rmr;
 pub mod schedule;
 pub mod space;

@@ -76,7 +76,9 @@ pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
     })
 }
 
-fn cheapest_trap<S: Standing>(
+/// Returns a trap with the fewest stopped processes in `part`: a component of the graph in which a victim
+/// moves.
+pub(crate) fn cheapest_trap<S: Standing>(
     graph: &Graph,
     standing: &S,
     part: &impl Part,

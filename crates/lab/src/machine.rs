@@ -1,7 +1,8 @@
 //! A trait object for an algorithm of any type. Its private states are numbered.
 
 use hallpass_algorithms::{
-    Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Pid, Section, View, Word, registry,
+    Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Observed, Pid, RunStatement, Section, Side,
+    Transition, View, Word, registry,
 };
 
 use crate::{catalogue, numbers::Numbers};
@@ -24,6 +25,26 @@ pub struct Position {
     /// The name that the process holds, if it is in the critical section of an algorithm that assigns
     /// names.
     pub name: Option<usize>,
+}
+
+/// A state with numbered private states.
+#[derive(Clone, Copy, Debug)]
+pub struct Numeric<'a> {
+    /// The private state of each process.
+    pub processes: &'a [Local],
+    /// The value of each variable.
+    pub memory: &'a [Word],
+}
+
+/// A step between two states, as statements about runs see it.
+#[derive(Clone, Copy, Debug)]
+pub struct NumericStep<'a> {
+    /// The process that moves. `None` if a fault changes the state, and for the initial state of a run.
+    pub mover: Option<Pid>,
+    /// The state before the step.
+    pub before: Numeric<'a>,
+    /// The state after the step.
+    pub after: Numeric<'a>,
 }
 
 /// A step machine as a trait object.
@@ -63,6 +84,33 @@ pub trait Machine: Send + Sync {
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// Returns the first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
+    /// Returns the paper's statements about runs.
+    fn run_statements(&self) -> &'static [RunStatement] {
+        &[]
+    }
+    /// Evaluates a statement of kind `Always` or `Sometimes` on a step.
+    fn observe(&self, _statement: &str, _history: u32, _step: NumericStep<'_>) -> Observed {
+        Observed::default()
+    }
+    /// Returns the number of instances of a statement of kind `LeadsTo`.
+    fn instances(&self, _statement: &str) -> usize {
+        1
+    }
+    /// Returns how many processes may stop while this instance of a statement of kind `LeadsTo` still holds.
+    fn survives(&self, _statement: &str, _instance: usize) -> usize {
+        self.k().saturating_sub(1)
+    }
+    /// Evaluates a side of a statement of kind `LeadsTo` or `Enabled` for process `p`.
+    fn condition(
+        &self,
+        _statement: &str,
+        _instance: usize,
+        _side: Side,
+        _p: Pid,
+        _state: Numeric<'_>,
+    ) -> bool {
+        false
+    }
 }
 
 /// Builds the algorithm `id` of the [catalogue] or the registry for `n` processes, at most `k` of which may be in
@@ -198,6 +246,39 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         let processes = &self.locs.things(processes);
         self.algorithm.broken_invariant(&View { processes, memory })
     }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        self.algorithm.run_statements()
+    }
+
+    fn observe(&self, statement: &str, history: u32, step: NumericStep<'_>) -> Observed {
+        let NumericStep { mover, before, after } = step;
+        let [old, new] = [&before, &after].map(|state| self.locs.things(state.processes));
+        let before = View { processes: &old, memory: before.memory };
+        let after = View { processes: &new, memory: after.memory };
+        self.algorithm.observe(statement, history, &Transition { mover, before, after })
+    }
+
+    fn instances(&self, statement: &str) -> usize {
+        self.algorithm.instances(statement)
+    }
+
+    fn survives(&self, statement: &str, instance: usize) -> usize {
+        self.algorithm.survives(statement, instance)
+    }
+
+    fn condition(
+        &self,
+        statement: &str,
+        instance: usize,
+        side: Side,
+        p: Pid,
+        state: Numeric<'_>,
+    ) -> bool {
+        let processes = &self.locs.things(state.processes);
+        let state = View { processes, memory: state.memory };
+        self.algorithm.condition(statement, instance, side, p, &state)
+    }
 }
 
 /// A machine that several owners share.
@@ -252,5 +333,32 @@ impl Machine for std::sync::Arc<dyn Machine> {
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
         (**self).broken_invariant(processes, memory)
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        (**self).run_statements()
+    }
+
+    fn observe(&self, statement: &str, history: u32, step: NumericStep<'_>) -> Observed {
+        (**self).observe(statement, history, step)
+    }
+
+    fn instances(&self, statement: &str) -> usize {
+        (**self).instances(statement)
+    }
+
+    fn survives(&self, statement: &str, instance: usize) -> usize {
+        (**self).survives(statement, instance)
+    }
+
+    fn condition(
+        &self,
+        statement: &str,
+        instance: usize,
+        side: Side,
+        p: Pid,
+        state: Numeric<'_>,
+    ) -> bool {
+        (**self).condition(statement, instance, side, p, state)
     }
 }

@@ -40,6 +40,33 @@ pub enum Finding {
     Range,
     /// At the end, the paper's invariant with this name is broken.
     Invariant(String),
+    /// The last step contradicts the paper's statement with this name, or shows it if the statement is that
+    /// something can happen.
+    Statement {
+        /// The name of the statement.
+        name: String,
+    },
+    /// A violation of the paper's statement that one condition leads to another. On the stem, the first
+    /// condition holds for the process. From then on, the second never holds for it. The cycle repeats
+    /// forever, and the process moves in it.
+    LeadsTo {
+        /// The name of the statement.
+        name: String,
+        /// The instance of the statement.
+        instance: usize,
+        /// The process.
+        process: Pid,
+        /// The processes that have stopped outside their remainder.
+        stopped: Vec<Pid>,
+    },
+    /// A violation of first come, first served. `first` left its doorway before `second` left its
+    /// remainder. At the end, `second` is in its critical section, and `first` still waits.
+    Fcfs {
+        /// The process that left its doorway first.
+        first: Pid,
+        /// The process that enters first.
+        second: Pid,
+    },
     /// The cycle repeats forever. A process in its entry section moves in the cycle, and no process
     /// enters.
     Deadlock {

@@ -11,6 +11,7 @@ mod explore;
 mod language;
 mod objects;
 mod papers;
+mod questions;
 #[cfg(feature = "cli")]
 mod program;
 mod rmr;

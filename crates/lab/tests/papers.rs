@@ -135,3 +135,45 @@ fn committed_page_is_up_to_date() {
         assert!(docs.join("traces").join(&file).is_file(), "docs/traces/{file} is missing: {hint}");
     }
 }
+
+/// Returns the expected result of a command such as `ask shared-mortal -n 2 -k 1 --question CSR`, from the
+/// atlas.
+fn result_in_atlas(manifest: &Manifest, command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let after = |option: &str| {
+        let at = words.iter().position(|word| *word == option)?;
+        words.get(at + 1).copied()
+    };
+    let (n, k): (usize, usize) = (after("-n")?.parse().ok()?, after("-k")?.parse().ok()?);
+    let model = manifest.models.iter().find(|model| {
+        (model.algorithm.as_str(), model.n, model.k) == (words[1], n, k) && model.contention.is_none()
+    })?;
+    match words[0] {
+        "ask" => model.ask.get(after("--question")?).cloned(),
+        _ => {
+            let asked = after("--property")?;
+            let (_, expected) = model.check.iter().find(|(listed, _)| listed.name() == asked)?;
+            Some(match expected.answer {
+                hallpass_lab::atlas::Answer::Holds => "holds".into(),
+                hallpass_lab::atlas::Answer::Violated => "violated".into(),
+                hallpass_lab::atlas::Answer::Open => "?".into(),
+            })
+        }
+    }
+}
+
+#[test]
+fn the_page_about_recovery_agrees_with_the_atlas() {
+    let manifest = Manifest::standard().unwrap();
+    let page = fs::read_to_string(root().join("docs/recoverable.md")).unwrap();
+    let mut checked = 0;
+    for line in page.lines().filter(|line| line.starts_with("| ") && line.contains("shared")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [.., result, _, command] = cells[..] else { panic!("a row has too few cells: {line}") };
+        let command = command.trim_matches('`');
+        let expected = result_in_atlas(&manifest, command);
+        assert_eq!(Some(result.trim_matches('*').to_string()), expected, "{line}");
+        checked += 1;
+    }
+    assert!(checked >= 8, "only {checked} rows are checked");
+}

@@ -22,6 +22,7 @@ use crate::framework::{
     layout::Layout,
     machine::{Algorithm, Label, Loc, Mishap, Next, View},
     memory::{Memory, Pid, Word},
+    statement::{Observed, RunStatement, Side, Transition},
 };
 
 /// A change to lines of `T`.
@@ -148,6 +149,38 @@ where
 
     fn broken_invariant(&self, state: &View<'_, A::State>) -> Option<&'static str> {
         self.0.broken_invariant(state)
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        self.0.run_statements()
+    }
+
+    fn observe(
+        &self,
+        statement: &str,
+        history: u32,
+        step: &Transition<'_, A::State>,
+    ) -> Observed {
+        self.0.observe(statement, history, step)
+    }
+
+    fn instances(&self, statement: &str) -> usize {
+        self.0.instances(statement)
+    }
+
+    fn survives(&self, statement: &str, instance: usize) -> usize {
+        self.0.survives(statement, instance)
+    }
+
+    fn condition(
+        &self,
+        statement: &str,
+        instance: usize,
+        side: Side,
+        p: Pid,
+        state: &View<'_, A::State>,
+    ) -> bool {
+        self.0.condition(statement, instance, side, p, state)
     }
 }
 

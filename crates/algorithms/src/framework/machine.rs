@@ -6,6 +6,7 @@ use core::{fmt, fmt::Debug, hash::Hash};
 use crate::framework::{
     layout::Layout,
     memory::{Memory, Op, Pid, Var, Word},
+    statement::{Observed, RunStatement, Side, Transition},
 };
 
 /// The result of a step: where the process continues.
@@ -191,5 +192,45 @@ pub trait Algorithm {
     /// Returns the first of the paper's invariants that does not hold in this state.
     fn broken_invariant(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
         None
+    }
+
+    /// Returns the paper's statements about runs.
+    fn run_statements(&self) -> &'static [RunStatement] {
+        &[]
+    }
+
+    /// Evaluates a statement of kind `Always` or `Sometimes` on a step. `history` is the history that the
+    /// statement returned for the step before. The checker may pass the normal form of the state before
+    /// the step. The state after the step is not brought into its normal form, so numbers of the two
+    /// states can be compared.
+    fn observe(
+        &self,
+        _statement: &str,
+        _history: u32,
+        _step: &Transition<'_, Self::State>,
+    ) -> Observed {
+        Observed::default()
+    }
+
+    /// Returns the number of instances of a statement of kind `LeadsTo`, for example one for each block.
+    fn instances(&self, _statement: &str) -> usize {
+        1
+    }
+
+    /// Returns how many processes may stop while this instance of a statement of kind `LeadsTo` still holds.
+    fn survives(&self, _statement: &str, _instance: usize) -> usize {
+        self.k().saturating_sub(1)
+    }
+
+    /// Evaluates a side of a statement of kind `LeadsTo` or `Enabled` for process `p`.
+    fn condition(
+        &self,
+        _statement: &str,
+        _instance: usize,
+        _side: Side,
+        _p: Pid,
+        _state: &View<'_, Self::State>,
+    ) -> bool {
+        false
     }
 }

@@ -9,3 +9,4 @@ pub mod memory;
 pub mod pids;
 #[cfg_attr(not(feature = "full"), allow(dead_code))]
 pub mod queue;
+pub mod statement;

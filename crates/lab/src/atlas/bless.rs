@@ -14,6 +14,7 @@ use crate::{
     check::{self, Outcome, Verdict},
     explore::Ended,
     graph::Bound,
+    questions,
     rmr::Figure,
 };
 
@@ -76,6 +77,14 @@ fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
             set(listed, range, "violated".into());
         }
     }
+    if let (Some(report), Some(listed)) = (measured.ask_report(), subtable(table, "ask")) {
+        for name in model.ask.keys() {
+            match report.answers.get(name).map(|told| &told.answer) {
+                None | Some(questions::Answer::Partial(_)) => {}
+                Some(answer) => set(listed, name, answer.to_string().into()),
+            }
+        }
+    }
     if let (Some(report), Some(listed)) = (measured.rmr_report(), subtable(table, "rmr")) {
         for (name, figure) in [("cc", &report.cc), ("dsm", &report.dsm)] {
             if listed.contains_key(name) && figure.exact {
@@ -89,7 +98,8 @@ fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
 fn complete_states(measured: &Measured) -> Option<u64> {
     let check = measured.check_report().map(|report| (report.states, report.ended));
     let rmr = measured.rmr_report().map(|report| (report.states, report.ended));
-    let mut found = [check, rmr].into_iter().flatten();
+    let ask = measured.ask_report().map(|report| (report.states, report.ended));
+    let mut found = [check, rmr, ask].into_iter().flatten();
     let (states, ended) = found.next()?;
     let agree = found.all(|other| other == (states, ended));
     (ended == Ended::Complete && agree).then_some(states)

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     check::{self, Outcome, Verdict},
     explore::Ended,
+    questions::{self, Answer as Told},
     rmr::{self, Figure},
 };
 
@@ -31,6 +32,7 @@ pub struct Comparison {
 
 const RUN: &str = "run";
 const STATES: &str = "states";
+const ASK: &str = "ask";
 
 /// Compares every expected result, including the number of states. Without this number, a search that
 /// silently loses states would pass.
@@ -44,6 +46,11 @@ pub fn compare(model: &AtlasModel, measured: &Measured) -> Comparison {
     match &measured.rmr {
         Some(Ok(report)) => comparison.rmr(model, report),
         Some(Err(error)) => comparison.differs(RUN, format!("cannot be counted: {error}")),
+        None => {}
+    }
+    match &measured.ask {
+        Some(Ok(report)) => comparison.ask(model, report),
+        Some(Err(error)) => comparison.differs(RUN, format!("cannot be asked: {error}")),
         None => {}
     }
     for why in &measured.unconfirmed {
@@ -142,6 +149,24 @@ impl Comparison {
         {
             if let Some(expected) = expected {
                 self.figure(name, expected, found);
+            }
+        }
+    }
+
+    fn ask(&mut self, model: &AtlasModel, report: &questions::Report) {
+        self.states(model.states, report.states, report.ended);
+        for (name, expected) in &model.ask {
+            let Some(told) = report.answers.get(name) else {
+                self.differs(ASK, format!("{name} was not asked, expected {expected}"));
+                continue;
+            };
+            let found = told.answer.to_string();
+            match &told.answer {
+                Told::Partial(why) => self.unseen(ASK, format!("{name}, expected {expected}: {why}")),
+                _ if found != *expected => {
+                    self.differs(ASK, format!("{name} {found}, expected {expected}"));
+                }
+                _ => {}
             }
         }
     }

@@ -17,6 +17,7 @@
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (such a model is never as expected) |
 //! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
 //! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the most that a process is overtaken |
+//! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
 //! | `[model.rmr]` | remote memory references: `worst`: of the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
 //!
 //! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
@@ -38,7 +39,7 @@ use super::{
 use crate::{
     catalogue,
     check::{self, Property},
-    rmr,
+    questions, rmr,
     schedule::{Conventions, MemoryModel},
     space::Initial,
 };
@@ -161,6 +162,9 @@ pub struct AtlasModel {
     /// The expected verdicts. A property that is not listed is not checked.
     #[serde(default)]
     pub check: BTreeMap<Listed, Expected>,
+    /// The expected answers to questions about whole runs, by the names of the questions.
+    #[serde(default)]
+    pub ask: BTreeMap<String, String>,
     /// The expected costs of the worst passages.
     #[serde(default)]
     pub rmr: Rmr,
@@ -230,6 +234,11 @@ impl AtlasModel {
         !self.check.is_empty()
     }
 
+    /// Returns whether questions about whole runs are asked.
+    pub fn has_ask(&self) -> bool {
+        !self.ask.is_empty()
+    }
+
     /// Returns whether remote references are counted.
     pub fn has_rmr(&self) -> bool {
         self.rmr.cc.is_some() || self.rmr.dsm.is_some()
@@ -249,6 +258,20 @@ impl AtlasModel {
             memory: self.memory,
             initial: self.initial,
             ..check::Question::everything(&self.algorithm, self.n, self.k)
+        }
+    }
+
+    /// Returns the questions about whole runs.
+    pub fn questions(&self) -> questions::Questions {
+        questions::Questions {
+            algorithm: self.algorithm.clone(),
+            n: self.n,
+            k: self.k,
+            contention: self.contention(),
+            initial: self.initial,
+            crashes: self.crashes(),
+            conventions: Conventions::default(),
+            asked: self.ask.keys().map(|name| questions::Asked::from_name(name)).collect(),
         }
     }
 
@@ -276,13 +299,18 @@ impl AtlasModel {
         if self.contention() == 0 || self.contention() > self.n {
             return Some(format!("contention must be from 1 to n = {}", self.n));
         }
-        if !self.has_check() && !self.has_rmr() {
+        if !self.has_check() && !self.has_rmr() && !self.has_ask() {
             return Some("nothing is expected of it: list properties under [model.check]".into());
         }
         if self.has_rmr() && self.memory != MemoryModel::Sequential {
             return Some(
                 "remote references are counted under memory = \"sc\" only: leave [model.rmr] out"
                     .into(),
+            );
+        }
+        if self.has_ask() && self.memory != MemoryModel::Sequential {
+            return Some(
+                "questions are answered under memory = \"sc\" only: leave [model.ask] out".into(),
             );
         }
         None

@@ -20,6 +20,7 @@ pub fn markdown(report: &AtlasReport) -> String {
     for family in sections::families(report) {
         family_table(&mut text, &family);
     }
+    questions(&mut text, report);
     wrong(&mut text, &sections::wrong(report));
     text.push_str("## How to read this\n\n");
     for (mark, meaning) in LEGEND {
@@ -49,6 +50,27 @@ fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
         let _ = write!(text, "| {} ", cell.replace('|', "\\|"));
     }
     text.push_str("|\n");
+}
+
+/// Writes the answers to questions about whole runs, one row for each model.
+fn questions(text: &mut String, report: &AtlasReport) {
+    let asked = report.entries.iter().filter_map(|entry| Some((entry, entry.measured.ask_report()?)));
+    let rows: Vec<[String; 2]> = asked
+        .map(|(entry, report)| {
+            let answers = report.answers.iter();
+            let answers: Vec<String> =
+                answers.map(|(name, told)| format!("{name}: {}", told.answer)).collect();
+            [format!("`{}`", entry.model.id()), answers.join(", ")]
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str("## Questions about whole runs\n\n");
+    row(text, ["model", "answers"].map(String::from));
+    row(text, ["---", "---"].map(String::from));
+    rows.into_iter().for_each(|cells| row(text, cells));
+    text.push('\n');
 }
 
 fn family_table(text: &mut String, family: &Family<'_>) {

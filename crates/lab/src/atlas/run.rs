@@ -6,12 +6,12 @@ use super::{
     cells::thousands,
     compare::{Comparison, Remark, compare},
     manifest::{AtlasModel, Manifest},
-    select::Selection,
+    select::{Parts, Selection},
     wrong::violation,
 };
 use crate::{
     check::{self, Resources, Verdict},
-    rmr,
+    questions, rmr,
     schedule::Schedule,
     trace,
 };
@@ -23,6 +23,8 @@ pub struct Measured {
     pub check: Option<Result<check::Report, check::Error>>,
     /// The report of the counter, or the error. `None` if nothing was counted.
     pub rmr: Option<Result<rmr::Report, check::Error>>,
+    /// The answers to the questions, or the error. `None` if nothing was asked.
+    pub ask: Option<Result<questions::Report, check::Error>>,
     /// Runs that fail to show their finding when they are executed again on the algorithm's code.
     pub unconfirmed: Vec<String>,
     /// The duration in seconds.
@@ -40,15 +42,23 @@ impl Measured {
         self.rmr.as_ref()?.as_ref().ok()
     }
 
-    /// Returns whether the checker or the counter returned an error.
+    /// Returns the answers to the questions.
+    pub fn ask_report(&self) -> Option<&questions::Report> {
+        self.ask.as_ref()?.as_ref().ok()
+    }
+
+    /// Returns whether a part of the model was refused with an error.
     fn is_refused(&self) -> bool {
-        matches!(self.check, Some(Err(_))) || matches!(self.rmr, Some(Err(_)))
+        matches!(self.check, Some(Err(_)))
+            || matches!(self.rmr, Some(Err(_)))
+            || matches!(self.ask, Some(Err(_)))
     }
 
     /// Returns the number of states found.
     pub fn states(&self) -> Option<u64> {
         let check = self.check_report().map(|report| report.states);
-        check.or(self.rmr_report().map(|report| report.states))
+        let rmr = || self.rmr_report().map(|report| report.states);
+        check.or_else(rmr).or_else(|| self.ask_report().map(|report| report.states))
     }
 }
 
@@ -134,7 +144,7 @@ pub fn run(
         .iter()
         .enumerate()
         .map(|(index, model)| (index, model, selection.parts(model)))
-        .filter(|(_, _, (check, rmr))| *check || *rmr)
+        .filter(|(_, _, parts)| parts.check || parts.rmr || parts.ask)
         .collect();
     let of = selected.len();
     let mut report =
@@ -163,11 +173,12 @@ pub fn run(
     report
 }
 
-fn measure(model: &AtlasModel, (check, rmr): (bool, bool), resources: &Resources<'_>) -> Measured {
+fn measure(model: &AtlasModel, parts: Parts, resources: &Resources<'_>) -> Measured {
     let begun = Instant::now();
     let mut measured = Measured {
-        check: check.then(|| check::check(&model.check_question(), resources)),
-        rmr: rmr.then(|| rmr::exact(&model.rmr_question(), resources)),
+        check: parts.check.then(|| check::check(&model.check_question(), resources)),
+        rmr: parts.rmr.then(|| rmr::exact(&model.rmr_question(), resources)),
+        ask: parts.ask.then(|| questions::ask(&model.questions(), resources)),
         ..Measured::default()
     };
     measured.unconfirmed = unconfirmed(&measured);
@@ -192,6 +203,10 @@ fn unconfirmed(measured: &Measured) -> Vec<String> {
         for (name, figure) in figures.into_iter().filter(|(_, figure)| figure.exact) {
             runs.extend(figure.run.as_ref().map(|run| (name, run)));
         }
+    }
+    if let Some(report) = measured.ask_report() {
+        let answers = report.answers.iter();
+        runs.extend(answers.filter_map(|(name, told)| Some((name.as_str(), told.run.as_ref()?))));
     }
     runs.into_iter()
         .filter_map(|(name, run)| {

@@ -12,13 +12,25 @@ pub struct Selection {
     pub only: Vec<String>,
 }
 
+/// The parts of a model to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Parts {
+    /// Whether to check the properties.
+    pub check: bool,
+    /// Whether to count remote references.
+    pub rmr: bool,
+    /// Whether to ask the questions about whole runs.
+    pub ask: bool,
+}
+
 impl Selection {
-    /// Returns whether to check a model, and whether to count its remote references.
-    pub(super) fn parts(&self, model: &AtlasModel) -> (bool, bool) {
+    /// Returns which parts of a model to run.
+    pub(super) fn parts(&self, model: &AtlasModel) -> Parts {
         let named = self.only.is_empty() || self.only.iter().any(|pattern| names(pattern, model));
         let check = named && model.has_check() && model.tier <= self.tier;
         let rmr = named && model.has_rmr() && model.rmr_tier() <= self.tier;
-        (check, rmr)
+        let ask = named && model.has_ask() && model.tier <= self.tier;
+        Parts { check, rmr, ask }
     }
 
     /// Returns a pattern that matches no model of the manifest. Such a pattern is most likely a typing

@@ -12,6 +12,7 @@ use crate::{
     atlas::{AtlasModel, Listed, Resilience},
     graph::Bound,
     machine,
+    questions::Asked,
     schedule::{Conventions, Finding, MemoryModel, Schedule},
     trace::{self, Interpreter},
 };
@@ -74,6 +75,8 @@ pub(super) fn words(quantity: Quantity) -> &'static str {
         Quantity::Solo => "accesses without contention",
         Quantity::Variables => "variables",
         Quantity::Bits => "bits",
+        Quantity::Rounds => "rounds",
+        Quantity::Sections => "critical sections",
     }
 }
 
@@ -98,6 +101,8 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
         Quantity::Cc => model.rmr.cc.as_ref()?.worst?,
         Quantity::Dsm => model.rmr.dsm.as_ref()?.worst?,
         Quantity::Exit => check(Listed::Exit)?.bound?,
+        Quantity::Rounds => told(model, &Asked::Rounds)?,
+        Quantity::Sections => told(model, &Asked::Sections)?,
         Quantity::Resilience => match check(Listed::Starvation)?.resilience? {
             Resilience::Crashes(count) => Bound::Most(u32::try_from(count).ok()?),
             Resilience::Unlimited => Bound::Unbounded,
@@ -106,6 +111,15 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
     };
     let origin = Origin::Atlas(model);
     Some(Count { n: model.n, k: model.k, c: model.contention(), value, origin })
+}
+
+/// Returns the expected answer to a question, if it is a number.
+fn told(model: &AtlasModel, asked: &Asked) -> Option<Bound> {
+    let answer = model.ask.get(&*asked.name())?;
+    match answer.parse() {
+        Ok(number) => Some(Bound::Most(number)),
+        Err(_) => (*answer == Bound::Unbounded.to_string()).then_some(Bound::Unbounded),
+    }
 }
 
 /// Reads the count that a replay string shows. The algorithm's code confirms the run.

@@ -146,6 +146,9 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
                 property(algorithm, &models, listed, want)
             }));
         }
+        for (asked, want) in [(&evidence.asks, HOLDS), (&evidence.denies, VIOLATED)] {
+            pieces.extend(asked.iter().map(|name| question(algorithm, &models, name, want)));
+        }
         for (quantity, bound) in evidence.counts() {
             let mut counts = count::all(algorithm, quantity, &models, evidence);
             // Reading the statement file has already confirmed its runs.
@@ -277,6 +280,34 @@ fn property(algorithm: &str, models: &[&AtlasModel], listed: Listed, want: Answe
         text: if answer == Answer::Violated { fails } else { holds }.into(),
         sizes,
         run: violated.map(|model| violation(model, listed)),
+        algorithm: algorithm.into(),
+    }
+}
+
+const HOLDS: &str = "holds";
+const VIOLATED: &str = "violated";
+
+/// Judges the answers to a question about whole runs. A vacuous answer is no evidence.
+fn question(algorithm: &str, models: &[&AtlasModel], name: &str, want: &str) -> Piece {
+    let with = |wanted: &'static str| {
+        models.iter().filter(move |model| model.ask.get(name).is_some_and(|told| told == wanted))
+    };
+    let (any_holds, any_violated) = (with(HOLDS).next().is_some(), with(VIOLATED).next().is_some());
+    let (verdict, answer) = match (want, any_violated, any_holds) {
+        (_, false, false) => (Verdict::Unmeasured, HOLDS),
+        (VIOLATED, true, _) => (Verdict::Confirmed, VIOLATED),
+        (VIOLATED, false, _) => (Verdict::Refuted, HOLDS),
+        (_, true, _) => (Verdict::Refuted, VIOLATED),
+        (_, false, true) => (Verdict::Confirmed, HOLDS),
+    };
+    let mut sizes = Sizes::default();
+    with(answer).for_each(|model| sizes.add(model));
+    let shown = name.replace('-', " ");
+    Piece {
+        verdict: Some(verdict),
+        text: if answer == VIOLATED { format!("not {shown}") } else { shown },
+        sizes,
+        run: None,
         algorithm: algorithm.into(),
     }
 }

@@ -9,8 +9,10 @@
 //! | `where`, `says` | the place in the paper; the statement of the paper, worded by this project |
 //! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
 //! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
+//! | `asks`, `denies` | questions of `hallpass-lab ask` that are answered with *holds* at every size in the atlas (vacuous answers do not count), or with *violated* at some size |
+//! | `rounds`, `sections` | times from the atlas |
 //! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, for n <= 8 |
-//! | `least_k`, `whole_groups` | restrict the evidence to some sizes (whole groups: n = 2k 2^t) |
+//! | `least_k`, `most_k`, `whole_groups` | restrict the evidence to some sizes (whole groups: n = 2k 2^t) |
 //! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; default: all models |
 //! | `replay` | runs at sizes beyond the atlas, found by a search; their counts are lower bounds, and are confirmed when the file is read |
 //! | `run` | a run that contradicts the statement; it is confirmed when the file is read |
@@ -90,6 +92,16 @@ pub struct Evidence {
     /// Properties that are violated at some size.
     #[serde(default)]
     pub violated: Vec<Listed>,
+    /// Questions about whole runs whose answer is *holds* at every size.
+    #[serde(default)]
+    pub asks: Vec<String>,
+    /// Questions about whole runs whose answer is *violated* at some size.
+    #[serde(default)]
+    pub denies: Vec<String>,
+    /// The time of the longest entry section if steps and critical sections take at most one unit.
+    pub rounds: Option<Bound>,
+    /// The time of the longest entry section if critical sections take at most one unit and steps take none.
+    pub sections: Option<Bound>,
     /// The remote references of the worst passage with cache-coherent memory.
     pub cc: Option<Bound>,
     /// The remote references of the worst passage with distributed shared memory.
@@ -108,6 +120,8 @@ pub struct Evidence {
     pub contention: Option<Contention>,
     /// Restricts the evidence to models with at least this k.
     pub least_k: Option<usize>,
+    /// Restricts the evidence to models with at most this k.
+    pub most_k: Option<usize>,
     /// Restricts the evidence to sizes n = 2k 2^t, where the tournament has whole groups.
     #[serde(default)]
     pub whole_groups: bool,
@@ -136,13 +150,16 @@ pub enum Quantity {
     Solo,
     Variables,
     Bits,
+    Rounds,
+    Sections,
 }
 
 impl Evidence {
     /// Returns whether the evidence covers this size.
     pub fn is_about(&self, n: usize, k: usize) -> bool {
         let whole = n.is_multiple_of(2 * k) && (n / (2 * k)).is_power_of_two();
-        k >= self.least_k.unwrap_or(1) && (whole || !self.whole_groups)
+        let in_range = (self.least_k.unwrap_or(1)..=self.most_k.unwrap_or(k)).contains(&k);
+        in_range && (whole || !self.whole_groups)
     }
 
     /// Returns the quantities that are counted, each with its bound.
@@ -155,6 +172,8 @@ impl Evidence {
             (Quantity::Solo, &self.solo),
             (Quantity::Variables, &self.variables),
             (Quantity::Bits, &self.bits),
+            (Quantity::Rounds, &self.rounds),
+            (Quantity::Sections, &self.sections),
         ];
         all.into_iter().filter_map(|(quantity, bound)| Some((quantity, bound.as_ref()?)))
     }
@@ -317,6 +336,8 @@ fn fault(statement: &Statement) -> Option<String> {
     statement.evidence.iter().find_map(|evidence| {
         let about_algorithms = !evidence.holds.is_empty()
             || !evidence.violated.is_empty()
+            || !evidence.asks.is_empty()
+            || !evidence.denies.is_empty()
             || evidence.counts().next().is_some();
         let kinds = [
             about_algorithms,

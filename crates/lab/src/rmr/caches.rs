@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// An explored graph, extended by the cache of one process.
-pub(super) struct Caches<'a, const W: usize> {
+pub(crate) struct Caches<'a, const W: usize> {
     pub graph: &'a Graph,
     pub states: &'a States<'a, W>,
     pub process: Pid,
@@ -66,6 +66,20 @@ impl<'a, const W: usize> Caches<'a, W> {
     /// Returns the number of the state, without the cache.
     pub fn id(state: &[u64; 1]) -> Id {
         state[0] as u32
+    }
+
+    /// Returns the number of variables that the process may have in its cache.
+    pub fn len(&self) -> u32 {
+        self.bits.iter().flatten().count() as u32
+    }
+
+    /// Returns the cache after the agent's step, as a number. `over` means that the process is in its
+    /// remainder after the step.
+    pub fn after(&self, state: &[u64; 1], agent: Agent, over: bool) -> u64 {
+        if over && self.conventions.cache == CacheAtStart::Cold {
+            return 0;
+        }
+        self.cache_after(state, agent) >> CACHE_SHIFT
     }
 
     fn effect(&self, row: &Row, step: &Step) -> Effect {

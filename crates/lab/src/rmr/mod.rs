@@ -13,6 +13,7 @@ mod plot;
 mod search;
 pub mod simulate;
 
+pub(crate) use caches::Caches;
 pub use curve::{Over, Point, Range, curve, plot_of, series};
 pub use exact::exact;
 pub use measure::measure;

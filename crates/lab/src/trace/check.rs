@@ -87,6 +87,24 @@ fn moment(schedule: &Schedule, at: usize) -> Result<(), Error> {
     Err(Error::Part(format!("the stem has {steps}, so there is no moment after step {at}")))
 }
 
+fn different(first: Pid, second: Pid) -> Result<(), Error> {
+    if first != second {
+        return Ok(());
+    }
+    Err(Error::Part("a process does not come before itself".into()))
+}
+
+/// Checks that the algorithm has a statement of this name.
+fn statement(schedule: &Schedule, machine: &dyn Machine, name: &str) -> Result<(), Error> {
+    let known: Vec<&str> = machine.run_statements().iter().map(|known| known.name).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+    let id = &schedule.algorithm;
+    Err(Error::Part(format!("{id} has no statement `{name}`; its statements are: {known}")))
+}
+
 fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
     let all = |pids: &[Pid]| pids.iter().try_for_each(|&p| process(schedule, p));
     match &schedule.finding {
@@ -100,6 +118,20 @@ fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
             let id = &schedule.algorithm;
             Err(Error::Part(format!("{id} has no invariant `{name}`; its invariants are: {known}")))
         }
+        Finding::Statement { name } => statement(schedule, machine, name),
+        Finding::LeadsTo { name, instance, process: p, stopped } => {
+            statement(schedule, machine, name)?;
+            if *instance >= machine.instances(name) {
+                let count = machine.instances(name);
+                return Err(Error::Part(format!("{name} has {count} instances, from 0")));
+            }
+            process(schedule, *p)?;
+            all(stopped)
+        }
+        Finding::Fcfs { first, second } => {
+            all(&[*first, *second])?;
+            different(*first, *second)
+        }
         Finding::Deadlock { stopped } | Finding::Played { stopped } => all(stopped),
         Finding::Starvation { victim, stopped } => {
             process(schedule, *victim)?;
@@ -110,9 +142,7 @@ fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
         | Finding::Rmr { process: p, .. } => process(schedule, *p),
         Finding::Fife { first, second, at } | Finding::FifeStrong { first, second, at } => {
             all(&[*first, *second])?;
-            if first == second {
-                return Err(Error::Part("a process does not come before itself".into()));
-            }
+            different(*first, *second)?;
             moment(schedule, *at)
         }
         Finding::Bypass { victim, at, .. } => {

@@ -9,6 +9,7 @@ use super::{
     interpreter::{Interpreter, RunState},
     lasso,
     repeat::repeat,
+    statement,
     step::{Event, Step},
     words,
 };
@@ -83,6 +84,16 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
         Finding::Names => run.ends().and_then(|()| run.names()),
         Finding::Range => run.ends().and_then(|()| run.range()),
         Finding::Invariant(name) => run.ends().and_then(|()| run.invariant(name)),
+        Finding::Statement { name } => {
+            run.ends()?;
+            statement::found_at_the_end(&run, name)
+        }
+        Finding::LeadsTo { name, instance, process, stopped } => {
+            lasso::returns(&run)?;
+            lasso::check_stopped(&run, stopped)?;
+            statement::never_gets_there(&run, name, *instance, *process)
+        }
+        Finding::Fcfs { first, second } => run.ends().and_then(|()| run.fcfs(*first, *second)),
         Finding::Deadlock { stopped } => lasso::deadlock(&run, stopped),
         Finding::Starvation { victim, stopped } => lasso::starvation(&run, *victim, stopped),
         Finding::Exit { process, steps: None } => lasso::stays_in(&run, *process, Section::Exit),
@@ -156,6 +167,33 @@ impl Evidence<'_> {
             Some(broken) if broken == name => Ok(()),
             Some(other) => Err(format!("the first invariant broken at the end is {other}")),
             None => Err("no invariant is broken at the end".into()),
+        }
+    }
+
+    /// Checks that `first` left its doorway before the last time that `second` left its remainder, and still
+    /// waits while `second` is in its critical section.
+    fn fcfs(&self, first: Pid, second: Pid) -> Result<(), String> {
+        let all = self.stem.len();
+        if self.section(second, all) != Section::Critical {
+            return Err(format!("process {second} is not in its critical section at the end"));
+        }
+        if !self.section(first, all).is_entry() {
+            return Err(format!("process {first} does not wait at the end"));
+        }
+        let began = self.last(second, all, &Event::LeavesRemainder);
+        let left = self.last(first, all, &Event::LeavesRemainder);
+        let past_doorway = |from: usize, to: usize| {
+            let own = self.stem[from..to].iter().filter(|step| step.process == first);
+            own.last().is_some_and(|step| step.after.section.is_entry())
+                && self.stem[from..to]
+                    .iter()
+                    .any(|step| step.process == first && step.after.section == Section::Waiting)
+        };
+        match (left, began) {
+            (Some(left), Some(began)) if left < began && past_doorway(left, began) => Ok(()),
+            _ => Err(format!(
+                "process {first} had not left its doorway when process {second} left its remainder"
+            )),
         }
     }
 

@@ -3,7 +3,8 @@
 //! ```text
 //! ex  names  range  inv-I4            dead-<stopped>  starve-<victim>-<stopped>
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
-//! bypass-<p>-<times>-<at>
+//! bypass-<p>-<times>-<at>             fcfs-<i>-<j>
+//! says-U1                             leads-<statement>-<instance>-<p>-<stopped>
 //! play-<stopped>                      a run that somebody played; it claims nothing
 //! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
@@ -74,6 +75,11 @@ pub(super) fn encode(finding: &Finding) -> String {
         Finding::Names => "names".into(),
         Finding::Range => "range".into(),
         Finding::Invariant(name) => format!("inv-{}", escape(name)),
+        Finding::Statement { name } => format!("says-{}", escape(name)),
+        Finding::LeadsTo { name, instance, process, stopped } => {
+            format!("leads-{}-{instance}-{}-{}", escape(name), digit(*process), digits(stopped))
+        }
+        Finding::Fcfs { first, second } => format!("fcfs-{}-{}", digit(*first), digit(*second)),
         Finding::Deadlock { stopped } => format!("dead-{}", digits(stopped)),
         Finding::Played { stopped } => format!("play-{}", digits(stopped)),
         Finding::Starvation { victim, stopped } => {
@@ -112,7 +118,7 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(
             "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong, \
-             bypass or rmr, each with its own particulars"
+             bypass, fcfs, says, leads or rmr, each with its own particulars"
         ))
     };
     let one = |text: &str| {
@@ -132,6 +138,14 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
         ["names"] => Finding::Names,
         ["range"] => Finding::Range,
         ["inv", name] => Finding::Invariant(unescape(name).ok_or_else(unknown)?),
+        ["says", name] => Finding::Statement { name: unescape(name).ok_or_else(unknown)? },
+        ["leads", name, instance, p, stopped] => Finding::LeadsTo {
+            name: unescape(name).ok_or_else(unknown)?,
+            instance: moment(instance)?,
+            process: one(p)?,
+            stopped: many(stopped)?,
+        },
+        ["fcfs", i, j] => Finding::Fcfs { first: one(i)?, second: one(j)? },
         ["dead", stopped] => Finding::Deadlock { stopped: many(stopped)? },
         ["play", stopped] => Finding::Played { stopped: many(stopped)? },
         ["starve", victim, stopped] => {

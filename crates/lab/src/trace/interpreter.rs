@@ -212,6 +212,11 @@ impl Interpreter {
         &*self.machine
     }
 
+    /// Returns the step machine, for another interpreter.
+    pub(super) fn shared_machine(&self) -> Arc<dyn Machine> {
+        self.machine.clone()
+    }
+
     /// Returns the current state.
     pub fn state(&self) -> &RunState {
         &self.state

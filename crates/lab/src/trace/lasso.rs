@@ -36,7 +36,7 @@ fn all_along(run: &Evidence<'_>, p: Pid, allowed: impl Fn(Section) -> bool) -> b
         && run.cycle.iter().filter(|s| s.process == p).all(|s| allowed(s.after.section))
 }
 
-fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {
+pub(super) fn check_stopped(run: &Evidence<'_>, claimed: &[Pid]) -> Result<(), String> {
     let outside = |p: Pid| run.section(p, run.stem.len()) != Section::Remainder;
     let stopped: BTreeSet<Pid> =
         (0..run.schedule.n).filter(|&p| outside(p) && !moves(&run.cycle, p)).collect();

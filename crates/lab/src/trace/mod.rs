@@ -38,6 +38,7 @@ mod interpreter;
 mod lasso;
 mod repeat;
 mod replay_string;
+mod statement;
 mod step;
 mod text;
 pub(crate) mod words;

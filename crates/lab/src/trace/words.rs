@@ -76,6 +76,22 @@ pub fn describe(schedule: &Schedule) -> String {
         Finding::Invariant(name) => {
             format!("{}'s invariant {name} does not hold at the end", author(&schedule.algorithm))
         }
+        Finding::Statement { name } => {
+            format!("the last step decides the paper's statement {name}")
+        }
+        Finding::LeadsTo { name, process, stopped, .. } => {
+            let stopped = match stopped.len() {
+                0 => "no process has stopped".to_string(),
+                _ => format!("stopped: {}", list(stopped.iter().copied())),
+            };
+            format!(
+                "process {process} never gets as far as the paper's statement {name} says; {stopped}"
+            )
+        }
+        Finding::Fcfs { first, second } => format!(
+            "process {first} left its doorway before process {second} left its remainder, yet {second} \
+             enters first"
+        ),
         Finding::Deadlock { stopped } => with_stopped(
             "no process ever enters, although at least one tries forever".into(),
             stopped,

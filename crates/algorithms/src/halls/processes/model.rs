@@ -18,6 +18,7 @@ use crate::framework::{
         View,
     },
     memory::{Memory, Op, Pid, Var, Word},
+    statement::{Observed, RunStatement, Transition},
 };
 
 /// The maximum number of processes that the lab explores.
@@ -209,7 +210,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     fn nudge(&mut self, _: usize) {}
 
     fn rung(&mut self, me: usize) -> bool {
-        self.memory.access(self.model.bell.at(me), Op::Write(0)) != 0
+        self.memory.access(self.model.bell.at(me), Op::Clear(1)) != 0
     }
 
     fn expired(&mut self, _: usize) -> bool {
@@ -370,5 +371,28 @@ impl Algorithm for ProcessesModel {
                 .is_none_or(|tag| tag.process != p || tag.means(j, card) != Meaning::Held)
         });
         broken.then_some("I2")
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        const MORTAL: &[RunStatement] = &[RunStatement::always("CSR")];
+        if self.cast.is_mortal() { MORTAL } else { &[] }
+    }
+
+    /// Evaluates CSR, critical-section re-entry: a process that was killed in its critical section keeps its
+    /// slot until it enters again. The hall does not promise this: a rescue frees the slot. The history has
+    /// a bit for each process that was killed in its critical section and has not entered again.
+    fn observe(&self, _: &str, history: u32, step: &Transition<'_, State>) -> Observed {
+        let is_in = |view: &View<'_, State>, p: Pid| matches!(view.processes[p], Loc::Critical(_));
+        let (mut kept, mut inside) = (history, 0);
+        for p in 0..self.n {
+            if is_in(&step.after, p) {
+                kept &= !(1 << p);
+                inside += 1;
+            } else if is_in(&step.before, p) && step.mover != Some(p) {
+                kept |= 1 << p;
+            }
+        }
+        let found = inside + kept.count_ones() as usize > self.k;
+        Observed { history: kept, applies: kept != 0, found }
     }
 }

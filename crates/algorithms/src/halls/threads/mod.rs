@@ -100,7 +100,7 @@ pub mod wrong;
 pub use environment::{Environment, FastEnvironment, LineOn, OvertakeEnvironment};
 pub use lines::{After, Barging, Bypass, Fair, Job, Line, Policy, Turn, step};
 #[cfg(feature = "full")]
-pub use model::{Cast, MAX_PROCESSES, Sleep, ThreadsModel, bypass_model, model};
+pub use model::{Cast, Casts, MAX_PROCESSES, Sleep, ThreadsModel, bypass_model, model};
 pub use overtake::{DEBT, MAX_BYPASS, overtake};
 pub use pool::{Bits, Count, Pool, SLOTS_IN_WORD};
 pub use straight::{Advance, Stage, advance};

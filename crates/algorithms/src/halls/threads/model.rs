@@ -1,7 +1,7 @@
 //! The step machine as the lab checks it: processes with different roles that use one hall.
 
 use alloc::{format, string::String, vec::Vec};
-use core::marker::PhantomData;
+use core::{marker::PhantomData, ops::BitOr};
 
 use super::{
     codecs::{GrantCodec, LockCodec, Slots, TermsCodec, WordCodec},
@@ -26,20 +26,58 @@ use crate::framework::{
 /// queue.
 pub const MAX_PROCESSES: usize = 6;
 
-/// The roles of the processes.
+/// A role of a process besides taking one slot at a time, or an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Every process takes one slot at a time.
-    Plain,
     /// Process 0 takes two slots at a time.
     Many,
-    /// The last process is a clock. It expires at any time and is reset at any time. A waiter that finds
-    /// it expired gives up.
+    /// The clock expires at any time and is reset at any time. A waiter that finds it expired gives up.
     Timeout,
-    /// The last process takes a slot away from the hall, and gives it back.
+    /// The manager takes a slot away from the hall, or gives it back.
     Resize,
-    /// The last process closes the hall.
+    /// The manager closes the hall.
     Close,
+}
+
+/// The roles and events of a model: a set of [`Cast`]s, as in `Cast::Timeout | Cast::Resize`.
+///
+/// If it has others than `Many`, the last process is the *manager*, which takes no slots. In each of its
+/// passages, it turns the clock, and then resizes or closes the hall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Casts(u8);
+
+impl Casts {
+    /// Every process takes one slot at a time.
+    pub const PLAIN: Casts = Casts(0);
+
+    /// Returns whether the model has this role or event.
+    pub fn has(self, cast: Cast) -> bool {
+        self.0 & (1 << cast as u8) != 0
+    }
+
+    fn has_manager(self) -> bool {
+        [Cast::Timeout, Cast::Resize, Cast::Close].into_iter().any(|cast| self.has(cast))
+    }
+}
+
+impl From<Cast> for Casts {
+    fn from(cast: Cast) -> Self {
+        Casts(1 << cast as u8)
+    }
+}
+
+impl<C: Into<Casts>> BitOr<C> for Cast {
+    type Output = Casts;
+    fn bitor(self, other: C) -> Casts {
+        Casts::from(self) | other
+    }
+}
+
+impl<C: Into<Casts>> BitOr<C> for Casts {
+    type Output = Casts;
+    fn bitor(self, other: C) -> Casts {
+        Casts(self.0 | other.into().0)
+    }
 }
 
 /// The moments at which a waiter looks for its grant.
@@ -55,7 +93,7 @@ pub enum Sleep {
 pub struct ThreadsModel<P = Bits, M = Fair> {
     n: usize,
     k: usize,
-    cast: Cast,
+    casts: Casts,
     sleep: Sleep,
     layout: Layout,
     word: Var,
@@ -84,15 +122,15 @@ use State::*;
 
 impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     /// Creates the model of a hall with `k` slots for `n` processes.
-    pub fn new(cast: Cast, sleep: Sleep, n: usize, k: usize) -> Self {
-        Self::with_bypass(cast, sleep, 0, n, k)
+    pub fn new(casts: impl Into<Casts>, sleep: Sleep, n: usize, k: usize) -> Self {
+        Self::with_bypass(casts.into(), sleep, 0, n, k)
     }
 
     /// Makes the model in which `bypass` newcomers may overtake a waiter, if the policy says so.
-    fn with_bypass(cast: Cast, sleep: Sleep, bypass: u32, n: usize, k: usize) -> Self {
+    fn with_bypass(casts: Casts, sleep: Sleep, bypass: u32, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
-        let words = Self::all_words(cast, n, takes);
+        let words = Self::all_words(casts, n, takes);
         let slots = if P::HAS_SLOTS { Slots::Bits } else { Slots::Count };
         let kind = Kind::custom(WordCodec(slots));
         let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
@@ -102,7 +140,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let terms = layout.add(Decl::listed(
             "terms",
             Kind::custom(TermsCodec(slots)),
-            Self::all_terms(cast, k),
+            Self::all_terms(casts, k),
             Init::Is(Terms::new(k as u16).pack()),
         ));
         let queues = queue::contents(n).iter().map(|queue| queue::pack(queue)).collect();
@@ -124,7 +162,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         ThreadsModel {
             n,
             k,
-            cast,
+            casts,
             sleep,
             layout,
             word,
@@ -140,8 +178,8 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     }
 
     /// Lists all values of the word.
-    fn all_words(cast: Cast, n: usize, max: Word) -> Vec<Word> {
-        let marks = if matches!(cast, Cast::Resize | Cast::Close) { 2 } else { 0 };
+    fn all_words(casts: Casts, n: usize, max: Word) -> Vec<Word> {
+        let marks = if casts.has(Cast::Resize) || casts.has(Cast::Close) { 2 } else { 0 };
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
@@ -159,9 +197,10 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     }
 
     /// Lists all values of the terms.
-    fn all_terms(cast: Cast, k: usize) -> Vec<Word> {
-        let fewest = if cast == Cast::Resize { Self::fewer(k) } else { k };
-        let owed = if cast == Cast::Resize { P::all(k) } else { 0 };
+    fn all_terms(casts: Casts, k: usize) -> Vec<Word> {
+        let resizes = casts.has(Cast::Resize);
+        let fewest = if resizes { Self::fewer(k) } else { k };
+        let owed = if resizes { P::all(k) } else { 0 };
         let sizes = (fewest..=k).flat_map(|k| [false, true].map(|closed| (k as u16, closed)));
         sizes
             .flat_map(|(k, closed)| (0..=owed).map(move |owed| Terms { k, closed, owed }.pack()))
@@ -173,10 +212,18 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         (k - 1).max(1)
     }
 
-    /// Returns whether `p` is the last process, which does something else than take slots in some
-    /// models.
-    fn is_last(&self, p: Pid) -> bool {
-        p + 1 == self.n
+    /// Returns whether `p` is the manager.
+    fn is_manager(&self, p: Pid) -> bool {
+        self.casts.has_manager() && p + 1 == self.n
+    }
+
+    /// Returns how the manager continues after it has turned the clock: it resizes or closes the hall.
+    fn manage(&self) -> Option<State> {
+        match self.casts {
+            casts if casts.has(Cast::Resize) => Some(Look),
+            casts if casts.has(Cast::Close) => Some(At(Line::L5 { job: Job::Close })),
+            _ => None,
+        }
     }
 
     /// Lists the slots in the variables and in the private states of all processes. Returns `None` if
@@ -268,11 +315,11 @@ impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
     }
 
     fn expired(&mut self) -> bool {
-        self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
+        self.model.casts.has(Cast::Timeout) && self.memory.read(self.model.clock) != 0
     }
 
     fn need(&self, who: Pid) -> u32 {
-        if self.model.cast == Cast::Many && who == 0 { self.model.k.min(2) as u32 } else { 1 }
+        if self.model.casts.has(Cast::Many) && who == 0 { self.model.k.min(2) as u32 } else { 1 }
     }
 
     fn may_serve(&self, _: Pid) -> bool {
@@ -312,11 +359,10 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     }
 
     fn begin(&self, p: Pid) -> State {
-        match self.cast {
-            Cast::Timeout if self.is_last(p) => Clock,
-            Cast::Resize if self.is_last(p) => Look,
-            Cast::Close if self.is_last(p) => At(Line::L5 { job: Job::Close }),
-            _ => At(Line::L1),
+        match self.manage().filter(|_| !self.casts.has(Cast::Timeout)) {
+            _ if !self.is_manager(p) => At(Line::L1),
+            Some(managing) => managing,
+            None => Clock,
         }
     }
 
@@ -324,7 +370,7 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
         match at {
             Clock => {
                 m.atomic_update(self.clock, turn, 0);
-                Leave
+                self.manage().map_or(Leave, Goto)
             }
             Look => {
                 let now = Terms::unpack(m.read(self.terms)).k as usize;
@@ -386,21 +432,21 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
 /// Makes a model in which `bypass` newcomers may overtake a waiter.
 pub fn bypass_model(
     bypass: u32,
-    cast: Cast,
+    casts: impl Into<Casts>,
     sleep: Sleep,
     n: usize,
     k: usize,
 ) -> ThreadsModel<Bits, Bypass> {
-    ThreadsModel::with_bypass(cast, sleep, bypass, n, k)
+    ThreadsModel::with_bypass(casts.into(), sleep, bypass, n, k)
 }
 
 /// Creates a model with this policy and these roles.
 pub fn model<M: Policy>(
     _: M,
-    cast: Cast,
+    casts: impl Into<Casts>,
     sleep: Sleep,
     n: usize,
     k: usize,
 ) -> ThreadsModel<Bits, M> {
-    ThreadsModel::new(cast, sleep, n, k)
+    ThreadsModel::new(casts, sleep, n, k)
 }

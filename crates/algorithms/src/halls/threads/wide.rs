@@ -6,7 +6,7 @@ use alloc::format;
 use super::{
     codecs::SlotsCodec,
     lines::Fair,
-    model::{Cast, Sleep, State, ThreadsModel},
+    model::{Casts, Sleep, State, ThreadsModel},
     pool::Count,
     slot_bits::{self, Environment},
 };
@@ -58,7 +58,7 @@ impl<M: Memory> Environment for ModelBits<'_, M> {
 impl Wide {
     /// Creates the model of a hall with `k` slots for `n` processes.
     pub fn new(n: usize, k: usize) -> Self {
-        let hall = ThreadsModel::new(Cast::Plain, Sleep::Deep, n, k);
+        let hall = ThreadsModel::new(Casts::PLAIN, Sleep::Deep, n, k);
         let mut layout = hall.layout().clone();
         let words = k.div_ceil(PER_WORD);
         let names = layout.array(words, |index| {

@@ -21,11 +21,13 @@ use crate::{
         },
         memory::{Memory, Pid, Word},
         pids::Pids,
+        statement::{Observed, RunStatement, Transition},
     },
     papers::timestamps::{Collect, InProcedure, InProcedureOf, Timestamps, Turn},
 };
 
 pub mod entries;
+mod statements;
 pub mod wrong;
 
 /// The algorithm on the timestamp system `T`.
@@ -181,6 +183,14 @@ impl<T: Timestamps> Algorithm for Afek<T> {
                 _ => {}
             }
         }
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        statements::ALL
+    }
+
+    fn observe(&self, _: &str, history: u32, step: &Transition<'_, At<T>>) -> Observed {
+        self.test_never_grows(history, step)
     }
 }
 

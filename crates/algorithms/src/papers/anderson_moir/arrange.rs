@@ -27,7 +27,7 @@ use alloc::{
 };
 use core::ops::Range;
 
-use super::block::{Block, BlockInstance, BlockView, Within};
+use super::block::{Block, BlockInstance, BlockStep, BlockView, Within};
 use crate::framework::{
     layout::{Decl, Layout},
     machine::{
@@ -36,6 +36,7 @@ use crate::framework::{
         View,
     },
     memory::{Memory, Pid, Var},
+    statement::{Observed, RunStatement, Side, Transition},
 };
 
 /// An arrangement of blocks of one kind.
@@ -45,6 +46,8 @@ pub struct Arranged<B> {
     layout: Layout,
     blocks: Vec<B>,
     names: Vec<String>,
+    /// The number of processes that each block lets through.
+    widths: Vec<usize>,
     /// The test-and-set bits of Figure 7, the outermost first.
     gates: Vec<Var>,
     /// `routes[p][lost]`: the blocks that `p` passes, outermost first, after it has lost `lost` gates.
@@ -143,6 +146,7 @@ impl Plan {
             k,
             layout,
             blocks,
+            widths: self.blocks.iter().map(|block| block.k).collect(),
             names: self.blocks.into_iter().map(|block| block.name).collect(),
             gates,
             routes: self.routes,
@@ -218,6 +222,19 @@ impl<B: Block> Arranged<B> {
         } else {
             At::Block { lost, stage: 0, line: B::ENTRY }
         }
+    }
+
+    /// Returns the positions of all processes as seen from `block`.
+    fn all_within(&self, block: usize, state: &View<'_, At<B::Line>>) -> Vec<Within<B::Line>> {
+        let all = state.processes.iter().enumerate();
+        all.map(|(p, loc)| self.within(block, p, loc)).collect()
+    }
+
+    /// Returns whether `p`, which has lost `lost` gates and is at this stage of its route, has `block`
+    /// ahead of it on the way in, or behind it on the way out.
+    fn is_outer_to(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
+        let route = self.route(p, lost);
+        route.iter().position(|&b| b == block).is_some_and(|index| usize::from(stage) < index)
     }
 
     /// Returns the position of a process as seen from `block`.
@@ -325,13 +342,64 @@ impl<B: Block> Algorithm for Arranged<B> {
 
     fn broken_invariant(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
         self.blocks.iter().enumerate().find_map(|(index, block)| {
-            let processes: Vec<_> = state
-                .processes
-                .iter()
-                .enumerate()
-                .map(|(p, loc)| self.within(index, p, loc))
-                .collect();
+            let processes = self.all_within(index, state);
             block.broken_invariant(&BlockView { processes: &processes, memory: state.memory })
         })
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        B::STATEMENTS
+    }
+
+    /// Evaluates the statement for every block.
+    fn observe(&self, statement: &str, _: u32, step: &Transition<'_, Self::State>) -> Observed {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.fold(Observed::default(), |all, (index, block)| {
+            let [before, after] = [&step.before, &step.after].map(|s| self.all_within(index, s));
+            let step = BlockStep {
+                mover: step.mover,
+                before: BlockView { processes: &before, memory: step.before.memory },
+                after: BlockView { processes: &after, memory: step.after.memory },
+            };
+            all.any(block.observe(statement, &step))
+        })
+    }
+
+    fn instances(&self, _: &str) -> usize {
+        self.blocks.len()
+    }
+
+    /// The paper assumes that at most k-1 processes are faulty, where k is that of the block.
+    fn survives(&self, _: &str, block: usize) -> usize {
+        self.widths[block] - 1
+    }
+
+    fn condition(
+        &self,
+        statement: &str,
+        block: usize,
+        side: Side,
+        p: Pid,
+        state: &View<'_, Self::State>,
+    ) -> bool {
+        let loc = state.processes[p];
+        if statement == B::LEAVES_OUTER {
+            return match (side, loc) {
+                (Side::If, Loc::Exit(At::Block { lost, stage, .. })) => {
+                    self.is_outer_to(block, p, lost, stage)
+                }
+                (Side::If, Loc::Exit(At::Clear(lost))) => self.route(p, lost).contains(&block),
+                (Side::If, _) => false,
+                (Side::Then, loc) => loc == Loc::Remainder,
+            };
+        }
+        match (side, loc) {
+            (Side::If, Loc::Entry(At::Block { lost, stage, .. })) => {
+                self.is_outer_to(block, p, lost, stage)
+            }
+            (Side::If, _) => false,
+            (Side::Then, Loc::Entry(_)) => self.within(block, p, &loc) == Within::At(B::ENTRY),
+            (Side::Then, _) => false,
+        }
     }
 }

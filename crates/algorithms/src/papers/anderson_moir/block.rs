@@ -10,6 +10,7 @@ use crate::framework::{
     layout::Layout,
     machine::Next,
     memory::{Memory, Pid, Var, Word},
+    statement::{Observed, RunStatement},
 };
 
 /// The parameters that distinguish the blocks of an arrangement.
@@ -36,6 +37,12 @@ pub trait Block: Sized {
     const SYMMETRIC: bool;
     /// The names of the invariants.
     const INVARIANTS: &'static [&'static str];
+    /// The statements about runs. [`Block::PASSES_OUTER`] and [`Block::LEAVES_OUTER`] are among them.
+    const STATEMENTS: &'static [RunStatement];
+    /// The name of the statement that the outer blocks let every process through: p@1 leads to p@2.
+    const PASSES_OUTER: &'static str;
+    /// The name of the statement that a process that has left this block reaches its remainder.
+    const LEAVES_OUTER: &'static str;
 
     /// A line and the private variables that are live at that line.
     type Line: Copy + Eq + Hash + Debug + Send + Sync;
@@ -62,6 +69,42 @@ pub trait Block: Sized {
 
     /// Returns the first invariant that does not hold.
     fn broken_invariant(&self, view: &BlockView<'_, Self>) -> Option<&'static str>;
+
+    /// Evaluates a statement about steps.
+    fn observe(&self, statement: &str, step: &BlockStep<'_, Self>) -> Observed;
+}
+
+/// A step as seen from one block.
+pub struct BlockStep<'a, B: Block> {
+    /// The process that moves. `None` for the initial state of a run.
+    pub mover: Option<Pid>,
+    /// The state before the step.
+    pub before: BlockView<'a, B>,
+    /// The state after the step.
+    pub after: BlockView<'a, B>,
+}
+
+impl<B: Block> BlockStep<'_, B> {
+    /// Evaluates "`hold` unless `end`" for every process (the paper's definition in Section 2): if `hold`
+    /// is true and `end` is false before the step, then one of them is true after the step.
+    pub fn unless(
+        &self,
+        hold: impl Fn(&BlockView<'_, B>, Pid) -> bool,
+        end: impl Fn(&BlockView<'_, B>, Pid) -> bool,
+    ) -> Observed {
+        let (before, after) = (&self.before, &self.after);
+        (0..before.processes.len()).fold(Observed::default(), |all, p| {
+            all.any(Observed::implication(
+                hold(before, p) && !end(before, p),
+                hold(after, p) || end(after, p),
+            ))
+        })
+    }
+
+    /// Returns the process that moves, if it executes a line that is not a line of this block.
+    pub fn mover_elsewhere(&self) -> Option<Pid> {
+        self.mover.filter(|&p| !matches!(self.before.processes[p], Within::At(_)))
+    }
 }
 
 impl<B, C> Block for Changed<B, C>
@@ -73,6 +116,9 @@ where
     const CRITICAL: u8 = B::CRITICAL;
     const SYMMETRIC: bool = B::SYMMETRIC;
     const INVARIANTS: &'static [&'static str] = B::INVARIANTS;
+    const STATEMENTS: &'static [RunStatement] = B::STATEMENTS;
+    const PASSES_OUTER: &'static str = B::PASSES_OUTER;
+    const LEAVES_OUTER: &'static str = B::LEAVES_OUTER;
 
     type Line = B::Line;
     const ENTRY: B::Line = B::ENTRY;
@@ -106,6 +152,16 @@ where
         let view = BlockView { processes: view.processes, memory: view.memory };
         self.original().broken_invariant(&view)
     }
+
+    fn observe(&self, statement: &str, step: &BlockStep<'_, Self>) -> Observed {
+        let BlockStep { mover, before, after } = step;
+        let step = BlockStep {
+            mover: *mover,
+            before: BlockView { processes: before.processes, memory: before.memory },
+            after: BlockView { processes: after.processes, memory: after.memory },
+        };
+        self.original().observe(statement, &step)
+    }
 }
 
 /// The position of a process as seen from one block.
@@ -129,6 +185,15 @@ pub struct BlockView<'a, B: Block> {
 }
 
 impl<B: Block> BlockView<'_, B> {
+    /// Returns whether `p` is at one of these lines (p@lines).
+    pub fn is_at(&self, p: Pid, lines: &[u8]) -> bool {
+        match self.processes[p] {
+            Within::Outside => false,
+            Within::At(line) => lines.contains(&B::number(line)),
+            Within::Inside => lines.contains(&B::CRITICAL),
+        }
+    }
+
     /// Returns the value of `var`.
     pub fn value(&self, var: Var) -> Word {
         self.memory[var.index()]

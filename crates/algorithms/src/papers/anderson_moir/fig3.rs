@@ -7,6 +7,8 @@
 //! - I2: x = k - the number of processes at lines 3..7.
 //! - I3: x < 0 => some process is at 3, or a process p is at 4..5 and q = p.
 //! - I4: at most k processes are at 6.
+//! - U1: p at 5 with q != p, unless p at 6.
+//! - L1, L2: the enclosing levels let every process through, on the way in and on the way out.
 //!
 //! Cost: 7 remote references on a cache-coherent computer (line 5 counts twice).
 //!
@@ -16,11 +18,12 @@
 
 use alloc::format;
 
-use super::block::{Block, BlockInstance, BlockView, first_broken};
+use super::block::{Block, BlockInstance, BlockStep, BlockView, first_broken};
 use crate::framework::{
     layout::{Decl, Init, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Memory, Pid, Var, Word},
+    statement::{Observed, RunStatement},
 };
 
 /// The variables of one block.
@@ -48,6 +51,13 @@ impl Block for Fig3 {
     const CRITICAL: u8 = 6;
     const SYMMETRIC: bool = true;
     const INVARIANTS: &'static [&'static str] = &["I1", "I2", "I3", "I4"];
+    const STATEMENTS: &'static [RunStatement] = &[
+        RunStatement::always("U1"),
+        RunStatement::leads_to(Self::PASSES_OUTER),
+        RunStatement::leads_to(Self::LEAVES_OUTER),
+    ];
+    const PASSES_OUTER: &'static str = "L1";
+    const LEAVES_OUTER: &'static str = "L2";
 
     type Line = Line;
     const ENTRY: Line = L2;
@@ -98,5 +108,12 @@ impl Block for Fig3 {
             ("I3", x >= 0 || s.any(&[3], |_| true) || s.any(&[4, 5], |p| q == p as Word)),
             ("I4", s.count(6..=6) <= self.k),
         ])
+    }
+
+    fn observe(&self, _: &str, step: &BlockStep<'_, Self>) -> Observed {
+        step.unless(
+            |s, p| s.is_at(p, &[5]) && s.value(self.q) != p as Word,
+            |s, p| s.is_at(p, &[Self::CRITICAL]),
+        )
     }
 }

@@ -11,16 +11,20 @@
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.
 //! - I10: x < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k processes are at 9.
+//! - U2: p at 8 with P\[p\] set, unless p at 9.
+//! - L3, L4: the enclosing levels let every process through, on the way in and on the way out.
+//! - Footnote 8: k+1 processes can be at 3..8 at once.
 //!
 //! Cost: 9 remote references on a computer with distributed shared memory.
 
 use alloc::format;
 
-use super::block::{Block, BlockInstance, BlockView, Within, first_broken};
+use super::block::{Block, BlockInstance, BlockStep, BlockView, Within, first_broken};
 use crate::framework::{
     layout::{Array, Decl, Init, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Memory, Pid, Var, Word},
+    statement::{Observed, RunStatement},
 };
 
 /// The variables of one block.
@@ -55,6 +59,14 @@ impl Block for Fig8 {
     const CRITICAL: u8 = 9;
     const SYMMETRIC: bool = false; // Q initially names process 0
     const INVARIANTS: &'static [&'static str] = &["I5", "I6", "I7", "I8", "I9", "I10", "I11"];
+    const STATEMENTS: &'static [RunStatement] = &[
+        RunStatement::always("U2"),
+        RunStatement::leads_to(Self::PASSES_OUTER),
+        RunStatement::leads_to(Self::LEAVES_OUTER),
+        RunStatement::sometimes("footnote-8"),
+    ];
+    const PASSES_OUTER: &'static str = "L3";
+    const LEAVES_OUTER: &'static str = "L4";
 
     type Line = Line;
     const ENTRY: Line = L2;
@@ -140,5 +152,16 @@ impl Block for Fig8 {
             ),
             ("I11", s.count(9..=9) <= self.k),
         ])
+    }
+
+    fn observe(&self, statement: &str, step: &BlockStep<'_, Self>) -> Observed {
+        if statement == "footnote-8" {
+            let found = step.after.count(3..=8) == self.k + 1;
+            return Observed { found, applies: true, ..Observed::default() };
+        }
+        step.unless(
+            |s, p| s.is_at(p, &[8]) && s.is_set(self.p.at(p)),
+            |s, p| s.is_at(p, &[Self::CRITICAL]),
+        )
     }
 }

@@ -17,6 +17,12 @@
 //! - I22: x < 0 => some process is at 3..8, or at 9 with P = (false, IN), or at 10..12 with both P and
 //!   R = (false, IN).
 //! - I23: at most k processes are at 13.
+//! - U3: p at 11..12 with P\[p\] or R\[p\] not (false, IN), unless p at 13.
+//! - S1 to S6 (Lemma 2): what a step of q that is not a line of this block does to P\[p\] and R\[p\]. If the
+//!   number of this block is in P\[p\], a step of another process leaves P\[p\] as it is (S1), and a step of
+//!   p leaves it as it is or replaces the number (S3). If another number is in P\[p\], the step does not
+//!   bring the number of this block back (S5). S2, S4 and S6 say the same about R\[p\].
+//! - L5, L6: the enclosing levels let every process through, on the way in and on the way out.
 //!
 //! Cost: 10 remote references on a computer with distributed shared memory.
 //!
@@ -25,11 +31,12 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::block::{Block, BlockInstance, BlockView, Within, first_broken};
+use super::block::{Block, BlockInstance, BlockStep, BlockView, Within, first_broken};
 use crate::framework::{
     layout::{Array, Codec, Decl, Init, Kind, Layout},
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Memory, Pid, Var, Word},
+    statement::{Observed, RunStatement},
 };
 
 /// The variables of one block.
@@ -72,6 +79,26 @@ pub enum Line {
 use Line::*;
 
 impl Fig9 {
+    /// Evaluates one of S1 to S6 on a step: `spin` is P or R, and `triple` is the Hoare triple, which takes
+    /// whether the process of the location moves, and the value before and after the step.
+    fn triple(
+        &self,
+        step: &BlockStep<'_, Self>,
+        spin: Array,
+        triple: impl Fn(bool, Word, Word) -> Observed,
+    ) -> Observed {
+        let Some(mover) = step.mover_elsewhere() else { return Observed::default() };
+        (0..step.before.processes.len()).fold(Observed::default(), |all, p| {
+            let [before, after] = [&step.before, &step.after].map(|s| s.value(spin.at(p)));
+            all.any(triple(mover == p, before, after))
+        })
+    }
+
+    /// Returns whether the word has the number of this block.
+    fn is_ours(&self, word: Word) -> bool {
+        word >> 1 == self.instance
+    }
+
     /// Returns (flag, IN) as a word.
     pub(super) fn word(&self, flag: bool) -> Word {
         2 * self.instance + Word::from(flag)
@@ -94,6 +121,19 @@ impl Block for Fig9 {
     const SYMMETRIC: bool = false; // Q initially names process 0
     const INVARIANTS: &'static [&'static str] =
         &["I12", "I13", "I14", "I15", "I16", "I17", "I18", "I19", "I20", "I21", "I22", "I23"];
+    const STATEMENTS: &'static [RunStatement] = &[
+        RunStatement::always("S1"),
+        RunStatement::always("S2"),
+        RunStatement::always("S3"),
+        RunStatement::always("S4"),
+        RunStatement::always("S5"),
+        RunStatement::always("S6"),
+        RunStatement::always("U3"),
+        RunStatement::leads_to(Self::PASSES_OUTER),
+        RunStatement::leads_to(Self::LEAVES_OUTER),
+    ];
+    const PASSES_OUTER: &'static str = "L5";
+    const LEAVES_OUTER: &'static str = "L6";
 
     type Line = Line;
     const ENTRY: Line = L2;
@@ -193,5 +233,57 @@ impl Block for Fig9 {
             ),
             ("I23", s.count(13..=13) <= self.k),
         ])
+    }
+
+    fn observe(&self, statement: &str, step: &BlockStep<'_, Self>) -> Observed {
+        let SpinLocations { r, p } = self.spin;
+        let spin = if matches!(statement, "S2" | "S4" | "S6") { r } else { p };
+        match statement {
+            "S1" | "S2" => self.triple(step, spin, |own, before, after| {
+                Observed::implication(!own && self.is_ours(before), after == before)
+            }),
+            "S3" | "S4" => self.triple(step, spin, |own, before, after| {
+                let harmless = after == before || !self.is_ours(after);
+                Observed::implication(own && self.is_ours(before), harmless)
+            }),
+            "S5" | "S6" => self.triple(step, spin, |_, before, after| {
+                Observed::implication(!self.is_ours(before), !self.is_ours(after))
+            }),
+            _ => {
+                let held = self.word(false);
+                let released = |s: &BlockView<'_, Self>, q: Pid| {
+                    s.value(p.at(q)) != held || s.value(r.at(q)) != held
+                };
+                step.unless(
+                    |s, q| s.is_at(q, &[11, 12]) && released(s, q),
+                    |s, q| s.is_at(q, &[Self::CRITICAL]),
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_that_is_taken_back_contradicts_u3() {
+        let mut layout = Layout::default();
+        let spin = Fig9::share(&mut layout, 2, 1);
+        let fig9 = Fig9::new(&mut layout, spin, BlockInstance { n: 2, k: 1, instance: 0, name: "1" });
+        let mut before = layout.first_initial();
+        before[spin.p.at(0).index()] = fig9.word(false);
+        before[spin.r.at(0).index()] = fig9.word(true);
+        let mut after = before.clone();
+        let processes = [Within::At(L11), Within::At(L16 { v: 0 })];
+        let observe = |after: &[Word]| {
+            let before = BlockView { processes: &processes, memory: &before };
+            let after = BlockView { processes: &processes, memory: after };
+            fig9.observe("U3", &BlockStep { mover: Some(1), before, after })
+        };
+        assert_eq!(observe(&after), Observed { history: 0, applies: true, found: false });
+        after[spin.r.at(0).index()] = fig9.word(false);
+        assert!(observe(&after).found);
     }
 }

@@ -54,6 +54,11 @@ changed_lines! {
         fig3::Line::L3 => if m.read(s.x) < 0 { Goto(fig3::Line::L4) } else { Enter(fig3::Line::L7) },
         fig3::Line::L4 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
+    /// Line 8 names another process instead of the leaving one: it takes back the release of a waiter, which
+    /// U1 excludes.
+    Fig3WrongName: |s, m, p| {
+        fig3::Line::L8 => { m.write(s.q, (p as Word + 1) % (s.k + 1)); Leave },
+    }
     /// Line 2 only reads: no process takes a slot, so every process finds a free slot.
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
@@ -73,6 +78,11 @@ changed_lines! {
     /// Lines 13 and 14 are dropped: a leaving process never gives the spin location back.
     Fig8NoPretending: |s, m, _p| {
         fig8::Line::L12 { v } => { m.test_and_set(s.p.at(v as usize)); Leave },
+    }
+    /// Line 14 clears the spin location of another process: it takes back the release of a waiter, which U2
+    /// excludes.
+    Fig8WrongFlag: |s, m, p| {
+        fig8::Line::L14 => { m.write(s.p.at((p + 1) % (s.k as usize + 1)), 0); Leave },
     }
     /// Lines 5 and 6 are swapped: a process initialises its spin location before this location is
     /// current.

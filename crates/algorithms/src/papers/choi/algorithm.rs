@@ -52,6 +52,7 @@ use crate::framework::{
         View,
     },
     memory::{Memory, Pid, Var, Word},
+    statement::{Observed, RunStatement, Side, Transition},
 };
 
 /// Choi's algorithm.
@@ -346,6 +347,25 @@ impl Algorithm for Choi {
 
     fn broken_invariant(&self, state: &View<'_, Line>) -> Option<&'static str> {
         super::invariants::first_broken(self, state)
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        super::statements::ALL
+    }
+
+    fn observe(&self, statement: &str, history: u32, step: &Transition<'_, Line>) -> Observed {
+        super::statements::observe(self, statement, history, step)
+    }
+
+    fn condition(
+        &self,
+        _: &str,
+        _: usize,
+        side: Side,
+        p: Pid,
+        state: &View<'_, Line>,
+    ) -> bool {
+        super::statements::waits_and_may_enter(self, side, p, state)
     }
 
     fn is_unbounded(&self) -> bool {

@@ -5,6 +5,7 @@
 //! | [`sets`] | 2.4, 3.1 | the cells that a process waits on, and the cells that it updates |
 //! | [`algorithm`] | 2.2, 2.3 | the algorithm |
 //! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
+//! | [`statements`] | 3.4, 3.5 | (O1) to (O3), (O5) to (O7), and Lemma 4 |
 //! | [`normal`] | | a normal form with bounded numbers, so that the checker sees finitely many states |
 //! | [`bounded`] | 4 | tokens with bounded counters, an open problem of the thesis |
 //! | [`wrong`] | | deliberately wrong variants, which the checker must reject |
@@ -15,6 +16,7 @@ pub mod entries;
 pub mod invariants;
 pub mod normal;
 pub mod sets;
+pub mod statements;
 pub mod wrong;
 
 pub use algorithm::Choi;

@@ -1,6 +1,7 @@
 //! `hallpass-lab`, which `hallpass lab` runs: checks and measures k-exclusion algorithms.
 #![forbid(unsafe_code)]
 
+mod ask;
 mod atlas;
 mod check;
 mod completions;
@@ -35,6 +36,8 @@ struct Cli {
 enum Command {
     /// Check an algorithm: every interleaving, one shared access per step
     Check(check::Args),
+    /// Answer questions about whole runs: statements of the paper, order of entry, time, averages
+    Ask(ask::Args),
     /// Count remote memory references: the worst passage over all schedules
     Rmr(rmr::Args),
     /// Draw the worst passage against the number of processes
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> program::Result {
     match command {
         Command::Check(args) => check::run(args),
+        Command::Ask(args) => ask::run(args),
         Command::Rmr(args) => rmr::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Replay(args) => replay::run(args),

@@ -1,0 +1,103 @@
+//! Statements of a paper about runs: about two states in a row, about what can happen, and about what
+//! happens in the end. An invariant, in contrast, is about single states.
+//!
+//! A statement has the name that the paper gives it. Its predicate is written beside the algorithm, in
+//! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides it on the graph of all runs.
+//!
+//! [`Algorithm::observe`]: super::machine::Algorithm::observe
+//! [`Algorithm::condition`]: super::machine::Algorithm::condition
+
+use super::{machine::View, memory::Pid};
+
+/// A statement about runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunStatement {
+    /// The name that the paper gives to the statement, such as `U1`.
+    pub name: &'static str,
+    /// The kind of statement.
+    pub kind: StatementKind,
+}
+
+impl RunStatement {
+    /// Creates a statement that no step contradicts.
+    pub const fn always(name: &'static str) -> Self {
+        RunStatement { name, kind: StatementKind::Always }
+    }
+
+    /// Creates a statement that some run shows.
+    pub const fn sometimes(name: &'static str) -> Self {
+        RunStatement { name, kind: StatementKind::Sometimes }
+    }
+
+    /// Creates a statement that one condition leads to another.
+    pub const fn leads_to(name: &'static str) -> Self {
+        RunStatement { name, kind: StatementKind::LeadsTo }
+    }
+
+    /// Creates a statement that a condition holds exactly if a process is enabled.
+    pub const fn enabled(name: &'static str) -> Self {
+        RunStatement { name, kind: StatementKind::Enabled }
+    }
+}
+
+/// A kind of statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatementKind {
+    /// No step of any run contradicts the statement. Examples: "B unless C", "B is stable".
+    Always,
+    /// Some run reaches a step that shows the statement.
+    Sometimes,
+    /// If [`Side::If`] holds for a process, [`Side::Then`] holds for it then or later. This is about runs in
+    /// which the process does not stop, and in which few enough others stop.
+    LeadsTo,
+    /// In every state in which [`Side::If`] holds for a process, [`Side::Then`] holds exactly if the process
+    /// is enabled.
+    Enabled,
+}
+
+/// A step of a run.
+pub struct Transition<'a, S> {
+    /// The process that moves. `None` if a fault changes the state, and for the initial state of a run.
+    pub mover: Option<Pid>,
+    /// The state before the step. For an initial state, this is the state itself.
+    pub before: View<'a, S>,
+    /// The state after the step.
+    pub after: View<'a, S>,
+}
+
+/// What a statement finds in a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Observed {
+    /// The part of the past that the statement needs later. It has at most 30 bits, and is 0 before the
+    /// initial state.
+    pub history: u32,
+    /// Whether the statement says something about this step. If it never does, it is vacuous.
+    pub applies: bool,
+    /// Whether the step contradicts a statement of kind `Always`, or shows one of kind `Sometimes`.
+    pub found: bool,
+}
+
+impl Observed {
+    /// Returns the observation of a statement "`before` implies `after`" that needs no history.
+    pub fn implication(before: bool, after: bool) -> Self {
+        Observed { history: 0, applies: before, found: before && !after }
+    }
+
+    /// Combines the observations of several instances of a statement without history.
+    pub fn any(self, other: Observed) -> Self {
+        Observed {
+            history: 0,
+            applies: self.applies || other.applies,
+            found: self.found || other.found,
+        }
+    }
+}
+
+/// A part of a statement about a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The condition.
+    If,
+    /// The consequence.
+    Then,
+}

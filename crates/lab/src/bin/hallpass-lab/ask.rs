@@ -1,0 +1,123 @@
+//! `hallpass-lab ask`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args as ClapArgs;
+use hallpass_lab::{
+    check,
+    program::{self, HOLDS, PARTIAL, VIOLATED, files, output::outln},
+    questions::{self, Answer, Asked, Questions, Report},
+};
+use indicatif::HumanCount;
+
+use crate::{
+    options::{Counting, Effort, Size},
+    show,
+};
+
+/// The default limit on states.
+const MOST_STATES: u64 = 30_000_000;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    size: Size,
+    /// The questions, separated by commas: names of statements of the paper, fcfs, rounds, sections,
+    /// amortised-cc, amortised-dsm, exit-steps, doorway-steps [default: all], super-cc-2 (a super-passage
+    /// with at most two deaths)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    question: Vec<String>,
+    /// How many processes may stop in `rounds` and `sections` [default: what the paper promises]
+    #[arg(long, value_name = "COUNT")]
+    crashes: Option<usize>,
+    #[command(flatten)]
+    counting: Counting,
+    /// Show the run behind the answer to this question, step by step
+    #[arg(long, value_name = "NAME")]
+    show: Option<String>,
+    /// Write this run as an HTML page
+    #[arg(long, value_name = "FILE", requires = "show")]
+    html: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+pub fn run(args: Args) -> program::Result {
+    args.html.as_deref().map_or(Ok(()), files::check)?;
+    let size = &args.size;
+    let algorithm = size.id()?;
+    let promised = check::Question::everything(&algorithm, size.n, size.k).crashes;
+    let questions = Questions {
+        algorithm,
+        n: size.n,
+        k: size.k,
+        contention: size.contention(),
+        initial: size.initial.into(),
+        crashes: args.crashes.unwrap_or(promised),
+        conventions: args.counting.conventions(),
+        asked: args.question.iter().map(|name| Asked::from_name(name)).collect(),
+    };
+    let report = args
+        .effort
+        .with_resources(MOST_STATES, |resources| questions::ask(&questions, resources))?;
+    let shown = match &args.show {
+        None => None,
+        Some(name) => {
+            let told = report.answers.get(name);
+            let run = told.and_then(|told| told.run.as_ref());
+            Some(run.ok_or_else(|| format!("there is no run for the question `{name}`"))?)
+        }
+    };
+    if args.json {
+        outln!("{}", report.to_json());
+    } else {
+        print(&report);
+        if let Some(run) = shown {
+            outln!("");
+            show::print(run);
+        }
+    }
+    if let (Some(path), Some(run)) = (&args.html, shown) {
+        show::save_page(run, path)?;
+    }
+    Ok(ExitCode::from(status(&report)))
+}
+
+/// Returns the exit status. Only a statement of the paper can be violated: the paper need not promise an
+/// answer to the other questions.
+fn status(report: &Report) -> u8 {
+    let violated = |(name, told): (&String, &questions::Told)| {
+        told.answer == Answer::Violated && matches!(Asked::from_name(name), Asked::Statement(_))
+    };
+    if report.answers.iter().any(violated) {
+        VIOLATED
+    } else if !report.is_complete() {
+        PARTIAL
+    } else {
+        HOLDS
+    }
+}
+
+fn print(report: &Report) {
+    let Questions { algorithm, n, k, contention, crashes, .. } = &report.questions;
+    outln!("{algorithm}, n = {n}, k = {k}, contention {contention}");
+    outln!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
+    for (name, told) in &report.answers {
+        let why = match &told.answer {
+            Answer::Partial(why) => Some(why),
+            _ => told.note.as_ref(),
+        };
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        outln!("  {name:<14} {}{why}", told.answer);
+        if let Some(run) = &told.run {
+            outln!("                 {}", show::string(run));
+        }
+    }
+    outln!("\nScope of this result:");
+    outln!("  - every schedule of this size, sequentially consistent");
+    outln!("  - rounds, sections: at most {crashes} stopped outside the remainder");
+    outln!("  - amortised: all remote references divided by all passages, over a long run");
+}

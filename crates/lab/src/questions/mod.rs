@@ -1,0 +1,415 @@
+//! Questions about whole runs: the statements of a paper about steps and progress, first come first
+//! served, time in rounds, and remote references on average.
+//!
+//! [`ask`] explores an algorithm once and answers every question on the graph of all steps. The
+//! definitions are in `docs/lab.md`.
+//!
+//! | question | module |
+//! |---|---|
+//! | a statement of the paper, by its name | [`statements`], [`progress`] |
+//! | `fcfs` | [`order`] |
+//! | `rounds`, `sections` | [`time`] |
+//! | `amortised-cc`, `amortised-dsm` | [`average`], [`ratio`] |
+//! | `exit-steps`, `doorway-steps`, `super-cc-2` | [`recovery`] |
+
+mod average;
+mod order;
+mod progress;
+mod ratio;
+mod recovery;
+mod statements;
+mod time;
+
+use std::{borrow::Cow, collections::BTreeMap, fmt, time::Instant};
+
+use hallpass_algorithms::{Pid, RunStatement, Section};
+use serde::{Serialize, Serializer};
+
+pub use ratio::Ratio;
+
+use crate::{
+    check::{Error, Resources, check_contention, check_initial, compile, with_words},
+    explore::{Ended, Explored, explore},
+    graph::{Bound, Graph},
+    machine::Machine,
+    schedule::{Conventions, CostModel, Finding, MemoryModel, Schedule},
+    space::{Agent, Initial, Normal, SafetyFlags, Sequential, Space},
+    standing::States,
+    store::Id,
+    tables::Tables,
+};
+
+/// A question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// Whether a statement of the paper holds, by its name.
+    Statement(String),
+    /// Whether processes enter in the order in which they leave their doorways.
+    Fcfs,
+    /// The time of the longest entry section, if every step and every critical section takes at most one
+    /// unit of time.
+    Rounds,
+    /// The time of the longest entry section, if every critical section takes at most one unit of time, and
+    /// steps take none.
+    Sections,
+    /// The largest number of remote references per passage, on average over a long run.
+    Amortised(CostModel),
+    /// The largest number of own steps in an exit section, while others may be killed.
+    ExitSteps,
+    /// The largest number of own steps in a doorway, while others may be killed.
+    DoorwaySteps,
+    /// The largest number of remote references of a super-passage with cache-coherent memory, during which
+    /// processes are killed at most this many times.
+    SuperPassage(u32),
+}
+
+/// The name of a question about super-passages, without the number of deaths.
+const SUPER: &str = "super-cc-";
+
+impl Asked {
+    /// The questions that every algorithm has.
+    const COMMON: [Asked; 7] = [
+        Asked::Fcfs,
+        Asked::Rounds,
+        Asked::Sections,
+        Asked::Amortised(CostModel::Cc),
+        Asked::Amortised(CostModel::Dsm),
+        Asked::ExitSteps,
+        Asked::DoorwaySteps,
+    ];
+
+    /// Returns the name on the command line, in the atlas and in JSON.
+    pub fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Asked::Statement(name) => name,
+            Asked::Fcfs => "fcfs",
+            Asked::Rounds => "rounds",
+            Asked::Sections => "sections",
+            Asked::Amortised(CostModel::Cc) => "amortised-cc",
+            Asked::Amortised(CostModel::Dsm) => "amortised-dsm",
+            Asked::ExitSteps => "exit-steps",
+            Asked::DoorwaySteps => "doorway-steps",
+            Asked::SuperPassage(deaths) => return Cow::Owned(format!("{SUPER}{deaths}")),
+        })
+    }
+
+    /// Returns whether the question is defined if processes can be killed.
+    fn allows_mishaps(&self) -> bool {
+        !matches!(self, Asked::Rounds | Asked::Sections | Asked::Amortised(_))
+    }
+
+    /// Returns the question of this name. A name that is not one of the common questions is the name of a
+    /// statement.
+    pub fn from_name(name: &str) -> Self {
+        let deaths = name.strip_prefix(SUPER).and_then(|deaths| deaths.parse().ok());
+        let common = Self::COMMON.into_iter().find(|asked| asked.name() == name);
+        common
+            .or(deaths.map(Asked::SuperPassage))
+            .unwrap_or_else(|| Asked::Statement(name.to_string()))
+    }
+}
+
+/// The questions about an algorithm.
+#[derive(Clone, Debug)]
+pub struct Questions {
+    /// The algorithm's identifier.
+    pub algorithm: String,
+    /// The number of processes.
+    pub n: usize,
+    /// The number of processes that may be in their critical sections at once.
+    pub k: usize,
+    /// The number of processes that may be outside their remainder at once.
+    pub contention: usize,
+    /// The initial states.
+    pub initial: Initial,
+    /// The number of processes that may stop in `rounds` and `sections`.
+    pub crashes: usize,
+    /// The rules for counting remote references.
+    pub conventions: Conventions,
+    /// The questions. If there are none, all are asked.
+    pub asked: Vec<Asked>,
+}
+
+/// An answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The statement holds in every run.
+    Holds,
+    /// The statement holds, but it never says anything: its condition is never true.
+    Vacuous,
+    /// The statement does not hold.
+    Violated,
+    /// A number, or no bound.
+    Number(Bound),
+    /// A number that is a fraction.
+    Ratio(Ratio),
+    /// The exploration was incomplete. The text says why.
+    Partial(String),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Holds => f.write_str("holds"),
+            Answer::Vacuous => f.write_str("vacuous"),
+            Answer::Violated => f.write_str("violated"),
+            Answer::Number(bound) => bound.fmt(f),
+            Answer::Ratio(ratio) => ratio.fmt(f),
+            Answer::Partial(_) => f.write_str("partial"),
+        }
+    }
+}
+
+/// An answer, and the run that shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    /// The answer.
+    #[serde(serialize_with = "shown")]
+    pub answer: Answer,
+    /// A remark on the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The run that shows the answer, if a single run can. In JSON, it is a replay string.
+    #[serde(rename = "replay", skip_serializing_if = "Option::is_none", serialize_with = "replay")]
+    pub run: Option<Schedule>,
+}
+
+fn shown<S: Serializer>(answer: &Answer, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(answer)
+}
+
+fn replay<S: Serializer>(run: &Option<Schedule>, serializer: S) -> Result<S::Ok, S::Error> {
+    run.as_ref().and_then(|run| crate::trace::encode(run).ok()).serialize(serializer)
+}
+
+impl Told {
+    fn new(answer: Answer) -> Self {
+        Told { answer, note: None, run: None }
+    }
+
+    fn partial(why: impl Into<String>) -> Self {
+        Told::new(Answer::Partial(why.into()))
+    }
+
+    fn noting(self, note: impl Into<String>) -> Self {
+        Told { note: Some(note.into()), ..self }
+    }
+}
+
+/// The answers about an algorithm at one size.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The questions.
+    pub questions: Questions,
+    /// The number of states.
+    pub states: u64,
+    /// The reason why the exploration ended.
+    pub ended: Ended,
+    /// The duration in seconds.
+    pub seconds: f64,
+    /// The answers, by the names of the questions.
+    pub answers: BTreeMap<String, Told>,
+}
+
+impl Report {
+    /// Returns whether all answers cover all runs.
+    pub fn is_complete(&self) -> bool {
+        self.ended == Ended::Complete
+            && !self.answers.values().any(|told| matches!(told.answer, Answer::Partial(_)))
+    }
+
+    /// Returns the report as one JSON object.
+    pub fn to_json(&self) -> serde_json::Value {
+        let questions = &self.questions;
+        serde_json::json!({
+            "algorithm": questions.algorithm,
+            "n": questions.n,
+            "k": questions.k,
+            "contention": questions.contention,
+            "crashes": questions.crashes,
+            "conventions": questions.conventions.to_json(),
+            "complete": self.is_complete(),
+            "states": self.states,
+            "seconds": self.seconds,
+            "answers": self.answers,
+        })
+    }
+}
+
+/// Answers the questions.
+///
+/// # Errors
+/// Fails if the algorithm does not exist at this size or is too large to explore, if it does not have a
+/// statement of this name, or if a question does not apply to it.
+pub fn ask(questions: &Questions, resources: &Resources<'_>) -> Result<Report, Error> {
+    let Questions { algorithm, n, k, .. } = questions;
+    let (machine, tables) = compile(algorithm, *n, *k, resources)?;
+    check_contention(questions.contention, *n)?;
+    check_initial(&tables, questions.initial, resources.bytes)?;
+    if questions.crashes > *n {
+        return Err(Error::Question(format!("at most n = {n} processes can stop")));
+    }
+    let asked = all_or(&questions.asked, &*machine, &tables);
+    asked.iter().try_for_each(|asked| check_exists(algorithm, asked, &*machine, &tables))?;
+    let questions = Questions { asked, ..questions.clone() };
+    Ok(with_words!(tables.words, run(&*machine, &tables, questions, resources)))
+}
+
+/// Returns the questions, or every question that the algorithm has if there are none.
+fn all_or(asked: &[Asked], machine: &dyn Machine, tables: &Tables) -> Vec<Asked> {
+    if !asked.is_empty() {
+        return asked.to_vec();
+    }
+    let statements = machine.run_statements().iter();
+    let statements = statements.map(|statement| Asked::Statement(statement.name.to_string()));
+    let applies = |asked: &Asked| asked.allows_mishaps() || !tables.has_mishaps();
+    statements.chain(Asked::COMMON.into_iter().filter(applies)).collect()
+}
+
+fn check_exists(
+    algorithm: &str,
+    asked: &Asked,
+    machine: &dyn Machine,
+    tables: &Tables,
+) -> Result<(), Error> {
+    match asked {
+        Asked::Statement(name) if statement(machine, name).is_none() => {
+            let known = machine.run_statements().iter().map(|statement| statement.name.into());
+            let known: Vec<_> = known.chain(Asked::COMMON.iter().map(Asked::name)).collect();
+            Err(Error::Question(format!(
+                "{algorithm} has no question `{name}`; its questions are: {}",
+                known.join(", ")
+            )))
+        }
+        asked if !asked.allows_mishaps() && tables.has_mishaps() => Err(Error::Question(format!(
+            "{algorithm} has mishaps, for which `{}` is not defined: leave it out",
+            asked.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn statement(machine: &dyn Machine, name: &str) -> Option<RunStatement> {
+    machine.run_statements().iter().find(|statement| statement.name == name).copied()
+}
+
+/// Everything that the answers need: the explored states, and the graph of all steps.
+struct Subject<'a, const W: usize> {
+    machine: &'a dyn Machine,
+    questions: &'a Questions,
+    resources: &'a Resources<'a>,
+    space: &'a Sequential<'a>,
+    states: &'a States<'a, W>,
+    /// The graph of all steps. Agents from n on are the faults that hit processes.
+    graph: &'a Graph,
+    /// The graph of the steps of processes.
+    steps: &'a Graph,
+}
+
+fn run<const W: usize>(
+    machine: &dyn Machine,
+    tables: &Tables,
+    questions: Questions,
+    resources: &Resources<'_>,
+) -> Report {
+    let begun = Instant::now();
+    let space = Sequential {
+        tables,
+        contention: questions.contention,
+        initial: questions.initial,
+        normal: Normal::of(machine, tables),
+        mishaps: tables.has_mishaps(),
+        flags: SafetyFlags::default(),
+        invariants: None,
+    };
+    (resources.phase)("exploring");
+    let explored: Explored<W> = explore(&space, &resources.limits());
+    let agents = Space::<W>::agents(&space);
+    // Besides the graph, memory holds the graph of processes, and one set of components.
+    let used = explored.bytes + explored.graph_bytes(2 * agents);
+    let mut answers = BTreeMap::new();
+    let why = match explored.ended {
+        _ if used > resources.bytes => Some("the graph does not fit in memory"),
+        _ if !explored.is_whole() => Some("not all states were explored"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        let partial = |asked: &Asked| (asked.name().to_string(), Told::partial(why));
+        answers.extend(questions.asked.iter().map(partial));
+    } else {
+        (resources.phase)("building the graph");
+        let graph = explored.graph(&space, resources.threads);
+        let of_processes = (agents > questions.n).then(|| graph.of_first(questions.n));
+        let subject = Subject {
+            machine,
+            questions: &questions,
+            resources: &resources.less(used),
+            space: &space,
+            states: &States { tables, explored: &explored, settled: None },
+            graph: &graph,
+            steps: of_processes.as_ref().unwrap_or(&graph),
+        };
+        for asked in &questions.asked {
+            (resources.phase)(&asked.name());
+            answers.insert(asked.name().to_string(), subject.answer(asked));
+        }
+    }
+    Report {
+        states: explored.states,
+        ended: explored.ended,
+        seconds: begun.elapsed().as_secs_f64(),
+        answers,
+        questions,
+    }
+}
+
+impl<const W: usize> Subject<'_, W> {
+    fn answer(&self, asked: &Asked) -> Told {
+        match asked {
+            Asked::Statement(name) => {
+                let statement = statement(self.machine, name).expect("it was checked before");
+                self.statement(statement)
+            }
+            Asked::Fcfs => self.fcfs(),
+            Asked::Rounds => self.rounds(),
+            Asked::Sections => self.sections(),
+            Asked::Amortised(model) => self.amortised(*model),
+            Asked::ExitSteps => self.own_steps(Section::Exit),
+            Asked::DoorwaySteps => self.own_steps(Section::Doorway),
+            Asked::SuperPassage(deaths) => self.super_passage(*deaths),
+        }
+    }
+
+    fn explored(&self) -> &Explored<W> {
+        self.states.explored
+    }
+
+    fn tables(&self) -> &Tables {
+        self.states.tables
+    }
+
+    /// Returns whether the result for one process holds for all.
+    fn alike(&self) -> bool {
+        self.machine.is_symmetric() && self.questions.initial == Initial::All
+    }
+
+    /// Returns the processes to observe: all, or only one if all are alike.
+    fn observed(&self) -> Vec<Pid> {
+        if self.alike() { vec![0] } else { (0..self.questions.n).collect() }
+    }
+
+    /// Returns the run that goes to the state `to` on a shortest path, and then continues.
+    fn schedule(&self, to: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
+        let (start, steps) = self.explored().path(self.space, to);
+        Schedule {
+            algorithm: self.questions.algorithm.clone(),
+            n: self.questions.n,
+            k: self.questions.k,
+            memory: MemoryModel::Sequential,
+            initial: self.tables().memory(&start),
+            stem: steps.iter().map(|&(agent, _)| agent).chain(then.iter().copied()).collect(),
+            cycle,
+            finding,
+        }
+    }
+}
