@@ -1,8 +1,8 @@
 //! A trait object for an algorithm of any type. Its private states are numbered.
 
 use hallpass_algorithms::{
-    Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Observed, Pid, RunStatement, Section, Side,
-    Transition, View, Word, registry,
+    Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Observed, Pid, RunStatement, Section,
+    Side, Transition, View, Word, registry,
 };
 
 use crate::{catalogue, numbers::Numbers};

@@ -11,9 +11,9 @@ mod explore;
 mod language;
 mod objects;
 mod papers;
-mod questions;
 #[cfg(feature = "cli")]
 mod program;
+mod questions;
 mod rmr;
 mod simulate;
 mod suite;

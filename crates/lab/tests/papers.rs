@@ -146,7 +146,8 @@ fn result_in_atlas(manifest: &Manifest, command: &str) -> Option<String> {
     };
     let (n, k): (usize, usize) = (after("-n")?.parse().ok()?, after("-k")?.parse().ok()?);
     let model = manifest.models.iter().find(|model| {
-        (model.algorithm.as_str(), model.n, model.k) == (words[1], n, k) && model.contention.is_none()
+        (model.algorithm.as_str(), model.n, model.k) == (words[1], n, k)
+            && model.contention.is_none()
     })?;
     match words[0] {
         "ask" => model.ask.get(after("--question")?).cloned(),

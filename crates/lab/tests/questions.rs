@@ -41,7 +41,8 @@ fn told(questions: &Questions) -> Report {
 
 fn answer(questions: &Questions) -> String {
     let report = told(questions);
-    let answers: Vec<String> = report.answers.values().map(|told| told.answer.to_string()).collect();
+    let answers: Vec<String> =
+        report.answers.values().map(|told| told.answer.to_string()).collect();
     answers.join(" ")
 }
 
@@ -140,7 +141,8 @@ fn time_has_no_bound_if_too_many_processes_stop() {
 #[test]
 fn a_process_without_competitors_takes_one_round_for_each_step() {
     // Figure 3 for n = 2, k = 1 has one step on the way in: line 2.
-    let alone = Questions { contention: 1, ..questions("am-fig3", (2, 1), &["rounds", "sections"]) };
+    let alone =
+        Questions { contention: 1, ..questions("am-fig3", (2, 1), &["rounds", "sections"]) };
     assert_eq!(answer(&alone), "1 0");
 }
 

@@ -155,12 +155,7 @@ where
         self.0.run_statements()
     }
 
-    fn observe(
-        &self,
-        statement: &str,
-        history: u32,
-        step: &Transition<'_, A::State>,
-    ) -> Observed {
+    fn observe(&self, statement: &str, history: u32, step: &Transition<'_, A::State>) -> Observed {
         self.0.observe(statement, history, step)
     }
 

@@ -162,7 +162,9 @@ impl Comparison {
             };
             let found = told.answer.to_string();
             match &told.answer {
-                Told::Partial(why) => self.unseen(ASK, format!("{name}, expected {expected}: {why}")),
+                Told::Partial(why) => {
+                    self.unseen(ASK, format!("{name}, expected {expected}: {why}"))
+                }
                 _ if found != *expected => {
                     self.differs(ASK, format!("{name} {found}, expected {expected}"));
                 }

@@ -54,7 +54,8 @@ fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
 
 /// Writes the answers to questions about whole runs, one row for each model.
 fn questions(text: &mut String, report: &AtlasReport) {
-    let asked = report.entries.iter().filter_map(|entry| Some((entry, entry.measured.ask_report()?)));
+    let asked =
+        report.entries.iter().filter_map(|entry| Some((entry, entry.measured.ask_report()?)));
     let rows: Vec<[String; 2]> = asked
         .map(|(entry, report)| {
             let answers = report.answers.iter();

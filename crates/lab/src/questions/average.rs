@@ -36,9 +36,8 @@ struct AllCaches<'a, const W: usize> {
 impl<'a, const W: usize> AllCaches<'a, W> {
     /// Creates the space, or returns `None` if the caches have too many bits.
     fn new(subject: &'a Subject<'a, W>) -> Option<Self> {
-        let of = |p: Pid| {
-            Caches::new(subject.steps, subject.states, p, subject.questions.conventions)
-        };
+        let of =
+            |p: Pid| Caches::new(subject.steps, subject.states, p, subject.questions.conventions);
         let caches: Vec<_> = (0..subject.questions.n).map(of).collect::<Option<_>>()?;
         let mut next = 0;
         let first = caches
@@ -95,11 +94,18 @@ impl<const W: usize> Subject<'_, W> {
     pub(super) fn amortised(&self, model: CostModel) -> Told {
         let most = match model {
             CostModel::Cc => self.amortised_cc(),
-            CostModel::Dsm => Ok(largest(self.steps, &self.costs(self.steps, |node| node, |node, agent| {
-                let row = self.tables().row(&self.explored().store.get(node), agent);
-                let home = self.machine.layout().decls()[row.var as usize].home;
-                row.access != Access::None && home != Some(agent)
-            }))),
+            CostModel::Dsm => Ok(largest(
+                self.steps,
+                &self.costs(
+                    self.steps,
+                    |node| node,
+                    |node, agent| {
+                        let row = self.tables().row(&self.explored().store.get(node), agent);
+                        let home = self.machine.layout().decls()[row.var as usize].home;
+                        row.access != Access::None && home != Some(agent)
+                    },
+                ),
+            )),
         };
         match most {
             Ok(Some(ratio)) => Told::new(Answer::Ratio(ratio)),
@@ -135,8 +141,7 @@ impl<const W: usize> Subject<'_, W> {
         for node in 0..graph.len() as Id {
             for (agent, to) in graph.edges(node) {
                 let is_in = |node: Id| self.states.section(id(node), agent);
-                let passage =
-                    is_in(to) == Section::Remainder && is_in(node) != Section::Remainder;
+                let passage = is_in(to) == Section::Remainder && is_in(node) != Section::Remainder;
                 let references = u8::from(remote(node, agent));
                 costs[node as usize * graph.agents + agent] = Cost { references, passage };
             }

@@ -76,7 +76,9 @@ pub(super) fn largest(graph: &Graph, costs: &[Cost]) -> Option<Ratio> {
     }
     let cyclic = components(graph, &|_| true);
     let mut ratio = Ratio { over: 0, under: 1 };
-    while let Some(better) = positive_cycle(graph, costs, ratio, |a, b| cyclic.of(a) == cyclic.of(b)) {
+    while let Some(better) =
+        positive_cycle(graph, costs, ratio, |a, b| cyclic.of(a) == cyclic.of(b))
+    {
         ratio = better;
     }
     Some(ratio)

@@ -41,7 +41,13 @@ struct Histories<'a, const W: usize> {
 }
 
 impl<const W: usize> Histories<'_, W> {
-    fn observe(&self, history: u32, mover: Option<usize>, before: &[u64], after: &[u64]) -> Observed {
+    fn observe(
+        &self,
+        history: u32,
+        mover: Option<usize>,
+        before: &[u64],
+        after: &[u64],
+    ) -> Observed {
         let tables = self.subject.tables();
         let [old, new] = [before, after].map(|state| (tables.private(state), tables.memory(state)));
         let step = NumericStep {

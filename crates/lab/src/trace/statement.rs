@@ -38,11 +38,12 @@ fn states(run: &Evidence<'_>) -> Result<Vec<RunState>, String> {
 pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), String> {
     let states = states(run)?;
     let machine = run.interpreter.machine();
-    let observe = |observed: Observed, agent: Option<Agent>, before: &RunState, after: &RunState| {
-        let mover = agent.filter(|&agent| agent < run.schedule.n);
-        let step = NumericStep { mover, before: numeric(before), after: numeric(after) };
-        machine.observe(name, observed.history, step)
-    };
+    let observe =
+        |observed: Observed, agent: Option<Agent>, before: &RunState, after: &RunState| {
+            let mover = agent.filter(|&agent| agent < run.schedule.n);
+            let step = NumericStep { mover, before: numeric(before), after: numeric(after) };
+            machine.observe(name, observed.history, step)
+        };
     let mut observed = observe(Observed::default(), None, &states[0], &states[0]);
     for (index, &agent) in run.schedule.stem.iter().enumerate() {
         if observed.found {
@@ -69,7 +70,8 @@ pub(super) fn never_gets_there(
     }
     let states = states(run)?;
     let machine = run.interpreter.machine();
-    let is = |state: &RunState, side: Side| machine.condition(name, instance, side, p, numeric(state));
+    let is =
+        |state: &RunState, side: Side| machine.condition(name, instance, side, p, numeric(state));
     let last = states.iter().rposition(|state| is(state, Side::Then)).map_or(0, |last| last + 1);
     let stem = states.get(last..=run.schedule.stem.len());
     match stem.is_some_and(|stem| stem.iter().any(|state| is(state, Side::If))) {

@@ -32,11 +32,7 @@ impl Memory for Frozen<'_> {
 
 impl<T: Timestamps> Afek<T> {
     /// Evaluates Lemma 4.2 on a step.
-    pub(super) fn test_never_grows(
-        &self,
-        history: u32,
-        step: &Transition<'_, At<T>>,
-    ) -> Observed {
+    pub(super) fn test_never_grows(&self, history: u32, step: &Transition<'_, At<T>>) -> Observed {
         let unchanged = Observed { history, ..Observed::default() };
         let Some(p) = step.mover.filter(|_| self.n <= MAX_PROCESSES) else { return unchanged };
         let width = self.n as u32 + 1;

@@ -271,7 +271,8 @@ mod tests {
     fn a_release_that_is_taken_back_contradicts_u3() {
         let mut layout = Layout::default();
         let spin = Fig9::share(&mut layout, 2, 1);
-        let fig9 = Fig9::new(&mut layout, spin, BlockInstance { n: 2, k: 1, instance: 0, name: "1" });
+        let fig9 =
+            Fig9::new(&mut layout, spin, BlockInstance { n: 2, k: 1, instance: 0, name: "1" });
         let mut before = layout.first_initial();
         before[spin.p.at(0).index()] = fig9.word(false);
         before[spin.r.at(0).index()] = fig9.word(true);

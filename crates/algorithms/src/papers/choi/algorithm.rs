@@ -357,14 +357,7 @@ impl Algorithm for Choi {
         super::statements::observe(self, statement, history, step)
     }
 
-    fn condition(
-        &self,
-        _: &str,
-        _: usize,
-        side: Side,
-        p: Pid,
-        state: &View<'_, Line>,
-    ) -> bool {
+    fn condition(&self, _: &str, _: usize, side: Side, p: Pid, state: &View<'_, Line>) -> bool {
         super::statements::waits_and_may_enter(self, side, p, state)
     }
 

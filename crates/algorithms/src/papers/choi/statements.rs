@@ -48,9 +48,8 @@ pub(super) fn observe(
     history: u32,
     step: &Transition<'_, Line>,
 ) -> Observed {
-    let is_at = |line: fn(&Loc<Line>) -> bool| {
-        step.mover.is_some_and(|p| line(&step.before.processes[p]))
-    };
+    let is_at =
+        |line: fn(&Loc<Line>) -> bool| step.mover.is_some_and(|p| line(&step.before.processes[p]));
     match statement {
         "O1" => counts_up(step, choi.entry, is_at(|at| matches!(at, Loc::Entry(L1)))),
         "O2" => counts_up(step, choi.exit, is_at(|at| matches!(at, Loc::Exit(L3)))),
@@ -158,12 +157,7 @@ fn en(choi: &Choi, state: &View<'_, Line>, t: Word) -> bool {
 }
 
 /// Evaluates the sides of Lemma 4: the process is at line 2, and En(t) for its ticket.
-pub(super) fn waits_and_may_enter(
-    choi: &Choi,
-    side: Side,
-    p: Pid,
-    state: &View<'_, Line>,
-) -> bool {
+pub(super) fn waits_and_may_enter(choi: &Choi, side: Side, p: Pid, state: &View<'_, Line>) -> bool {
     let Loc::Entry(L2 { t, .. }) = state.processes[p] else { return false };
     side == Side::If || en(choi, state, choi.unparse(t))
 }
@@ -177,7 +171,11 @@ mod tests {
 
     /// Returns whether the step of process 0 contradicts the statement. Both states are given by the
     /// private states and by entry, exit and the cells.
-    fn contradicts(statement: &str, before: (&[Loc<Line>], &[Word]), after: (&[Loc<Line>], &[Word])) -> bool {
+    fn contradicts(
+        statement: &str,
+        before: (&[Loc<Line>], &[Word]),
+        after: (&[Loc<Line>], &[Word]),
+    ) -> bool {
         let choi = Choi::new(2, 1);
         let view = |(processes, memory)| View { processes, memory };
         let step = Transition { mover: Some(0), before: view(before), after: view(after) };
@@ -199,16 +197,25 @@ mod tests {
         let (at_1, other) = (Loc::Entry(L1), Loc::Remainder);
         let has_5: Vec<_> = vec![waiting(&choi, 5), other];
         // Line 1 draws ticket 5.
-        let drawn = |entry| contradicts("O1", (&[at_1, other], &[5, 5, 3, 2]), (&has_5, &[entry, 5, 3, 2]));
+        let drawn =
+            |entry| contradicts("O1", (&[at_1, other], &[5, 5, 3, 2]), (&has_5, &[entry, 5, 3, 2]));
         assert_eq!([5, 6, 7].map(drawn), [true, false, true], "O1");
         let tickets = |t: Word| {
-            contradicts("O6", (&[at_1, other], &[5, 5, 3, 2]), (&[waiting(&choi, t), other], &[6, 5, 3, 2]))
+            contradicts(
+                "O6",
+                (&[at_1, other], &[5, 5, 3, 2]),
+                (&[waiting(&choi, t), other], &[6, 5, 3, 2]),
+            )
         };
         assert_eq!([4, 5].map(tickets), [true, false], "O6");
         let last = choi.parse(6);
         let leaves = Loc::Exit(L7 { u: Update { last, r: 0, second: false } });
         let counted = |exit| {
-            contradicts("O2", (&[Loc::Exit(L3), other], &[6, 5, 3, 3]), (&[leaves, other], &[6, exit, 3, 3]))
+            contradicts(
+                "O2",
+                (&[Loc::Exit(L3), other], &[6, 5, 3, 3]),
+                (&[leaves, other], &[6, exit, 3, 3]),
+            )
         };
         assert_eq!([5, 6, 7].map(counted), [true, false, true], "O2");
         // A step that changes a cell, at a line that must not change it.

@@ -129,7 +129,10 @@ fn print(report: &Report) {
     if report.is_exact() {
         outln!("  - every schedule of this size, sequentially consistent");
         if let Some(mishap) = mishap {
-            outln!("  - a mishap ({}) may hit any process at any time, any number of times", mishap.name);
+            outln!(
+                "  - a mishap ({}) may hit any process at any time, any number of times",
+                mishap.name
+            );
         }
     } else {
         outln!("  - sequentially consistent");
