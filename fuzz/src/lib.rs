@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod hall_file;
+mod value_file;
 
 use std::{str, sync::atomic::AtomicBool};
 
@@ -21,18 +22,20 @@ use hallpass_lab::{
 use hallpass_language::File;
 
 pub use hall_file::hall_file;
+pub use value_file::value_file;
 
 /// A target with its name. The program and the corpus of the target have the same name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("cluster_message", cluster_message),
     ("cluster_url", cluster_url),
     ("hall_file", hall_file),
     ("language", language),
     ("manifest", manifest),
     ("replay", replay),
+    ("value_file", value_file),
 ];
 
 /// Parses a URL of a cluster, prints the parsed options as a URL, and parses this URL again.

@@ -102,6 +102,11 @@ fn no_replay_string_causes_a_panic() {
 }
 
 #[test]
+fn no_content_of_a_value_file_causes_a_panic() {
+    run("value_file");
+}
+
+#[test]
 fn every_target_has_a_corpus_and_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (name, _) in TARGETS {
