@@ -1,5 +1,6 @@
 // Tests of the C++ header: passes and halls free themselves, and errors are exceptions. Usage: raii FOLDER.
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -13,6 +14,51 @@
             std::exit(1);                                                                   \
         }                                                                                   \
     } while (0)
+
+// Objects that were moved from hold nothing: every call is harmless or throws.
+static void misuse(const char *folder) {
+    hallpass::hall hall(folder, "misuse", 1);
+    auto pass = hall.acquire();
+    auto other = std::move(pass);
+    CHECK(pass.slot() == SIZE_MAX && pass.get() == nullptr && other.slot() == 0); // NOLINT: used after a move
+    pass.release();
+    auto &alias = other;
+    other = std::move(alias);
+    CHECK(other.slot() == 0 && hall.available() == 0);
+    other.release();
+    other.release();
+    CHECK(hall.available() == 1);
+    CHECK(hall.try_acquire_for(std::chrono::milliseconds(-5)));
+    CHECK(hall.try_acquire_for(std::chrono::milliseconds::max()));
+
+    auto taken = std::move(hall);
+    CHECK(hall.name().empty() && hall.slots() == 0 && hall.holders().empty()); // NOLINT: used after a move
+    try {
+        (void)hall.acquire();
+        CHECK(false);
+    } catch (const hallpass::error &error) {
+        CHECK(error.result() == HALLPASS_BAD_ARGUMENT && error.system_errno() == 0);
+    }
+    try {
+        hallpass::hall missing(folder, "no-such-hall", 0);
+        CHECK(false);
+    } catch (const hallpass::error &error) {
+        CHECK(error.result() == HALLPASS_MISSING);
+    }
+    auto outlives = taken.acquire();
+    { auto gone = std::move(taken); }
+    CHECK(outlives.slot() == 0);
+    try {
+        auto freed_by_the_exception = hallpass::hall(folder, "misuse", 0).try_acquire();
+        CHECK(!freed_by_the_exception);
+        outlives.release();
+        auto held = hallpass::hall(folder, "misuse", 0).acquire();
+        throw 1;
+    } catch (int) {
+    }
+    CHECK(hallpass::hall(folder, "misuse", 0).available() == 1);
+    std::puts("ok  misuse");
+}
 
 int main(int argc, char **argv) {
     CHECK(argc == 2);
@@ -48,4 +94,5 @@ int main(int argc, char **argv) {
         CHECK(error.result() == HALLPASS_CLOSED);
     }
     std::puts("ok  raii");
+    misuse(argv[1]);
 }
