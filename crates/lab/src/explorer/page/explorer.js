@@ -274,6 +274,7 @@ HP.begin = async () => {
     HP.exported.nodes.forEach((view) => HP.nodes.set(view.node, view));
     HP.describe(HP.exported.describe);
     for (const id of ["models", "copy", "export", "draw"]) HP.$(id).hidden = true;
+    HP.$("graph").closest(".panel").hidden = true;
     HP.$("progress").textContent = "A recorded run with its branches. Click a row or a dot to go there; buttons replay recorded steps.";
     HP.go(HP.exported.node);
     return;

@@ -4,7 +4,6 @@
 HP.graph = { drawing: null, x: 0, y: 0, zoom: 1, places: [] };
 
 HP.drawGraph = async () => {
-  if (HP.exported) { HP.fill("graph", HP.el("p", { class: "quiet" }, "An exported file cannot draw the graph: only the running program can.")); return; }
   const drawing = await HP.call({ do: "graph", node: HP.current });
   HP.graph.drawing = drawing;
   const rows = new Map();

@@ -216,7 +216,7 @@ HP.drawAsk = () => {
     HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
       HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
         HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title), HP.el("td", {}, HP.distance(goal)))))),
-    HP.el("label", { class: "quiet" }, "Aim for ", HP.el("select", { id: "goal", onchange: (event) => choose(event.target.value) },
+    HP.exported ? null : HP.el("label", { class: "quiet" }, "Aim for ", HP.el("select", { id: "goal", onchange: (event) => choose(event.target.value) },
       options.map((goal) => HP.el("option", { value: goal.goal, selected: goal.goal === HP.goal }, goal.title)))),
     HP.exported ? null : HP.el("div", { class: "row" },
       HP.el("button", { type: "button", class: "main", id: "way", onclick: HP.way }, "Show the shortest way"),
