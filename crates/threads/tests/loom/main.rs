@@ -1,0 +1,27 @@
+//! Explores the code around the step machine under [loom](https://docs.rs/loom). The modules `environment`, `waiter`,
+//! `future` and `parking` run unchanged on loom's atomics, cells and threads.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom
+//! ```
+//!
+//! The lab explores all sequentially consistent runs of the step machine, with a queue and wake-ups that are
+//! correct by definition. Loom checks the parts that the lab's model leaves out:
+//! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses its
+//!   cells, and each server sees what the server before it wrote (loom's cells check both).
+//! - A wake-up is a thread's `unpark` or a task's waker. Wakers are taken out and replaced under the lock.
+//! - Futures may be dropped, or polled with another waker, at any time before, during or after a grant.
+//! - A release happens before the next acquire of the slot (loom's cells check this too).
+//!
+//! Loom treats sequentially consistent accesses as acquire and release, which is weaker. So results under loom
+//! also hold for the code. A future recognises its waker by its address. In a real program, memory is freed before
+//! it is allocated again, but loom does not model this order. So the tests keep old wakers alive.
+//!
+//! The tests do not cover time limits, because loom has no clock; they cover giving up with `try_acquire` and with
+//! dropped futures. They do not cover runs with more preemptions than the bound either.
+#![cfg(loom)]
+
+mod manage;
+mod support;
+mod tasks;
+mod threads;
