@@ -4,9 +4,9 @@
 use hallpass_algorithms::{
     Next, Op, Word,
     halls::threads::{
-        Advance, After, Barging, Bits, Bypass, CALLED, CLOSED, Count, DEBT, Environment, Fair,
-        FastEnvironment, HELD, Job, Line, MARK, NEWS, OvertakeEnvironment, Policy, Pool, SERVE,
-        Stage, TRY, Terms, Turn, WAITER, advance, step,
+        Advance, After, Barging, Bits, BitsAndCount, Bypass, CALLED, CLOSED, Count, DEBT,
+        Environment, Fair, FastEnvironment, HELD, Job, Line, MARK, NEWS, OvertakeEnvironment,
+        Policy, Pool, SERVE, Stage, TRY, Terms, Turn, WAITER, advance, step,
     },
 };
 
@@ -180,8 +180,10 @@ fn compare<P: Pool, M: Policy>() {
 fn straight_lines_and_single_lines_make_the_same_accesses() {
     compare::<Bits, Fair>();
     compare::<Count, Fair>();
+    compare::<BitsAndCount<1>, Fair>();
     compare::<Bits, Barging>();
     compare::<Count, Barging>();
     compare::<Bits, Bypass>();
     compare::<Count, Bypass>();
+    compare::<BitsAndCount<1>, Bypass>();
 }

@@ -49,7 +49,7 @@
 //! The algorithm is model-checked, not only tested. It is a step machine. The project's checker explores
 //! every interleaving for small numbers of processes, with time-outs, requests for several slots, resizing
 //! and closing. The same code runs here on atomics. (For halls with more than 32 slots, the checker
-//! explores plain passages only.) The queue and the wake-ups around the step machine are tested under loom.
+//! explores plain passages and resizing only.) The queue and the wake-ups around the step machine are tested under loom.
 //!
 //! # Limits
 //!
@@ -107,15 +107,17 @@
 //! # Cost
 //!
 //! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
-//! read-modify-write. Above 32 slots, both take two read-modify-writes, because the slot numbers are in separate
-//! words. Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that
-//! of a task is in its future. There are three exceptions. Above 32 slots, the first pass allocates the slot
-//! numbers, and a request for several slots allocates a list. A call that admits several tasks at once allocates a
+//! read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots are
+//! in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that
+//! of a task is in its future. There are three exceptions. In a hall with more than 32 slots, the first pass
+//! with a slot above 15 allocates the slot numbers, and a request for several slots allocates a list. A call that admits several tasks at once allocates a
 //! list of their wakers. A hall takes 128 bytes: one cache line for callers that find a slot free, and one for
 //! callers that wait.
 //!
-//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case
-//! there are more threads than cores. Then it parks.
+//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields a few times,
+//! in case there are more threads than cores. Then it parks. In a hall with [`Builder::bypass`] for which threads had to
+//! wait recently, a thread also yields after each 256 passes that it has dropped. So all threads take turns, and the
+//! system rarely stops a thread that holds a slot.
 //!
 //! # For users of tokio's semaphore
 //!

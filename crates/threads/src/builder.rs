@@ -32,8 +32,8 @@ impl Builder {
     /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
     /// [`MAX_SLOTS`]. The default is 32, or `k` if that is more.
     ///
-    /// Up to 32 slots, an acquire and a release take one atomic read-modify-write each. Above 32 slots, they take two
-    /// each.
+    /// Up to 32 slots, an acquire and a release take one atomic read-modify-write each. With a higher limit, this holds
+    /// for slots 0 to 15, and the other slots take two each.
     pub const fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
         self
@@ -53,6 +53,8 @@ impl Builder {
     ///   If the first waiter is a thread that sleeps, or waits for several slots, newcomers may overtake it and all
     ///   waiters behind it.
     /// - Waiters get slots in the order of their arrival.
+    /// - After a thread had to wait, threads take turns for a while: each thread that uses the hall yields its core
+    ///   after each 256 passes that it has dropped.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, overtake},
+    halls::threads::{After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, overtake, waiters},
 };
 
 use crate::{
@@ -15,6 +15,11 @@ use crate::{
     waiter::Node,
     wake::WakeHandle,
 };
+
+/// The number of waiters in a queue that is likely to become empty soon. If more threads wait, a releasing thread does
+/// not yield. Otherwise the queue would become empty now and then. Meanwhile the threads that happen to run would
+/// make passages for whole time slices, and the others would make none.
+const SHORT_QUEUE: Word = 8;
 
 /// The action of a newcomer when no more newcomers may overtake.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +55,9 @@ impl Hall {
         }
         // The instruments report only callers that wait.
         let waiting = (!deadline.is_now()).then(|| self.instruments.starts_waiting(need));
+        if M::BYPASSES && waiting.is_some() {
+            self.rotation.thread_waits();
+        }
         let node = Node::new(need, Some(WakeHandle::Thread(thread::current())));
         let take = NativeEnvironment::new(self, deadline).wait::<P, M>(&node);
         if let Some(waiting) = waiting {
@@ -85,7 +93,7 @@ impl Hall {
     pub(crate) fn release_contended<P: Pool, M: Policy>(&self) {
         let mut environment = NativeEnvironment::new(self, Deadline::Never);
         environment.work::<P, M>(Stage::Lock(Job::Serve(After::Leave)));
-        if environment.woke_a_thread {
+        if environment.woke_a_thread && waiters(Op::Read.apply(&self.word)) <= SHORT_QUEUE {
             // Let the woken thread run, in case it waits for this core. Without this yield, this thread would often
             // ask for the next slot while the woken thread has its slot but does not run yet. Then this thread would
             // have to queue, and soon every caller would queue: each pass would cost a sleep and a wake-up. With

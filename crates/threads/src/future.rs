@@ -117,11 +117,18 @@ struct Entering<H: AsHall> {
     phase: Phase,
     /// The number of slots that the caller asked for.
     asked: usize,
+    /// Where the future waits, from the moment at which it joins the queue. A new future has no place, because moving
+    /// it would then take as long as finding a free slot.
+    place: Option<Place>,
+}
+
+/// The place of a future in the queue.
+struct Place {
+    node: Node,
     /// The waker in the node.
     waker: WakerId,
     /// The observation of this waiter, while the future waits.
     waiting: Option<Waiting>,
-    node: Node,
 }
 
 /// Identifies a waker, like [`Waker::will_wake`], without owning it.
@@ -136,8 +143,6 @@ struct WakerId {
 }
 
 impl WakerId {
-    const NONE: WakerId = WakerId { data: 0, vtable: 0 };
-
     fn of(waker: &Waker) -> Self {
         WakerId { data: waker.data().addr(), vtable: ptr::from_ref(waker.vtable()).addr() }
     }
@@ -146,8 +151,13 @@ impl WakerId {
 impl<H: AsHall> Entering<H> {
     #[inline]
     fn new(hall: H, asked: usize) -> Self {
-        let node = Node::new(clamp_need(asked), None);
-        Entering { hall, phase: Phase::New, asked, waker: WakerId::NONE, waiting: None, node }
+        Entering { hall, phase: Phase::New, asked, place: None }
+    }
+
+    /// Returns the number of slots that the future waits for.
+    #[inline]
+    fn need(&self) -> u32 {
+        clamp_need(self.asked)
     }
 
     /// Polls for the grant, and returns it.
@@ -170,7 +180,7 @@ impl<H: AsHall> Entering<H> {
     fn poll_in_place(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
         if self.phase == Phase::New
             && self.asked != 0
-            && let Some(take) = self.hall.hall().take_any(self.node.need)
+            && let Some(take) = self.hall.hall().take_any(self.need())
         {
             self.phase = Phase::Done;
             return Poll::Ready(Ok(take));
@@ -187,15 +197,21 @@ impl<H: AsHall> Entering<H> {
                     self.phase = Phase::Done;
                     return Poll::Ready(done);
                 }
-                self.register_waker(context);
-                self.waiting = Some(self.hall.hall().instruments.starts_waiting(self.node.need));
+                let (node, waker) = self.new_node(context);
+                let waiting = self.hall.hall().instruments.starts_waiting(node.need);
+                let place = self.place.insert(Place { node, waker, waiting: Some(waiting) });
+                self.phase = Phase::Queued;
                 // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
-                unsafe { self.hall.hall().run_task(&self.node, Stage::Join) }
+                unsafe { self.hall.hall().run_task(&place.node, Stage::Join) }
             }
             Phase::Queued => {
-                self.update_waker(context);
+                let (hall, place) = self.place();
+                if let Some(take) = place.node.take_grant() {
+                    return self.finish(Ok(take));
+                }
+                place.update_waker(hall, context);
                 // SAFETY: as above.
-                unsafe { self.hall.hall().run_task(&self.node, Stage::Check) }
+                unsafe { hall.run_task(&place.node, Stage::Check) }
             }
             Phase::Done => panic!("the future was polled after it had returned"),
         };
@@ -216,7 +232,7 @@ impl<H: AsHall> Entering<H> {
         {
             return Some(done.map(Word::from));
         }
-        by_mode!(hall.mode, hall.overtake(self.node.need, Pause::Queue)).map(Ok)
+        by_mode!(hall.mode, hall.overtake(self.need(), Pause::Queue)).map(Ok)
     }
 
     /// Joins the queue again. The future was woken to try again, failed, and has left the queue. It is pinned.
@@ -224,9 +240,13 @@ impl<H: AsHall> Entering<H> {
     fn join_again(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
         loop {
             self.phase = Phase::New;
-            self.register_waker(context);
+            let (node, waker) = self.new_node(context);
+            let (_, place) = self.place();
+            (place.node, place.waker) = (node, waker);
+            self.phase = Phase::Queued;
+            let (hall, place) = self.place();
             // SAFETY: as in `poll_contended`.
-            match unsafe { self.hall.hall().run_task(&self.node, Stage::Join) } {
+            match unsafe { hall.run_task(&place.node, Stage::Join) } {
                 End::Stopped(Stage::Join) => {}
                 End::Stopped(_) => return Poll::Pending,
                 End::Entered(take) => return self.finish(Ok(take)),
@@ -243,39 +263,48 @@ impl<H: AsHall> Entering<H> {
     }
 
     fn stop_waiting(&mut self, outcome: Outcome) {
-        if let Some(waiting) = self.waiting.take() {
+        if let Some(waiting) = self.place.as_mut().and_then(|place| place.waiting.take()) {
             self.hall.hall().instruments.stops_waiting(waiting, outcome);
         }
     }
 
-    /// Prepares the node, which is in no queue, for joining one.
-    fn register_waker(&mut self, context: &Context<'_>) {
-        let waker = context.waker().clone(); // may panic; the node is in no queue yet
-        self.waker = WakerId::of(&waker);
-        // SAFETY: the node is in no queue.
-        drop(unsafe { self.node.set_handle(WakeHandle::Task(waker)) });
-        self.phase = Phase::Queued;
+    /// Returns the hall, and the place of a future that has joined the queue.
+    #[inline(always)]
+    fn place(&mut self) -> (&Hall, &mut Place) {
+        let place = self.place.as_mut().expect("a future that has joined the queue has a place");
+        (self.hall.hall(), place)
     }
 
-    /// Replaces the waker, if the future is polled with another task than before.
-    fn update_waker(&mut self, context: &Context<'_>) {
-        if self.waker != WakerId::of(context.waker()) {
-            let waker = context.waker().clone(); // may panic; then the old waker stays
-            self.waker = WakerId::of(&waker);
-            self.hall.hall().replace_handle(&self.node, WakeHandle::Task(waker));
-        }
+    /// Makes a node that wakes the task of this poll.
+    #[inline(always)]
+    fn new_node(&self, context: &Context<'_>) -> (Node, WakerId) {
+        let waker = context.waker().clone(); // may panic; the future is in no queue
+        let id = WakerId::of(&waker);
+        (Node::new(self.need(), Some(WakeHandle::Task(waker))), id)
     }
 
     /// Leaves the queue.
     #[inline(never)]
     fn give_up(&mut self) {
-        let hall = self.hall.hall();
+        let (hall, place) = self.place();
         // SAFETY: the node has not moved, and is in no queue when this returns.
-        let end = unsafe { hall.give_up_task(&self.node) };
+        let end = unsafe { hall.give_up_task(&place.node) };
         if let End::Entered(take) = end {
             hall.put_back_any(take); // a slot was granted in the meantime: it goes to the next waiter
         }
         self.stop_waiting(Outcome::Cancelled);
+    }
+}
+
+impl Place {
+    /// Replaces the waker, if the future is polled with another task than before.
+    #[inline]
+    fn update_waker(&mut self, hall: &Hall, context: &Context<'_>) {
+        if self.waker != WakerId::of(context.waker()) {
+            let waker = context.waker().clone(); // may panic; then the old waker stays
+            self.waker = WakerId::of(&waker);
+            hall.replace_handle(&self.node, WakeHandle::Task(waker));
+        }
     }
 }
 

@@ -16,8 +16,8 @@ use std::{
 use hallpass_algorithms::{
     Op, Word,
     halls::threads::{
-        self as machine, Bits, Count, Fair, FastEnvironment, OvertakeEnvironment, Policy, Pool,
-        SLOTS_IN_WORD, Terms, fast,
+        self as machine, BITS_OF_WIDE, Bits, Fair, FastEnvironment, OvertakeEnvironment, Policy,
+        Pool, SLOTS_IN_WORD, Terms, WideBits, fast,
     },
 };
 
@@ -28,6 +28,7 @@ use crate::{
     mode::{Mode, by_mode},
     parking::Deadline,
     pass::{One, Pass},
+    rotation::Rotation,
     slot_bits::SlotBits,
     state::QueueState,
     sync::AtomicI64,
@@ -68,9 +69,11 @@ pub struct Hall {
     /// The largest number of slots that `resize` may give the hall.
     pub(crate) max: u32,
     pub(crate) mode: Mode,
-    /// The slot numbers that do not fit into the word. Allocated when first needed, so that a static can
+    /// Whether threads take turns. Only halls with a limit on overtaking use it.
+    pub(crate) rotation: Rotation,
+    /// The numbers of the slots that are not bits of the word. Allocated when first needed, so that a static can
     /// have many slots.
-    slot_bits: OnceLock<SlotBits>,
+    slot_bits: OnceLock<Box<SlotBits>>,
     pub(crate) queue: QueueState,
     pub(crate) instruments: Instruments,
 }
@@ -105,7 +108,7 @@ macro_rules! constructor {
         /// Makes a hall with `k` slots that can be resized up to `max`. At most `bypass` newcomers overtake a waiter.
         pub(crate) $($const)? fn with_room(k: usize, max: usize, bypass: u32) -> Self {
             let mode = Mode::new(max > SLOTS_IN_WORD, bypass);
-            let free = if mode.is_wide() { k as Word } else { (1 << k) - 1 };
+            let free = if mode.is_wide() { WideBits::of(k) } else { (1 << k) - 1 };
             Hall {
                 word: AtomicI64::new(free),
                 terms: AtomicI64::new(Terms::new(k as u16).pack()),
@@ -113,6 +116,7 @@ macro_rules! constructor {
                 bypass,
                 max: max as u32,
                 mode,
+                rotation: Rotation::new(),
                 slot_bits: OnceLock::new(),
                 queue: QueueState::new(),
                 instruments: Instruments::new(),
@@ -267,19 +271,25 @@ impl Hall {
                 Some(take) => Some(take.trailing_zeros()),
                 None => self.acquire_contended::<Bits, Fair>(1, deadline).map(Word::trailing_zeros),
             },
+            Mode::FairWide => match self.take_free::<WideBits, Fair>(1) {
+                Some(take) if WideBits::set(take) != 0 => Some(take.trailing_zeros()),
+                taken => self.acquire_wide_slot(taken, deadline),
+            },
             _ => self.acquire_slot_by_mode(deadline),
         }
+    }
+
+    /// Finishes [`acquire_slot`](Hall::acquire_slot) in a wide hall, if the caller has taken a slot that is not a bit of
+    /// the word, or no slot yet.
+    #[inline(never)]
+    fn acquire_wide_slot(&self, taken: Option<Word>, deadline: Deadline) -> Option<u32> {
+        let take = taken.or_else(|| self.acquire_contended::<WideBits, Fair>(1, deadline))?;
+        Some(self.wide_slot_of(take))
     }
 
     /// [`acquire_slot`](Hall::acquire_slot) in the less common modes.
     #[inline(never)]
     fn acquire_slot_by_mode(&self, deadline: Deadline) -> Option<u32> {
-        if let Mode::FairWide = self.mode {
-            if self.take_free::<Count, Fair>(1).is_none() {
-                self.acquire_contended::<Count, Fair>(1, deadline)?;
-            }
-            return Some(self.slot_bits().take());
-        }
         let take = self
             .take_any(1)
             .or_else(|| by_mode!(self.mode, self.acquire_contended(1, deadline)))?;
@@ -315,6 +325,7 @@ impl Hall {
     pub(crate) fn release_slot(&self, slot: u32) {
         match self.mode {
             Mode::Fair => self.put_back::<Bits, Fair>(1 << slot),
+            Mode::FairWide if slot < BITS_OF_WIDE => self.put_back::<WideBits, Fair>(1 << slot),
             _ => self.release_slot_by_mode(slot),
         }
     }
@@ -322,15 +333,15 @@ impl Hall {
     /// [`release_slot`](Hall::release_slot) in the less common modes.
     #[inline(never)]
     fn release_slot_by_mode(&self, slot: u32) {
-        if let Mode::FairWide = self.mode {
-            self.slot_bits().put(slot);
-            return self.put_back::<Count, Fair>(1);
-        }
-        if self.mode.is_wide() {
-            self.slot_bits().put(slot);
-            self.put_back_any(1);
+        let take = if !self.mode.is_wide() || slot < BITS_OF_WIDE {
+            1 << slot
         } else {
-            self.put_back_any(1 << slot);
+            self.slot_bits().put(slot - BITS_OF_WIDE);
+            WideBits::join(0, 1)
+        };
+        match self.mode {
+            Mode::FairWide => self.put_back::<WideBits, Fair>(take),
+            _ => self.put_back_any(take),
         }
     }
 
@@ -340,6 +351,9 @@ impl Hall {
         let others_wait = fast::put_back::<M, _>(&mut &*self, take); // a fetch-and-add
         if others_wait {
             self.release_contended::<P, M>();
+        }
+        if M::BYPASSES {
+            self.rotation.passage_ends();
         }
     }
 
@@ -361,7 +375,16 @@ impl Hall {
     /// Returns the slot of a grant of one slot.
     #[inline]
     pub(crate) fn slot_of(&self, take: Word) -> u32 {
-        if self.mode.is_wide() { self.slot_bits().take() } else { take.trailing_zeros() }
+        if self.mode.is_wide() { self.wide_slot_of(take) } else { take.trailing_zeros() }
+    }
+
+    /// Returns the slot of a grant of one slot in a wide hall.
+    #[inline]
+    fn wide_slot_of(&self, take: Word) -> u32 {
+        match WideBits::set(take) {
+            0 => BITS_OF_WIDE + self.slot_bits().take(),
+            set => set.trailing_zeros(),
+        }
     }
 
     /// Returns whether each slot is a bit of the word.
@@ -371,6 +394,6 @@ impl Hall {
 
     #[inline]
     pub(crate) fn slot_bits(&self) -> &SlotBits {
-        self.slot_bits.get_or_init(|| SlotBits::new(self.max as usize))
+        self.slot_bits.get_or_init(|| Box::new(SlotBits::new((self.max - BITS_OF_WIDE) as usize)))
     }
 }

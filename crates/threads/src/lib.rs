@@ -45,6 +45,7 @@ mod papers;
 mod parking;
 mod pass;
 mod pool;
+mod rotation;
 mod service;
 mod slot_bits;
 mod state;

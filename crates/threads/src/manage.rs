@@ -4,7 +4,7 @@ use std::fmt;
 
 use hallpass_algorithms::{
     Op,
-    halls::threads::{Bits, Count, FREE, Job, Pool, Terms, waiters},
+    halls::threads::{Bits, FREE, Job, Pool, Terms, WideBits, waiters},
 };
 
 use crate::{
@@ -31,7 +31,7 @@ impl Hall {
     pub fn available(&self) -> usize {
         let word = Op::Read.apply(&self.word);
         let owed = self.terms().owed;
-        let count = if self.mode.is_wide() { Count::count } else { Bits::count };
+        let count = if self.mode.is_wide() { WideBits::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
     }
 

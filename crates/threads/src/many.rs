@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hallpass_algorithms::{
     Word,
-    halls::threads::{Bits, Fair},
+    halls::threads::{BITS_OF_WIDE, Bits, Fair, WideBits},
 };
 
 use crate::{
@@ -173,10 +173,24 @@ impl Hall {
     #[inline]
     pub(crate) fn slots_of(&self, take: Word) -> HeldSlots {
         if self.mode.is_wide() {
-            HeldSlots::List(self.slot_bits().take_many(take as usize))
+            HeldSlots::List(self.wide_slots_of(take))
         } else {
             HeldSlots::Bits(take)
         }
+    }
+
+    /// Returns the slots of a grant in a wide hall, in ascending order.
+    #[inline(never)]
+    fn wide_slots_of(&self, take: Word) -> Box<[u32]> {
+        let set = WideBits::set(take);
+        let mut slots: Vec<u32> = (0..BITS_OF_WIDE).filter(|slot| set >> slot & 1 != 0).collect();
+        let counted = WideBits::counted(take) as usize;
+        if counted > 0 {
+            let mut others = self.slot_bits().take_many(counted);
+            others.sort_unstable();
+            slots.extend(others.iter().map(|number| BITS_OF_WIDE + number));
+        }
+        slots.into_boxed_slice()
     }
 
     /// Frees several slots.
@@ -191,9 +205,17 @@ impl Hall {
 
     #[inline(never)]
     fn release_list(&self, list: &[u32]) {
-        list.iter().for_each(|&slot| self.slot_bits().put(slot));
-        if !list.is_empty() {
-            self.put_back_any(list.len() as Word);
+        let mut take = 0;
+        for &slot in list {
+            if slot < BITS_OF_WIDE {
+                take += 1 << slot;
+            } else {
+                self.slot_bits().put(slot - BITS_OF_WIDE);
+                take += WideBits::join(0, 1);
+            }
+        }
+        if take != 0 {
+            self.put_back_any(take);
         }
     }
 }

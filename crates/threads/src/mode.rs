@@ -13,12 +13,12 @@ pub(crate) enum Mode {
     Barging,
     /// A limited number of newcomers may overtake a waiter. Each slot is a bit of the word.
     Bypass,
-    /// First in, first enabled. The word counts free slots; the slot numbers are in other words.
+    /// First in, first enabled. The first slots are bits of the word. The word counts the other free slots; their
+    /// numbers are in other words.
     FairWide,
-    /// Newcomers may overtake waiters. The word counts free slots; the slot numbers are in other words.
+    /// Newcomers may overtake waiters. The slots are represented as in `FairWide`.
     BargingWide,
-    /// A limited number of newcomers may overtake a waiter. The word counts free slots; the slot numbers are in other
-    /// words.
+    /// A limited number of newcomers may overtake a waiter. The slots are represented as in `FairWide`.
     BypassWide,
 }
 
@@ -42,14 +42,14 @@ impl Mode {
 /// Calls a method that is generic over pool and policy, with the pool and policy of this mode.
 macro_rules! by_mode {
     ($mode:expr, $object:ident . $method:ident ($($argument:expr),* $(,)?)) => {{
-        use hallpass_algorithms::halls::threads::{Barging, Bits, Bypass, Count, Fair};
+        use hallpass_algorithms::halls::threads::{Barging, Bits, Bypass, Fair, WideBits};
         match $mode {
             $crate::mode::Mode::Fair => $object.$method::<Bits, Fair>($($argument),*),
             $crate::mode::Mode::Barging => $object.$method::<Bits, Barging>($($argument),*),
             $crate::mode::Mode::Bypass => $object.$method::<Bits, Bypass>($($argument),*),
-            $crate::mode::Mode::FairWide => $object.$method::<Count, Fair>($($argument),*),
-            $crate::mode::Mode::BargingWide => $object.$method::<Count, Barging>($($argument),*),
-            $crate::mode::Mode::BypassWide => $object.$method::<Count, Bypass>($($argument),*),
+            $crate::mode::Mode::FairWide => $object.$method::<WideBits, Fair>($($argument),*),
+            $crate::mode::Mode::BargingWide => $object.$method::<WideBits, Barging>($($argument),*),
+            $crate::mode::Mode::BypassWide => $object.$method::<WideBits, Bypass>($($argument),*),
         }
     }};
 }

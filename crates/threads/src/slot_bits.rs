@@ -1,4 +1,4 @@
-//! Slot numbers of halls with more slots than fit into the word.
+//! The numbers of the slots that are not bits of the word, in halls with more slots than fit into the word.
 
 use hallpass_algorithms::{
     Op, Word,
@@ -7,42 +7,63 @@ use hallpass_algorithms::{
 
 use crate::sync::AtomicI64;
 
-/// One bit for each free slot number.
-pub(crate) struct SlotBits(Box<[AtomicI64]>);
+/// The number of words in a group: a search goes past 1024 numbers in one step if all of them are held.
+const WORDS_PER_GROUP: usize = 16;
+
+/// One bit for each free number. The slot with number 0 is the first one that is not a bit of the word.
+pub(crate) struct SlotBits {
+    bits: Box<[AtomicI64]>,
+    /// Whether the numbers of each group are held. Empty if there is only one group.
+    full: Box<[AtomicI64]>,
+}
 
 impl Environment for &SlotBits {
+    #[inline(always)]
     fn bits(&mut self, index: usize, op: Op) -> Word {
-        op.apply(&self.0[index])
+        op.apply(&self.bits[index])
     }
 
+    #[inline(always)]
+    fn full(&mut self, group: usize, op: Op) -> Word {
+        op.apply(&self.full[group])
+    }
+
+    #[inline(always)]
     fn words(&self) -> usize {
-        self.0.len()
+        self.bits.len()
+    }
+
+    #[inline(always)]
+    fn words_per_group(&self) -> usize {
+        WORDS_PER_GROUP
     }
 }
 
 impl SlotBits {
     /// Makes room for `max` numbers, all of them free.
     pub(crate) fn new(max: usize) -> Self {
-        SlotBits((0..max.div_ceil(PER_WORD)).map(|_| AtomicI64::new(-1)).collect())
+        let all = |count: usize, word| (0..count).map(|_| AtomicI64::new(word)).collect();
+        let words = max.div_ceil(PER_WORD);
+        let groups = if words > WORDS_PER_GROUP { words.div_ceil(WORDS_PER_GROUP) } else { 0 };
+        SlotBits { bits: all(words, -1), full: all(groups, 0) }
     }
 
     /// Takes the smallest free number. The hall has admitted the caller, so there is a free number.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn take(&self) -> u32 {
         slot_bits::take(&mut &*self) as u32
     }
 
-    /// Takes the `count` smallest free numbers, and returns them in ascending order. The hall has admitted the caller
-    /// for `count` slots, so there are enough free numbers.
-    pub(crate) fn take_many(&self, count: usize) -> Box<[u32]> {
+    /// Takes the `count` smallest free numbers. The hall has admitted the caller for `count` slots, so there are enough
+    /// free numbers.
+    pub(crate) fn take_many(&self, count: usize) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(count);
-        slot_bits::take_many(&mut &*self, count, |slot| numbers.push(slot as u32));
-        numbers.sort_unstable();
-        numbers.into_boxed_slice()
+        slot_bits::take_many(&mut &*self, count, |number| numbers.push(number as u32));
+        numbers
     }
 
     /// Puts a number back.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn put(&self, slot: u32) {
         slot_bits::put(&mut &*self, slot as usize);
     }

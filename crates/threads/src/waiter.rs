@@ -14,8 +14,10 @@
 
 use std::{marker::PhantomPinned, mem, ptr::NonNull};
 
+use hallpass_algorithms::{Op, Word};
+
 use crate::{
-    sync::{AtomicI64, UnsafeCell},
+    sync::{self, AtomicI64, UnsafeCell},
     wake::WakeHandle,
 };
 
@@ -44,6 +46,17 @@ impl Node {
             links: UnsafeCell::new(Links { before: None, after: None, handle }),
             _pinned: PhantomPinned,
         }
+    }
+
+    /// Lines L6 and L9 of a waiter that has got slots: takes the grant. Returns `None` if there is no grant, or another
+    /// grant than slots.
+    #[inline]
+    pub(crate) fn take_grant(&self) -> Option<Word> {
+        let grant = Op::Read.apply(&self.grant);
+        (grant > 0).then(|| {
+            sync::set(&self.grant, 0);
+            grant
+        })
     }
 
     /// Accesses the links of the node.
@@ -192,8 +205,9 @@ impl Queue {
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) {
         // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
         unsafe {
-            let (before, after) =
-                node.as_ref().links(|links| (links.before.take(), links.after.take()));
+            // The links of the node stay as they are: they are set before they are used again.
+            let before = node.as_ref().links(|links| links.before);
+            let after = node.as_ref().links(|links| links.after);
             match before {
                 Some(before) => before.as_ref().links(|links| links.after = after),
                 None => self.head = after,

@@ -9,6 +9,7 @@ mod auto_traits;
 mod bypass;
 mod closing;
 mod grid;
+mod large;
 mod many;
 mod order;
 #[cfg(feature = "papers")]

@@ -6,7 +6,11 @@ use alloc::{
     vec::Vec,
 };
 
-use super::words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, waiters};
+use super::{
+    pool::SLOTS_IN_WORD,
+    slot_bits::{self, FULL, MARKING},
+    words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, waiters},
+};
 use crate::framework::{layout::Codec, memory::Word};
 
 /// What stands for slots in a word.
@@ -16,11 +20,26 @@ pub(super) enum Slots {
     Bits,
     /// Their number.
     Count,
+    /// This many bits, and above them the number of the other slots.
+    BitsAndCount(u32),
 }
 
 impl Slots {
+    /// Returns what stands for slots if the first `bits` of them are bits.
+    pub(super) fn of(bits: u32) -> Self {
+        match bits {
+            0 => Slots::Count,
+            _ if bits as usize >= SLOTS_IN_WORD => Slots::Bits,
+            _ => Slots::BitsAndCount(bits),
+        }
+    }
+
     fn show(self, slots: Word) -> String {
         match self {
+            Slots::BitsAndCount(bits) => {
+                let set = Slots::Bits.show(slots & ((1 << bits) - 1));
+                format!("{set} and {} more", slots >> bits)
+            }
             Slots::Count => slots.to_string(),
             Slots::Bits => {
                 let set = (0..Word::BITS).filter(|bit| slots >> bit & 1 == 1);
@@ -101,6 +120,24 @@ impl Codec for SlotsCodec {
     }
 }
 
+/// The format of the variable that says whether a group of slot numbers is full.
+#[derive(Debug)]
+pub(super) struct FullCodec;
+
+impl Codec for FullCodec {
+    fn show(&self, full: Word) -> String {
+        match full {
+            0 => "no".into(),
+            FULL => "yes".into(),
+            _ => {
+                let flags = [(FULL, "full"), (MARKING, "marking"), (slot_bits::NEWS, "news")];
+                let set = flags.into_iter().filter(|(flag, _)| full & flag != 0);
+                set.map(|(_, name)| name).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::words::WAITER, *};
@@ -111,7 +148,12 @@ mod tests {
         assert_eq!(word.show(0b101 + 2 * WAITER), "free {0, 2}, waiting 2");
         assert_eq!(word.show(CALLED + WAITER + MARK), "free {}, waiting 1, one called, marked");
         assert_eq!(WordCodec(Slots::Count).show(3), "free 3, waiting 0");
+        assert_eq!(WordCodec(Slots::of(2)).show(0b1101), "free {0} and 3 more, waiting 0");
         assert_eq!(LockCodec.show(HELD | NEWS), "held, news");
+        assert_eq!(
+            [0, FULL, MARKING | slot_bits::NEWS].map(|full| FullCodec.show(full)),
+            ["no", "yes", "marking, news"]
+        );
         let terms = Terms { k: 1, closed: true, owed: 0b10 };
         assert_eq!(TermsCodec(Slots::Bits).show(terms.pack()), "k = 1, closed, owed {1}");
         assert_eq!(GrantCodec(Slots::Bits).show(SERVE), "serve");

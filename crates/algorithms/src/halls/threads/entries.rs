@@ -1,6 +1,6 @@
 //! The registry entries of the protocol behind `Hall`.
 
-use super::{Barging, Cast, Casts, Fair, MAX_PROCESSES, Sleep, Wide, bypass_model, model, wrong};
+use super::{Barging, Cast, Casts, Fair, MAX_PROCESSES, Numbers, Sleep, Wide, bypass_model, model, wrong};
 use crate::{
     framework::changed::Changed,
     registry::{Entry, OURS, entries},
@@ -37,7 +37,10 @@ entries! {
     "hall-sleep-timeout-close" => |n, k| model(Fair, Cast::Timeout | Cast::Close, Sleep::Deep, n, k), HALL.titled("waiters give up at any time; the last process closes the hall");
     "hall-sleep-many-timeout" => |n, k| model(Fair, Cast::Many | Cast::Timeout, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; waiters give up at any time");
     "hall-sleep-many-close" => |n, k| model(Fair, Cast::Many | Cast::Close, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; the last process closes the hall");
-    "hall-wide" => Wide::new, HALL.titled("more slots than fit into the word: a count, and slot numbers");
+    "hall-wide" => |n, k| Wide::<0>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: a count, and slot numbers");
+    "hall-wide-bits" => |n, k| Wide::<1>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: slot 0 is a bit, the others are a count and slot numbers");
+    "hall-wide-bits-resize" => |n, k| Wide::<1>::new(Numbers::WORDS, Cast::Resize, n, k), HALL.titled("slot 0 is a bit, the others are a count and slot numbers; the last process takes a slot away and back");
+    "hall-wide-groups" => |n, k| Wide::<0>::new(Numbers::GROUPS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: the search for a slot number goes past full groups");
     "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("line L3 does not count the waiter");
     "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a waiter is no longer counted before it has its grant");
     "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a granted slot stays free");

@@ -5,7 +5,7 @@
 
 use super::{
     environment::FastEnvironment,
-    lines::Policy,
+    policy::Policy,
     pool::Pool,
     words::{CALLED, FREE, MARK, WAITER},
 };

@@ -13,8 +13,10 @@
 use super::{
     environment::{Environment, LineOn},
     fast::{self, Offer},
+    give_up::*,
     manage::manage,
     overtake::{self, Overtake, Overtaken},
+    policy::Policy,
     pool::Pool,
     serve::*,
     straight::serve,
@@ -25,37 +27,6 @@ use crate::framework::{
     machine::Next::{self, Enter, Goto, Leave, Spin},
     memory::{Op, Word},
 };
-
-/// Decides whether a newcomer may overtake waiters.
-pub trait Policy: Send + Sync + 'static {
-    /// Whether any number of newcomers may overtake a waiter.
-    const BARGES: bool;
-    /// Whether a limited number of newcomers may overtake a waiter.
-    const BYPASSES: bool = false;
-}
-
-/// The policy of a hall in which callers enter in order: first in, first enabled.
-pub struct Fair;
-
-impl Policy for Fair {
-    const BARGES: bool = false;
-}
-
-/// The policy of a hall in which a newcomer may take a free slot ahead of the queue. Waiters are called
-/// one at a time, and then compete like newcomers.
-pub struct Barging;
-
-impl Policy for Barging {
-    const BARGES: bool = true;
-}
-
-/// A newcomer takes a free slot ahead of the queue, while it has [credit](super::overtake).
-pub struct Bypass;
-
-impl Policy for Bypass {
-    const BARGES: bool = false;
-    const BYPASSES: bool = true;
-}
 
 /// The reason for which a caller needs the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -200,7 +171,7 @@ macro_rules! then {
 pub(super) use then;
 
 /// Starts to serve: calls [`serve`], or returns to [`step`].
-macro_rules! serve {
+macro_rules! start_serving {
     ($e:ident, $me:ident, $after:expr) => {{
         let turn = Turn { left: $e.grant_limit(), after: $after };
         if E::STRAIGHT {
@@ -211,6 +182,7 @@ macro_rules! serve {
         }
     }};
 }
+pub(super) use start_serving;
 
 /// Executes the line `at` of caller `me`.
 #[inline]
@@ -356,7 +328,7 @@ pub(super) fn l5<P: Pool, M: Policy, E: Environment>(
     match job {
         // The news makes the server look again.
         Job::Serve(after) if taken => after.next(),
-        Job::Serve(after) => serve!(e, me, after),
+        Job::Serve(after) => start_serving!(e, me, after),
         Job::Cancel if taken => Spin(C1),
         Job::Cancel => then!(e, me, c2 = C2),
         _ if taken => Spin(L5 { job }),
@@ -384,12 +356,16 @@ fn l8<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
 }
 
 #[inline(always)]
-fn l9<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, take: Word) -> Step<E> {
+pub(super) fn l9<P: Pool, M: Policy, E: Environment>(
+    e: &mut E,
+    me: E::Waiter,
+    take: Word,
+) -> Step<E> {
     e.grant(me, Op::Write(0));
     match take {
         CLOSED => Leave,
         TRY => then!(e, me, l10 = L10),
-        SERVE => serve!(e, me, After::Wait),
+        SERVE => start_serving!(e, me, After::Wait),
         _ => Enter(X1 { take }),
     }
 }
@@ -399,41 +375,4 @@ fn l10<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
     // While this waiter was called, holders that left did not call another waiter.
     let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
     Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
-}
-
-// Lines C1 to C5: the waiter leaves the queue, unless a grant came first.
-
-#[inline(always)]
-pub(super) fn c1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    match e.grant(me, Op::Read) {
-        0 => then!(e, me, l5 = L5 { job: Job::Cancel }),
-        SERVE => then!(e, me, c5 = C5),
-        take => then!(e, me, l9 = L9 { take }), // too late to give up
-    }
-}
-
-#[inline(always)]
-fn c2<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    match e.grant(me, Op::Read) {
-        0 => then!(e, me, c3 = C3),
-        _ => serve!(e, me, After::Wait),
-    }
-}
-
-#[inline(always)]
-fn c3<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    e.remove(me);
-    then!(e, me, c4 = C4)
-}
-
-#[inline(always)]
-fn c4<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    e.word(Op::FetchAdd(-WAITER));
-    serve!(e, me, After::Leave)
-}
-
-#[inline(always)]
-fn c5<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    e.grant(me, Op::Write(0));
-    then!(e, me, c3 = C3)
 }

@@ -68,21 +68,26 @@
 //! | file | lines |
 //! |---|---|
 //! | `fast` | L1, L2, X1: all lines that a caller executes if a slot is free and no caller waits |
-//! | `lines` | L3 to L10 and C1 to C5: waiting and giving up |
+//! | `lines` | L3 to L10: waiting |
+//! | `give_up` | C1 to C5: giving up |
 //! | `overtake` | B1 to B4: overtaking |
 //! | `serve` | S1 to S19 and B5 to B9: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
 //! | `straight` | the same lines natively, many in one call |
-//! | `slot_bits` | N1, N2: slot numbers of halls with more slots than fit into the word |
+//! | `slot_bits` | N1 to N3 and G1 to G8: slot numbers of halls with more slots than fit into the word |
 
 #[cfg(feature = "full")]
 mod codecs;
 mod environment;
+mod give_up;
 mod lines;
 mod manage;
 #[cfg(feature = "full")]
 mod model;
+#[cfg(feature = "full")]
+mod model_environment;
 mod overtake;
+mod policy;
 mod pool;
 mod serve;
 mod straight;
@@ -98,14 +103,15 @@ pub mod slot_bits;
 pub mod wrong;
 
 pub use environment::{Environment, FastEnvironment, LineOn, OvertakeEnvironment};
-pub use lines::{After, Barging, Bypass, Fair, Job, Line, Policy, Turn, step};
+pub use lines::{After, Job, Line, Turn, step};
 #[cfg(feature = "full")]
 pub use model::{Cast, Casts, MAX_PROCESSES, Sleep, ThreadsModel, bypass_model, model};
 pub use overtake::{DEBT, MAX_BYPASS, overtake};
-pub use pool::{Bits, Count, Pool, SLOTS_IN_WORD};
+pub use policy::{Barging, Bypass, Fair, Policy};
+pub use pool::{BITS_OF_WIDE, Bits, BitsAndCount, Count, Pool, SLOTS_IN_WORD, WideBits};
 pub use straight::{Advance, Stage, advance};
 #[cfg(feature = "full")]
-pub use wide::Wide;
+pub use wide::{Numbers, Wide};
 pub use words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, WAITER, waiters};
 
 /// The maximum number of slots of a hall.

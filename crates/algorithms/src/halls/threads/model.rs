@@ -5,9 +5,10 @@ use core::{marker::PhantomData, ops::BitOr};
 
 use super::{
     codecs::{GrantCodec, LockCodec, Slots, TermsCodec, WordCodec},
-    environment::{Environment, FastEnvironment, OvertakeEnvironment},
-    lines::{self, Bypass, Fair, Job, Line, Policy},
+    lines::{self, Job, Line},
+    model_environment::ModelEnvironment,
     overtake::DEBT,
+    policy::{Bypass, Fair, Policy},
     pool::{Bits, Pool},
     words::{CALLED, FREE, HELD, MARK, NEWS, SERVE, Terms, WAITER},
 };
@@ -18,7 +19,7 @@ use crate::framework::{
         Next::{self, Enter, Goto, Leave, Spin},
         View,
     },
-    memory::{Memory, Op, Pid, Var, Word},
+    memory::{Memory, Pid, Var, Word},
     queue,
 };
 
@@ -92,19 +93,19 @@ pub enum Sleep {
 /// A hall and the processes that use it.
 pub struct ThreadsModel<P = Bits, M = Fair> {
     n: usize,
-    k: usize,
-    casts: Casts,
-    sleep: Sleep,
+    pub(super) k: usize,
+    pub(super) casts: Casts,
+    pub(super) sleep: Sleep,
     layout: Layout,
-    word: Var,
-    lock: Var,
-    terms: Var,
-    queue: Var,
-    clock: Var,
-    grant: Array,
-    bell: Array,
+    pub(super) word: Var,
+    pub(super) lock: Var,
+    pub(super) terms: Var,
+    pub(super) queue: Var,
+    pub(super) clock: Var,
+    pub(super) grant: Array,
+    pub(super) bell: Array,
     /// The variable `credit`, if newcomers may overtake, and how many of them may overtake a waiter.
-    credit: Option<(Var, u32)>,
+    pub(super) credit: Option<(Var, u32)>,
     rules: PhantomData<(P, M)>,
 }
 
@@ -131,7 +132,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let mut layout = Layout::default();
         let takes = P::all(k);
         let words = Self::all_words(casts, n, takes);
-        let slots = if P::HAS_SLOTS { Slots::Bits } else { Slots::Count };
+        let slots = Slots::of(P::BITS);
         let kind = Kind::custom(WordCodec(slots));
         let word = layout.add(Decl::listed("word", kind, words, Init::Is(takes)).waited_on());
         let locks = (0..=HELD | NEWS).collect();
@@ -252,93 +253,6 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     }
 }
 
-/// The environment on declared variables.
-pub(super) struct ModelEnvironment<'a, P, M, S> {
-    pub(super) model: &'a ThreadsModel<P, M>,
-    pub(super) memory: &'a mut S,
-}
-
-impl<P, M, S: Memory> FastEnvironment for ModelEnvironment<'_, P, M, S> {
-    fn word(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.word, op)
-    }
-}
-
-impl<P, M, S: Memory> OvertakeEnvironment for ModelEnvironment<'_, P, M, S> {
-    fn credit(&mut self, op: Op) -> Word {
-        let (credit, _) = self.model.credit.expect("only lines of overtaking access it");
-        self.memory.access(credit, op)
-    }
-}
-
-impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
-    type Waiter = Pid;
-
-    fn lock(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.lock, op)
-    }
-
-    fn terms(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.terms, op)
-    }
-
-    fn head(&mut self) -> Option<Pid> {
-        queue::unpack(self.memory.read(self.model.queue)).first().copied()
-    }
-
-    fn push(&mut self, who: Pid) {
-        self.memory.atomic_update(self.model.queue, queue::push, who as Word);
-    }
-
-    fn pop(&mut self) {
-        self.memory.atomic_update(self.model.queue, queue::pop, 0);
-    }
-
-    fn remove(&mut self, who: Pid) {
-        self.memory.atomic_update(self.model.queue, queue::remove, who as Word);
-    }
-
-    fn grant(&mut self, who: Pid, op: Op) -> Word {
-        self.memory.access(self.model.grant.at(who), op)
-    }
-
-    fn wake(&mut self, who: Pid) {
-        self.memory.write(self.model.bell.at(who), 1);
-    }
-
-    fn was_woken(&mut self, who: Pid) -> bool {
-        self.memory.access(self.model.bell.at(who), Op::Clear(1)) != 0
-    }
-
-    fn may_wake_spuriously(&self) -> bool {
-        self.model.sleep == Sleep::Light
-    }
-
-    fn expired(&mut self) -> bool {
-        self.model.casts.has(Cast::Timeout) && self.memory.read(self.model.clock) != 0
-    }
-
-    fn need(&self, who: Pid) -> u32 {
-        if self.model.casts.has(Cast::Many) && who == 0 { self.model.k.min(2) as u32 } else { 1 }
-    }
-
-    fn may_serve(&self, _: Pid) -> bool {
-        true
-    }
-
-    fn grant_limit(&self) -> u32 {
-        1
-    }
-
-    fn bypass_limit(&self) -> u32 {
-        self.model.credit.map_or(0, |(_, limit)| limit)
-    }
-
-    fn overtake_tries(&self) -> u32 {
-        1
-    }
-}
-
 fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
@@ -410,7 +324,9 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            At(Line::X1 { take }) if P::HAS_SLOTS => Some(take.trailing_zeros() as usize),
+            At(Line::X1 { take }) => {
+                Some(take.trailing_zeros()).filter(|&slot| slot < P::BITS).map(|slot| slot as usize)
+            }
             _ => None,
         }
     }

@@ -8,8 +8,9 @@
 
 use super::{
     environment::Environment,
-    lines::{After, Line::*, Policy, Step, Turn, then},
+    lines::{After, Line::*, Step, Turn, then},
     overtake::repay,
+    policy::Policy,
     pool::Pool,
     words::{CALLED, CLOSED, FREE, HELD, MARK, SERVE, TRY, Terms, WAITER, waiters},
 };

@@ -1,9 +1,10 @@
 //! Slot numbers for a hall with more slots than fit into the word: one bit each, in several words. The
 //! search follows Anderson & Moir 1997, Figure 1, but one word holds many names.
 //!
-//! The [`Count`](super::Count) of free slots admits a caller. The caller then goes through the numbers
-//! upwards and takes the first free number (N1, N2). It does not go back to a smaller number that has
-//! become free in the meantime.
+//! The count of free slots ([`BitsAndCount`](super::BitsAndCount)) admits a caller. The caller then goes through the
+//! numbers upwards and takes the first free number (N1, N2). It does not go back to a smaller number that has
+//! become free in the meantime. Number 0 is the first slot that is not a bit of the word, and k is the number of these
+//! slots here.
 //!
 //! I1: for each number i, at most k - i admitted callers hold a number of at least i or look at such a
 //! number. The reason: a caller goes past i only at a moment at which another caller holds i, and that
@@ -12,6 +13,29 @@
 //!
 //! The search needs no change when the hall is made smaller: fewer callers are admitted then, and they
 //! find smaller numbers.
+//!
+//! # Groups
+//!
+//! If there are many words, several words are a *group*. The variable `full` of a group says whether callers may go
+//! past the whole group in one step (G1):
+//!
+//! | `full` | meaning |
+//! |---|---|
+//! | [`FULL`] | every number of the group is held |
+//! | [`MARKING`] | a caller is about to mark the group as full |
+//! | 0, or another value | some number may be free |
+//!
+//! A caller that takes the last number of a word marks the group, unless another caller does (G2 to G6): it writes
+//! `MARKING`, looks at all words, and replaces `MARKING` by `FULL` if it found no free number. A caller that puts a
+//! number back sets [`NEWS`] afterwards (G7, G8), unless `full` is 0. So `full` is no longer `FULL`, and a caller that
+//! is marking the group fails.
+//!
+//! I2: while `full` is `FULL`, every number of the group is held, or its holder is putting it back and has not set `NEWS`
+//! yet. The reason: the marking caller found each number held after it had written `MARKING`. A holder that put the
+//! number back since then finds `MARKING` or `FULL`, and sets `NEWS`.
+//!
+//! A holder that puts its number back is counted as admitted until it has set `NEWS`. So I1 holds for a caller that goes
+//! past a group.
 
 use crate::framework::{
     lines::lines,
@@ -21,73 +45,195 @@ use crate::framework::{
 /// The number of slot numbers in one word.
 pub const PER_WORD: usize = 64;
 
+/// In `full`: every number of the group is held.
+pub const FULL: Word = 1;
+/// In `full`: a caller is about to mark the group as full.
+pub const MARKING: Word = 2;
+/// In `full`: a number was put back.
+pub const NEWS: Word = 4;
+
 /// The words that hold the slot numbers. A set bit is a free slot number.
 pub trait Environment {
     /// Accesses the word with this index.
     fn bits(&mut self, index: usize, op: Op) -> Word;
+    /// Accesses the variable `full` of a group.
+    fn full(&mut self, group: usize, op: Op) -> Word;
     /// Returns the number of words.
     fn words(&self) -> usize;
+    /// Returns the number of words in a group. If there are not more words than that, there are no groups.
+    fn words_per_group(&self) -> usize;
 }
 
 lines! {
-    /// The next access of a holder that looks for a free slot number.
+    /// The next access of a holder that looks for a free slot number, or puts one back.
     pub enum Line {
+        // Taking a number
         N1 { index: usize },
         N2 { index: usize, bit: Word },
+        // Putting a number back
+        N3 { index: usize, bit: Word },
+        // Going past a group, and marking a group as full
+        G1 { group: usize },
+        G2 { taken: Taken },
+        G3 { taken: Taken, full: Word },
+        G4 { taken: Taken, index: usize },
+        G5 { taken: Taken },
+        G6 { taken: Taken },
+        // Announcing that a number of the group was put back
+        G7 { index: usize },
+        G8 { index: usize },
     }
 }
 use Line::*;
 
-/// The result of a step of the search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Search {
-    /// The search goes on at this line.
-    Goto(Line),
-    /// The search has taken this bit of this word.
-    Taken {
-        /// The index of the word.
-        index: usize,
-        /// The bit, as a mask.
-        bit: Word,
-    },
+/// A number that the search has taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Taken {
+    /// The index of the word.
+    pub index: usize,
+    /// The bit, as a mask.
+    pub bit: Word,
 }
 
-/// Executes a line of the search.
+/// The result of a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Search {
+    /// The caller goes on at this line.
+    Goto(Line),
+    /// The search has taken this number.
+    Taken(Taken),
+    /// The number is put back.
+    Done,
+}
+
+/// Returns the first line of a search.
+#[inline(always)]
+pub fn begin<E: Environment>(e: &E) -> Line {
+    at_group(e, 0)
+}
+
+/// Returns whether there are groups.
+#[inline(always)]
+fn has_groups<E: Environment>(e: &E) -> bool {
+    e.words() > e.words_per_group()
+}
+
+/// Returns the line at which a search looks at a group.
+#[inline(always)]
+fn at_group<E: Environment>(e: &E, group: usize) -> Line {
+    if has_groups(e) { G1 { group } } else { N1 { index: 0 } }
+}
+
+/// Returns the line at which a search goes on after a word.
+#[inline(always)]
+fn after_word<E: Environment>(e: &E, index: usize) -> Line {
+    let next = index + 1;
+    if next == e.words() {
+        begin(e) // by I1, the search never goes on from the last word
+    } else if has_groups(e) && next.is_multiple_of(e.words_per_group()) {
+        G1 { group: next / e.words_per_group() }
+    } else {
+        N1 { index: next }
+    }
+}
+
+/// Executes a line.
 #[inline(always)]
 pub fn step<E: Environment>(e: &mut E, at: Line) -> Search {
-    let words = e.words();
-    let look = |index, free: Word| {
-        Search::Goto(match free {
-            // By I1, the search never goes on from the last word.
-            0 => N1 { index: if index + 1 < words { index + 1 } else { 0 } },
-            _ => N2 { index, bit: free & free.wrapping_neg() },
-        })
-    };
     match at {
-        N1 { index } => look(index, e.bits(index, Op::Read)),
+        N1 { index } => {
+            let free = e.bits(index, Op::Read);
+            look(e, index, free)
+        }
         N2 { index, bit } => {
             let free = e.bits(index, Op::Clear(bit));
-            if free & bit != 0 {
-                return Search::Taken { index, bit };
+            if free & bit == 0 {
+                let below = bit.wrapping_sub(1) | bit;
+                return look(e, index, free & !below);
             }
-            let below = bit.wrapping_sub(1) | bit;
-            look(index, free & !below)
+            let taken = Taken { index, bit };
+            let was_last = free == bit && has_groups(e);
+            if was_last { Search::Goto(G2 { taken }) } else { Search::Taken(taken) }
         }
+        N3 { index, bit } => {
+            e.bits(index, Op::FetchAdd(bit));
+            if has_groups(e) { Search::Goto(G7 { index }) } else { Search::Done }
+        }
+        _ => step_of_groups(e, at),
+    }
+}
+
+/// Goes on after a look at the free numbers of a word.
+#[inline(always)]
+fn look<E: Environment>(e: &E, index: usize, free: Word) -> Search {
+    Search::Goto(match free {
+        0 => after_word(e, index),
+        _ => N2 { index, bit: free & free.wrapping_neg() },
+    })
+}
+
+/// Executes a line that exists only if there are groups.
+#[inline(always)]
+fn step_of_groups<E: Environment>(e: &mut E, at: Line) -> Search {
+    let size = e.words_per_group();
+    let go = Search::Goto;
+    match at {
+        G1 { group } => {
+            let is_last = (group + 1) * size >= e.words();
+            match e.full(group, Op::Read) {
+                FULL if !is_last => go(G1 { group: group + 1 }),
+                _ => go(N1 { index: group * size }),
+            }
+        }
+        G2 { taken } => match e.full(taken.index / size, Op::Read) {
+            full if full == FULL || full & MARKING != 0 => Search::Taken(taken),
+            full => go(G3 { taken, full }),
+        },
+        G3 { taken, full } => {
+            let group = taken.index / size;
+            if e.full(group, Op::CompareAndSwap { old: full, new: MARKING }) == full {
+                go(G4 { taken, index: group * size })
+            } else {
+                Search::Taken(taken)
+            }
+        }
+        G4 { taken, index } => {
+            let end = e.words().min((taken.index / size + 1) * size);
+            match e.bits(index, Op::Read) {
+                0 if index + 1 < end => go(G4 { taken, index: index + 1 }),
+                0 => go(G5 { taken }),
+                _ => go(G6 { taken }),
+            }
+        }
+        G5 { taken } => {
+            let mark = Op::CompareAndSwap { old: MARKING, new: FULL };
+            if e.full(taken.index / size, mark) == MARKING {
+                Search::Taken(taken)
+            } else {
+                go(G6 { taken })
+            }
+        }
+        G6 { taken } => {
+            e.full(taken.index / size, Op::Write(0));
+            Search::Taken(taken)
+        }
+        G7 { index } => match e.full(index / size, Op::Read) {
+            0 => Search::Done,
+            _ => go(G8 { index }),
+        },
+        G8 { index } => {
+            e.full(index / size, Op::Set(NEWS));
+            Search::Done
+        }
+        N1 { .. } | N2 { .. } | N3 { .. } => unreachable!("`step` executes this line"),
     }
 }
 
 /// Takes the smallest free slot number, in one pass over the words.
 #[inline]
 pub fn take<E: Environment>(e: &mut E) -> usize {
-    let mut at = N1 { index: 0 };
-    loop {
-        match step(e, at) {
-            Search::Goto(next) => at = next,
-            Search::Taken { index, bit } => {
-                return index * PER_WORD + bit.trailing_zeros() as usize;
-            }
-        }
-    }
+    let Taken { index, bit } = take_from(e, begin(e));
+    index * PER_WORD + bit.trailing_zeros() as usize
 }
 
 /// Takes `count` slot numbers in one pass over the words, and calls `found` with each of them.
@@ -96,16 +242,22 @@ pub fn take<E: Environment>(e: &mut E) -> usize {
 /// the number, and the others go past it while that caller holds it, so I1 holds for them. They look at
 /// the same word again, and may take a smaller number that has become free there.
 pub fn take_many<E: Environment>(e: &mut E, count: usize, mut found: impl FnMut(usize)) {
-    let mut at = N1 { index: 0 };
-    let mut left = count;
-    while left > 0 {
+    let mut at = begin(e);
+    for _ in 0..count {
+        let Taken { index, bit } = take_from(e, at);
+        found(index * PER_WORD + bit.trailing_zeros() as usize);
+        at = N1 { index };
+    }
+}
+
+/// Searches from line `at` on.
+#[inline(always)]
+fn take_from<E: Environment>(e: &mut E, mut at: Line) -> Taken {
+    loop {
         match step(e, at) {
             Search::Goto(next) => at = next,
-            Search::Taken { index, bit } => {
-                found(index * PER_WORD + bit.trailing_zeros() as usize);
-                at = N1 { index };
-                left -= 1;
-            }
+            Search::Taken(taken) => return taken,
+            Search::Done => unreachable!("a search ends with a number"),
         }
     }
 }
@@ -113,5 +265,8 @@ pub fn take_many<E: Environment>(e: &mut E, count: usize, mut found: impl FnMut(
 /// Puts a slot number back.
 #[inline]
 pub fn put<E: Environment>(e: &mut E, slot: usize) {
-    e.bits(slot / PER_WORD, Op::FetchAdd(1 << (slot % PER_WORD)));
+    let mut at = N3 { index: slot / PER_WORD, bit: 1 << (slot % PER_WORD) };
+    while let Search::Goto(next) = step(e, at) {
+        at = next;
+    }
 }

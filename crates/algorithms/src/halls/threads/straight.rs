@@ -6,12 +6,14 @@
 
 use super::{
     environment::{Environment, LineOn},
+    give_up::c1,
     lines::{
         After, Job,
         Line::{self, *},
-        Policy, Step, Turn, c1, l1, l3, l5, l6, l7,
+        Step, Turn, l1, l3, l5, l6, l7,
     },
     manage::manage,
+    policy::Policy,
     pool::Pool,
     serve::{s1, s7, s8},
 };

@@ -1,13 +1,14 @@
-//! The model of a hall with more slots than fit into the word. The word counts free slots, and an
-//! admitted process takes a slot number.
+//! The model of a hall with more slots than fit into the word. The first slots are bits of the word. The word counts
+//! the other free slots, and a process that the count has admitted takes a slot number.
 
 use alloc::format;
 
 use super::{
-    codecs::SlotsCodec,
-    lines::Fair,
+    codecs::{FullCodec, SlotsCodec},
+    lines::Line,
     model::{Casts, Sleep, State, ThreadsModel},
-    pool::Count,
+    policy::Fair,
+    pool::BitsAndCount,
     slot_bits::{self, Environment},
 };
 use crate::framework::{
@@ -19,15 +20,28 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Word},
 };
 
-/// The number of slot numbers in one word. It is small, so that small models have several words.
-const PER_WORD: usize = 2;
+/// How a model represents the slots. The numbers are small, so that small models have several words and groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    per_word: usize,
+    words_per_group: usize,
+}
 
-/// The model of a hall with more slots than fit into the word.
-pub struct Wide {
-    hall: ThreadsModel<Count, Fair>,
+impl Numbers {
+    /// Two numbers in one word, and no groups.
+    pub const WORDS: Numbers = Numbers { per_word: 2, words_per_group: usize::MAX };
+    /// One number in one word, and one word in one group.
+    pub const GROUPS: Numbers = Numbers { per_word: 1, words_per_group: 1 };
+}
+
+/// The model of a hall with more slots than fit into the word. The first `BITS` slots are bits of the word.
+pub struct Wide<const BITS: u32> {
+    hall: ThreadsModel<BitsAndCount<BITS>, Fair>,
     layout: Layout,
     names: Array,
+    full: Array,
     words: usize,
+    numbers: Numbers,
 }
 
 /// The next step of a process.
@@ -37,32 +51,44 @@ pub enum At {
     Hall(State),
     /// The admitted process looks for a slot number.
     Looks(State, slot_bits::Line),
-    /// The process puts back this slot number, and leaves.
+    /// The process puts back this number, and leaves. Its slot is `BITS` more.
     Has(State, usize),
+    /// The process announces that it has put its number back.
+    Puts(State, slot_bits::Line),
 }
 use At::*;
 
 /// The slot numbers on declared variables.
-struct ModelBits<'a, M>(&'a Wide, &'a mut M);
+struct ModelBits<'a, const BITS: u32, M>(&'a Wide<BITS>, &'a mut M);
 
-impl<M: Memory> Environment for ModelBits<'_, M> {
+impl<const BITS: u32, M: Memory> Environment for ModelBits<'_, BITS, M> {
     fn bits(&mut self, index: usize, op: Op) -> Word {
         self.1.access(self.0.names.at(index), op)
+    }
+
+    fn full(&mut self, group: usize, op: Op) -> Word {
+        self.1.access(self.0.full.at(group), op)
     }
 
     fn words(&self) -> usize {
         self.0.words
     }
+
+    fn words_per_group(&self) -> usize {
+        self.0.numbers.words_per_group
+    }
 }
 
-impl Wide {
+impl<const BITS: u32> Wide<BITS> {
     /// Creates the model of a hall with `k` slots for `n` processes.
-    pub fn new(n: usize, k: usize) -> Self {
-        let hall = ThreadsModel::new(Casts::PLAIN, Sleep::Deep, n, k);
+    pub fn new(numbers: Numbers, casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        let hall = ThreadsModel::new(casts, Sleep::Deep, n, k);
         let mut layout = hall.layout().clone();
-        let words = k.div_ceil(PER_WORD);
+        let counted = k.saturating_sub(BITS as usize);
+        let words = counted.div_ceil(numbers.per_word);
         let names = layout.array(words, |index| {
-            let all: Word = (1 << PER_WORD.min(k - index * PER_WORD)) - 1;
+            let per_word = numbers.per_word;
+            let all: Word = (1 << per_word.min(counted - index * per_word)) - 1;
             Decl::listed(
                 format!("names[{index}]"),
                 Kind::custom(SlotsCodec),
@@ -70,11 +96,42 @@ impl Wide {
                 Init::Is(all),
             )
         });
-        Wide { hall, layout, names, words }
+        let groups = words.div_ceil(numbers.words_per_group);
+        let full = layout.array(if groups > 1 { groups } else { 0 }, |group| {
+            let values = (0..=slot_bits::FULL | slot_bits::MARKING | slot_bits::NEWS).collect();
+            let kind = Kind::custom(FullCodec);
+            Decl::listed(format!("full[{group}]"), kind, values, Init::Is(0))
+        });
+        Wide { hall, layout, names, full, words, numbers }
+    }
+
+    /// Executes a line of the slot numbers. The process leaves at `exit`.
+    fn search<M: Memory>(&self, m: &mut M, exit: State, line: slot_bits::Line) -> Next<At> {
+        use slot_bits::{Line, Search, Taken};
+        match slot_bits::step(&mut ModelBits(self, m), line) {
+            Search::Goto(next @ (Line::G7 { .. } | Line::G8 { .. })) => Goto(Puts(exit, next)),
+            Search::Goto(next) => Goto(Looks(exit, next)),
+            Search::Taken(Taken { index, bit }) => {
+                let number = index * self.numbers.per_word + bit.trailing_zeros() as usize;
+                Enter(Has(exit, number))
+            }
+            Search::Done => Goto(Hall(exit)),
+        }
+    }
+
+    /// Returns the slot of a process that starts its exit section with this state, if the slot is a bit.
+    fn slot_in_word(exit: State) -> Option<usize> {
+        match exit {
+            State::At(Line::X1 { take }) => match BitsAndCount::<BITS>::set(take) {
+                0 => None,
+                set => Some(set.trailing_zeros() as usize),
+            },
+            _ => None,
+        }
     }
 }
 
-impl Algorithm for Wide {
+impl<const BITS: u32> Algorithm for Wide<BITS> {
     type State = At;
 
     fn n(&self) -> usize {
@@ -98,34 +155,30 @@ impl Algorithm for Wide {
             Hall(line) => match self.hall.step(m, p, line) {
                 Goto(next) => Goto(Hall(next)),
                 Spin(next) => Spin(Hall(next)),
-                Enter(exit) => Goto(Looks(exit, slot_bits::Line::N1 { index: 0 })),
+                Enter(exit) if Self::slot_in_word(exit).is_some() => Enter(Hall(exit)),
+                Enter(exit) => Goto(Looks(exit, slot_bits::begin(&ModelBits(self, m)))),
                 Leave => Leave,
             },
-            Looks(exit, line) => match slot_bits::step(&mut ModelBits(self, m), line) {
-                slot_bits::Search::Goto(next) => Goto(Looks(exit, next)),
-                slot_bits::Search::Taken { index, bit } => {
-                    Enter(Has(exit, index * PER_WORD + bit.trailing_zeros() as usize))
-                }
-            },
-            Has(exit, name) => {
-                let (index, bit) = (name / PER_WORD, 1 << (name % PER_WORD));
-                ModelBits(self, m).bits(index, Op::FetchAdd(bit));
-                Goto(Hall(exit))
+            Looks(exit, line) => self.search(m, exit, line),
+            Has(exit, number) => {
+                let (index, bit) = (number / self.numbers.per_word, number % self.numbers.per_word);
+                self.search(m, exit, slot_bits::Line::N3 { index, bit: 1 << bit })
             }
+            Puts(exit, line) => self.search(m, exit, line),
         }
     }
 
     fn waits(&self, p: Pid, at: At) -> bool {
         match at {
             Hall(line) => self.hall.waits(p, line),
-            Looks(..) | Has(..) => true,
+            Looks(..) | Has(..) | Puts(..) => true,
         }
     }
 
     fn label(&self, p: Pid, at: At) -> Label {
         let line = match at {
             Hall(line) => return self.hall.label(p, line),
-            Looks(_, line) => line.label(),
+            Looks(_, line) | Puts(_, line) => line.label(),
             Has(..) => "N3",
         };
         Label { figure: "hall", line: line.into(), instance: Default::default() }
@@ -133,8 +186,9 @@ impl Algorithm for Wide {
 
     fn name(&self, at: At) -> Option<usize> {
         match at {
-            Has(_, name) => Some(name),
-            _ => None,
+            Has(_, number) => Some(BITS as usize + number),
+            Hall(state) => Self::slot_in_word(state),
+            Looks(..) | Puts(..) => None,
         }
     }
 }

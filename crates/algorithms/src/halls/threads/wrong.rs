@@ -2,8 +2,10 @@
 
 use super::{
     environment::{Environment, FastEnvironment, OvertakeEnvironment},
-    lines::{After, Barging, Bypass, Fair, Line},
-    model::{ModelEnvironment, State, ThreadsModel},
+    lines::{After, Line},
+    model::{State, ThreadsModel},
+    model_environment::ModelEnvironment,
+    policy::{Barging, Bypass, Fair},
     pool::{Bits, Pool},
     words::{FREE, Terms, WAITER},
 };

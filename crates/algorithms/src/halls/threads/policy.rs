@@ -1,0 +1,32 @@
+//! The policies of a hall: who may overtake whom.
+
+/// Decides whether a newcomer may overtake waiters.
+pub trait Policy: Send + Sync + 'static {
+    /// Whether any number of newcomers may overtake a waiter.
+    const BARGES: bool;
+    /// Whether a limited number of newcomers may overtake a waiter.
+    const BYPASSES: bool = false;
+}
+
+/// The policy of a hall in which callers enter in order: first in, first enabled.
+pub struct Fair;
+
+impl Policy for Fair {
+    const BARGES: bool = false;
+}
+
+/// The policy of a hall in which a newcomer may take a free slot ahead of the queue. Waiters are called
+/// one at a time, and then compete like newcomers.
+pub struct Barging;
+
+impl Policy for Barging {
+    const BARGES: bool = true;
+}
+
+/// A newcomer takes a free slot ahead of the queue, while it has [credit](super::overtake).
+pub struct Bypass;
+
+impl Policy for Bypass {
+    const BARGES: bool = false;
+    const BYPASSES: bool = true;
+}

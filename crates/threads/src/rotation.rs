@@ -1,0 +1,75 @@
+//! Taking turns in a crowded hall with a limit on overtaking.
+//!
+//! If many more threads than cores use a hall, two things go wrong without turns:
+//!
+//! - The operating system stops a thread at the end of its time slice, often while the thread holds a slot. As soon as
+//!   threads that do not run hold all slots, every other thread has to queue and sleep.
+//! - A time slice is long: thousands of passages. Threads that wait for a core make no passage in this time.
+//!
+//! So while a hall is *crowded*, a thread yields its core after each [`TURN`] passages, at a moment at which it has
+//! just released its slot. Then the system hardly ever stops a holder, the fast path stays free for everybody, and all
+//! threads make equally many passages. A hall is crowded for a while after a thread had to wait in its queue. Threads
+//! that do not compete never yield.
+//!
+//! Turns are not part of the step machine: they change when a thread runs, and nothing else.
+
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use crate::sync::thread;
+
+/// The number of passages in a turn. A turn lasts for much less than a time slice, and for much longer than a switch
+/// between threads.
+const TURN: u32 = 256;
+
+/// For how many turns a hall stays crowded after a thread had to wait. In a crowded hall threads wait rarely, so this is
+/// a large number.
+const CROWDED_TURNS: u32 = 1 << 14;
+
+thread_local! {
+    /// The number of passages that this thread has made in its turn.
+    static PASSAGES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether a hall is crowded.
+pub(crate) struct Rotation {
+    /// For how many more turns the hall is crowded.
+    turns: AtomicU32,
+}
+
+impl Rotation {
+    pub(crate) const fn new() -> Self {
+        Rotation { turns: AtomicU32::new(0) }
+    }
+
+    /// Notes that a thread has to wait.
+    pub(crate) fn thread_waits(&self) {
+        // ORDERING: Relaxed, because no other access depends on the number.
+        self.turns.store(CROWDED_TURNS, Relaxed);
+    }
+
+    /// Notes that this thread has released a slot. At the end of a turn in a crowded hall, this lets other threads run.
+    #[inline]
+    pub(crate) fn passage_ends(&self) {
+        if cfg!(loom) {
+            return; // the counter would outlive a run, and loom repeats runs exactly
+        }
+        let passages = PASSAGES.get() + 1;
+        PASSAGES.set(if passages == TURN { 0 } else { passages });
+        if passages == TURN {
+            self.turn_ends();
+        }
+    }
+
+    #[cold]
+    fn turn_ends(&self) {
+        // ORDERING: Relaxed, as above. If two threads end their turns at once, one of the two turns may not be counted.
+        let turns = self.turns.load(Relaxed);
+        if turns > 0 {
+            self.turns.store(turns - 1, Relaxed);
+            thread::yield_now();
+        }
+    }
+}
