@@ -1,6 +1,8 @@
 //! The registry entries of the protocol behind `Hall`.
 
-use super::{Barging, Cast, Casts, Fair, MAX_PROCESSES, Numbers, Sleep, Wide, bypass_model, model, wrong};
+use super::{
+    Barging, Cast, Casts, Fair, MAX_PROCESSES, Numbers, Sleep, Wide, bypass_model, model, wrong,
+};
 use crate::{
     framework::changed::Changed,
     registry::{Entry, OURS, entries},
