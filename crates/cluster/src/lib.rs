@@ -1,7 +1,7 @@
 //! **At most k at once across machines, each with its own slot.** A [`ClusterHall`] is a fair counting semaphore
-//! for processes on any machines that can reach the same etcd cluster. A holder has a pass with a *slot* and a
-//! *token*. The slot is a number from 0 to k-1 that no other holder has. The token is a number that is larger than
-//! the tokens of all earlier holders of the same slot.
+//! for processes on any machines that can reach the same store: an etcd cluster or a PostgreSQL database. A holder has a
+//! pass with a *slot* and a *token*. The slot is a number from 0 to k-1 that no other holder has. The token is a number
+//! that is larger than the tokens of all earlier holders of the same slot.
 //!
 //! ```no_run
 //! use hallpass_cluster::{Cluster, ClusterOptions};
@@ -61,6 +61,8 @@
 //!
 //! The user of etcd needs only read and write access to the prefix.
 //!
+//! In PostgreSQL, these are rows of the table `hallpass.records`, and the keys begin with `NAME/`.
+//!
 //! The protocol is a step machine, [`hallpass_algorithms::halls::cluster`], which the project's model checker
 //! explores in every interleaving, with crashes and with leases that end at any time. The same lines run here. A
 //! few transitions exist only in this crate and are **not** checked; the documentation of that module lists them.
@@ -80,7 +82,8 @@
 //!
 //! # Features
 //!
-//! `etcd`, on by default, is the store etcd. The store in memory, for tests, needs no feature.
+//! `etcd`, on by default, is the store etcd. `postgres` is the store PostgreSQL. The store in memory, for tests, needs no
+//! feature.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -108,6 +111,9 @@ mod memory;
 mod options;
 mod pass;
 mod passage;
+mod patience;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod records;
 mod requests;
 mod retry;
@@ -122,8 +128,10 @@ pub use clock::Clock;
 pub use cluster::Cluster;
 pub use error::Error;
 #[cfg(feature = "etcd")]
-pub use etcd::{EtcdOptions, Tls};
+pub use etcd::EtcdOptions;
 pub use hall::ClusterHall;
 pub use hallpass_common::{MAX_SLOTS, Participant, Status};
-pub use options::{ClusterOptions, StoreOptions};
+pub use options::{ClusterOptions, StoreOptions, Tls};
 pub use pass::{ClusterPass, Lost, Renewals};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresOptions;

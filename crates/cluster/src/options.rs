@@ -1,11 +1,13 @@
 //! Options: which store to use, and how long a holder may be out of touch with it.
 
-use std::{env, sync::Arc, time::Duration};
+use std::{env, path::PathBuf, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "etcd")]
 use crate::etcd::{EtcdOptions, EtcdStore};
+#[cfg(feature = "postgres")]
+use crate::postgres::{self, PostgresOptions, PostgresStore};
 use crate::{Clock, Error, memory::MemoryStore, store::Store};
 
 /// The TTLs that are allowed. etcd counts whole seconds and has a minimum that depends on its settings.
@@ -47,6 +49,9 @@ pub enum StoreOptions {
     /// An etcd cluster, `etcd://...` or `etcds://...`.
     #[cfg(feature = "etcd")]
     Etcd(EtcdOptions),
+    /// A PostgreSQL database, `postgres://...`.
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresOptions),
     /// The memory of this process, `memory://NAME`, for tests. All connections of this process to the same name share
     /// the halls. The halls vanish with the last connection.
     Memory {
@@ -63,6 +68,11 @@ impl ClusterOptions {
     /// The other options come from the variables that `etcdctl` reads: `ETCDCTL_CACERT`, `ETCDCTL_CERT`,
     /// `ETCDCTL_KEY` (each of which turns TLS on), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
     /// `ETCDCTL_COMMAND_TIMEOUT`.
+    ///
+    /// `postgres://USER@HOST:PORT/DATABASE` is a PostgreSQL database (feature `postgres`). The parts that the URL lacks,
+    /// the password and the files for TLS come from the variables that `psql` reads: `PGHOST`, `PGPORT`, `PGUSER`,
+    /// `PGDATABASE`, `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY`,
+    /// `PGCONNECT_TIMEOUT`.
     ///
     /// `memory://NAME` is a store in the memory of this process, for tests of programs that use halls.
     ///
@@ -90,6 +100,8 @@ impl ClusterOptions {
         match &self.store {
             #[cfg(feature = "etcd")]
             StoreOptions::Etcd(etcd) => etcd.url(),
+            #[cfg(feature = "postgres")]
+            StoreOptions::Postgres(postgres) => postgres.url(),
             StoreOptions::Memory { name } => format!("{MEMORY}{name}"),
         }
     }
@@ -113,6 +125,8 @@ impl ClusterOptions {
         match &self.store {
             #[cfg(feature = "etcd")]
             StoreOptions::Etcd(etcd) => etcd.check()?,
+            #[cfg(feature = "postgres")]
+            StoreOptions::Postgres(postgres) => postgres.check()?,
             StoreOptions::Memory { .. } => {}
         }
         if !TTLS.contains(&self.ttl) {
@@ -130,6 +144,8 @@ impl ClusterOptions {
                 etcd.check_password()?;
                 Arc::new(EtcdStore::new(etcd, self)?)
             }
+            #[cfg(feature = "postgres")]
+            StoreOptions::Postgres(postgres) => Arc::new(PostgresStore::new(postgres, self)?),
             StoreOptions::Memory { name } => MemoryStore::named(name),
         })
     }
@@ -145,6 +161,17 @@ impl ClusterOptions {
     pub(crate) fn dial_time(&self, dial_timeout: Duration) -> Duration {
         (self.ttl / 5).max(Duration::from_secs(1)).min(dial_timeout)
     }
+}
+
+/// Files for TLS. Certificates are always verified.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
+pub struct Tls {
+    /// The trusted certificates. The default is the certificates of the system.
+    pub cacert: Option<PathBuf>,
+    /// The certificate and the key of the client.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// The name that the certificates of servers must have. The default is the host of the server.
+    pub server_name: Option<String>,
 }
 
 #[cfg(all(test, feature = "etcd"))]
@@ -177,6 +204,11 @@ impl StoreOptions {
     fn parse(url: &str, variable: &Variables) -> Result<(StoreOptions, Duration), Error> {
         if let Some(name) = url.strip_prefix(MEMORY) {
             return Ok((StoreOptions::Memory { name: name.into() }, Duration::from_secs(5)));
+        }
+        #[cfg(feature = "postgres")]
+        if postgres::is_url(url) {
+            let (postgres, timeout) = PostgresOptions::parse(url, variable)?;
+            return Ok((StoreOptions::Postgres(postgres), timeout));
         }
         #[cfg(feature = "etcd")]
         {

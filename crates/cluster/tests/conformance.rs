@@ -65,6 +65,25 @@ impl Store for Memory {
     }
 }
 
+/// PostgreSQL. All tests share one server.
+#[cfg(feature = "postgres")]
+#[derive(Clone)]
+struct Postgres;
+
+#[cfg(feature = "postgres")]
+impl Store for Postgres {
+    const HAND_OVER: Duration = Duration::from_millis(5);
+
+    fn is_testable() -> bool {
+        hallpass_testbed::postgres().is_some()
+    }
+
+    fn cluster() -> &'static Cluster {
+        static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+        CLUSTER.get_or_init(|| connect(&hallpass_testbed::PostgresServer::shared().url()))
+    }
+}
+
 /// Connects with limits that even a busy machine does not exceed. If a slot became free only when its claim expires, this
 /// would be after the suite's deadline of a minute, so the slot would count as lost.
 fn connect(url: &str) -> Cluster {
@@ -160,6 +179,13 @@ mod etcd_halls {
     use super::*;
 
     conformance!(On<Etcd>: tasks);
+}
+
+#[cfg(feature = "postgres")]
+mod postgres_halls {
+    use super::*;
+
+    conformance!(On<Postgres>: tasks);
 }
 
 mod memory_halls {

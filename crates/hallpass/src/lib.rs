@@ -150,6 +150,7 @@
 //! |---|---|
 //! | `processes` | `hallpass::processes`: `SharedHall`, a hall among the processes of one machine (Linux) |
 //! | `etcd` | `hallpass::cluster`: `ClusterHall`, a hall across machines, on an etcd cluster |
+//! | `postgres` | `hallpass::cluster` on a PostgreSQL database too |
 //! | `objects` | `hallpass::objects`: `Resilient`, shared data that stays usable while a thread stalls |
 //! | `papers` | `Hall::with`: halls that run a published algorithm, to measure and compare |
 //! | `metrics` | `Hall::metrics`: how many callers had to wait, how that ended, and how long it took |

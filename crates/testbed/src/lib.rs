@@ -1,5 +1,5 @@
-//! **A test bed** for tests and benchmarks. It starts etcd clusters on this computer and makes them
-//! fail. A [`Witness`] records the commands that run while they hold a slot, and a [judge] checks the
+//! **A test bed** for tests and benchmarks. It starts etcd clusters and PostgreSQL servers on this computer
+//! and makes them fail. A [`Witness`] records the commands that run while they hold a slot, and a [judge] checks the
 //! records.
 //!
 //! ```no_run
@@ -25,6 +25,7 @@ mod key_recorder;
 mod member;
 mod nursery;
 mod ports;
+mod postgres;
 mod proxy;
 mod record;
 mod shared;
@@ -38,6 +39,7 @@ pub use key_recorder::{KeyChange, KeyRecorder, KeyState};
 pub use member::Member;
 pub use nursery::{mortal, spawn};
 pub use ports::free_ports;
+pub use postgres::{PostgresServer, postgres};
 pub use proxy::Proxy;
 pub use record::{Event, Observation, Visit};
 pub use visitor::visit;

@@ -29,7 +29,12 @@ pub struct Proxy {
 impl Proxy {
     /// Starts an open proxy in front of this member.
     pub fn before(member: &Member) -> Proxy {
-        Proxy::to(member.client_address(), vec![Arc::new(Gate::new())], |_| Some(0))
+        Proxy::before_address(member.client_address())
+    }
+
+    /// Starts an open proxy in front of the server at this address.
+    pub fn before_address(address: SocketAddr) -> Proxy {
+        Proxy::to(address, vec![Arc::new(Gate::new())], |_| Some(0))
     }
 
     /// Starts a proxy for several parties, each with its own gate. `whose` returns the gate for the

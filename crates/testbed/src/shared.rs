@@ -31,7 +31,7 @@ impl EtcdCluster {
 /// Starts a shell that removes `folder` after this process has ended, no matter how it ends. The shell
 /// reads from a pipe. When this process ends, the pipe is closed. Then the shell sleeps for a second,
 /// because the members of the cluster are killed at the same time and need a moment to end.
-fn remove_after_this_process(folder: &Path) -> Child {
+pub(crate) fn remove_after_this_process(folder: &Path) -> Child {
     let mut shell = Command::new("sh");
     shell.args(["-c", "cat > /dev/null; sleep 1; rm -rf -- \"$0\""]).arg(folder);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -4,6 +4,6 @@ mod client;
 mod options;
 mod store;
 
-pub use options::{EtcdOptions, Tls};
+pub use options::EtcdOptions;
 
 pub(crate) use store::EtcdStore;

@@ -8,7 +8,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error,
+    Error, Tls,
     options::{Variables, bad, check_timeout},
     requests,
 };
@@ -30,17 +30,6 @@ pub struct EtcdOptions {
     pub dial_timeout: Duration,
     /// The prefix of the keys of all halls.
     pub prefix: String,
-}
-
-/// Files for TLS, as etcd clients have them. Certificates are always verified.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
-pub struct Tls {
-    /// The trusted certificates. The default is the certificates of the system.
-    pub cacert: Option<PathBuf>,
-    /// The certificate and the key of the client.
-    pub identity: Option<(PathBuf, PathBuf)>,
-    /// The name that the certificates of members must have. The default is the host of the endpoint.
-    pub server_name: Option<String>,
 }
 
 impl EtcdOptions {

@@ -14,7 +14,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 
 use crate::{
     failure::{Failure, StoreError},
-    records::{self, Door, ExpiryRecord},
+    records::{self, ClaimRecord, Door, ExpiryRecord},
     store::{History, Op, Place, Store, Txn, TxnResponse, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
@@ -172,7 +172,14 @@ impl HallStore {
         let OwnClaim::Detached { slot, version, token } = was else {
             return self.exit_view(own).await;
         };
-        let txn = self.attachment(own, hall, (slot, version), token);
+        // The claim has had its slot since the time that the record of the slot shows.
+        let record = self.store.read(&self.name, self.keys.slot(slot)).await?.kv;
+        let record =
+            record.map(|kv| records::read::<ClaimRecord>(&kv.key, &kv.value)).transpose()?;
+        let since = record.map_or(own.record.since, |record| record.since);
+        let record =
+            ClaimRecord { slot: Some(slot), token: Some(token), since, ..own.record.clone() };
+        let txn = self.attachment(own, hall, (slot, version), &record);
         self.step(txn).await?;
         self.exit_view(own).await
     }

@@ -6,19 +6,12 @@ use hallpass_algorithms::halls::cluster::Ask;
 use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::{ClusterOptions, records::ClaimRecord};
-
-/// Returns the URLs of the stores on which the tests run.
-fn stores() -> Vec<String> {
-    let memory = [String::from("memory://requests")];
-    let etcd = || hallpass_testbed::EtcdCluster::shared().url();
-    memory.into_iter().chain(hallpass_testbed::etcd().map(|()| etcd())).collect()
-}
+use crate::{ClusterOptions, store};
 
 /// Runs a test on a new hall with one slot, on each store.
 fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
-    for url in stores() {
+    for url in store::tests::urls() {
         let mut options = ClusterOptions::at(&url).expect("a valid URL");
         options.command_timeout = TIMEOUT;
         let store = options.connect().expect("valid options");
@@ -105,7 +98,12 @@ fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
         let hall = empty.hall().expect("there is one");
         let mut own = ClaimRef { record: &record, lease: grant().await, slot: None };
         let claim = Ask::Claim { slot: 0, wait: true };
+        // The holder waits for a moment, so that it has its slot since a later time than its claim.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let since = async || store.view(None).await.expect("reachable").slots[&0].record.since;
         let first = store.perform(claim, Some(own), &empty).await.expect("reachable").own;
+        let held_since = since().await;
+        assert!(held_since > record.since);
         let OwnClaim::Inside { version, token, .. } = first else { panic!("{first:?}") };
         own.slot = Some(0);
         assert!(store.revoke_lease(own.lease).await);
@@ -119,6 +117,7 @@ fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
             panic!("{again:?}")
         };
         assert!(newer > version && same == token, "others count from here on, and the token stays");
+        assert_eq!(since().await, held_since, "the claim has had its slot all the time");
         // A request that arrives late, for the version that is gone.
         assert!(store.revoke_lease(own.lease).await);
         own.lease = grant().await;

@@ -111,13 +111,13 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Makes a claim again, with this slot in this version, if the hall and the slot are still the same.
+    /// Makes a claim again, with this record and this slot in this version, if the hall and the slot are still the same.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
         hall: Revision,
         (slot, version): (usize, Revision),
-        token: u64,
+        record: &ClaimRecord,
     ) -> Txn {
         let (slot_key, inside) = (self.keys.slot(slot), self.keys.inside(&own.record.id));
         // The hall must be the same, because a removed hall keeps its slot records.
@@ -126,8 +126,7 @@ impl HallStore {
             When::modified(slot_key.clone(), version),
             When::absent(inside.clone()),
         ];
-        let record = ClaimRecord { slot: Some(slot), token: Some(token), ..own.record.clone() };
-        let record = records::write(&record);
+        let record = records::write(record);
         // Write the record of the slot too. So other processes have to start again with counting the time since
         // the claim was gone.
         let then = vec![

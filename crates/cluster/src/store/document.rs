@@ -150,7 +150,7 @@ impl Document {
 
 impl TxnResponse {
     /// Sets the revision of the answer and of all nested answers.
-    fn set_revision(&mut self, revision: Revision) {
+    pub(crate) fn set_revision(&mut self, revision: Revision) {
         self.revision = revision;
         for answer in &mut self.answers {
             if let Answer::Txn(response) = answer {

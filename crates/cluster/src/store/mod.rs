@@ -28,7 +28,7 @@ mod range;
 mod txn;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 

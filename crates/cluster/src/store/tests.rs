@@ -49,12 +49,23 @@ impl Bed {
     }
 }
 
+/// Returns the URLs of all stores that are installed. All tests of this process share them.
+pub(crate) fn urls() -> Vec<String> {
+    let etcd = || hallpass_testbed::EtcdCluster::shared().url();
+    let mut urls = vec!["memory://tests".into()];
+    urls.extend(hallpass_testbed::etcd().map(|()| etcd()));
+    #[cfg(feature = "postgres")]
+    {
+        let postgres = || hallpass_testbed::PostgresServer::shared().url();
+        urls.extend(hallpass_testbed::postgres().map(|()| postgres()));
+    }
+    urls
+}
+
 /// Runs a test in a hall of its own, on each store.
 fn on_every_store<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
-    let memory = [String::from("memory://store")];
-    let etcd = || hallpass_testbed::EtcdCluster::shared().url();
-    for url in memory.into_iter().chain(hallpass_testbed::etcd().map(|()| etcd())) {
+    for url in urls() {
         let mut options = ClusterOptions::at(&url).expect("a valid URL");
         options.command_timeout = TIMEOUT;
         let store = options.connect().expect("valid options");

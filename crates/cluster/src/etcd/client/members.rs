@@ -14,10 +14,7 @@ use std::{
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::attempt::Line;
-use crate::{
-    Error,
-    etcd::{EtcdOptions, Tls},
-};
+use crate::{Error, Tls, etcd::EtcdOptions};
 
 /// etcd closes connections on which pings come more often than every 5 s.
 const PING_EVERY: Duration = Duration::from_secs(6);

@@ -13,7 +13,6 @@ mod lease;
 mod login;
 mod members;
 mod messages;
-mod patience;
 mod same_cluster;
 mod txn;
 mod watch;
@@ -26,12 +25,12 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     ClusterOptions, Error, EtcdOptions,
     failure::Failure,
+    patience::Patience,
     store::{History, Place},
 };
 
 use login::Login;
 use members::Members;
-use patience::Patience;
 
 /// A client of a cluster. Clones share its connection.
 #[derive(Clone)]

@@ -9,30 +9,30 @@ use std::{
 };
 
 /// The present limit for an answer.
-pub(super) struct Patience {
+pub(crate) struct Patience {
     least: Duration,
     most: Duration,
     limit: Mutex<Duration>,
 }
 
 impl Patience {
-    pub(super) fn new([least, most]: [Duration; 2]) -> Self {
+    pub(crate) fn new([least, most]: [Duration; 2]) -> Self {
         let most = most.max(least);
         Patience { least, most, limit: Mutex::new(least) }
     }
 
     /// Returns how long the next answer may take.
-    pub(super) fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         *self.lock()
     }
 
     /// Notes that an answer arrived within this time.
-    pub(super) fn answered_within(&self, time: Duration) {
+    pub(crate) fn answered_within(&self, time: Duration) {
         *self.lock() = time.saturating_mul(4).clamp(self.least, self.most);
     }
 
     /// Notes that an answer did not arrive within this limit.
-    pub(super) fn not_answered_within(&self, limit: Duration) {
+    pub(crate) fn not_answered_within(&self, limit: Duration) {
         let mut now = self.lock();
         // Calls that were made at the same time are late at the same time. The limit grows only once for them.
         if *now <= limit {

@@ -1,0 +1,250 @@
+//! The connection of this process to the database. There is at most one.
+
+use std::{
+    future::{Future, poll_fn},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::Mutex,
+    task::AbortHandle,
+    time::timeout,
+};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, NoTls, Row,
+    config::{SslMode, TargetSessionAttrs},
+    error::SqlState,
+    types::{ToSql, Type},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::{notifications::Subscribers, options::PostgresOptions, sql, tls};
+use crate::{ClusterOptions, Error, failure::Failure, patience::Patience, store::Place};
+
+/// A parameter of a statement, with its type. Without the type, the client would ask the server for it.
+pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// After a connection could not be made, further callers get the same failure for this time.
+const FAILURE_LASTS: Duration = Duration::from_millis(100);
+
+/// The database, and the connection to it.
+pub(super) struct Database {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+    place: Place,
+    /// How long one attempt may take.
+    patience: Patience,
+    /// How long it may take to connect and log in.
+    login_timeout: Duration,
+    current: Mutex<Current>,
+}
+
+#[derive(Default)]
+struct Current {
+    line: Option<Arc<Line>>,
+    /// The last failure to connect. Many callers wait for a connection at once, and they must not fail one after another.
+    failed: Option<(Instant, Failure)>,
+}
+
+/// A connection. Dropping it closes it.
+pub(super) struct Line {
+    client: Client,
+    pub(super) subscribers: Arc<Subscribers>,
+    driver: AbortHandle,
+}
+
+impl Database {
+    /// Reads certificate files, without using the network.
+    pub(super) fn new(options: &PostgresOptions, cluster: &ClusterOptions) -> Result<Self, Error> {
+        let mut config = Config::new();
+        for (host, port) in &options.hosts {
+            config.host(host).port(*port);
+        }
+        config.user(&options.user).dbname(&options.database).application_name("hallpass");
+        if let Some(password) = &options.password {
+            config.password(password);
+        }
+        config.connect_timeout(cluster.dial_time(options.connect_timeout));
+        // A standby cannot assign slots.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.ssl_mode(if options.tls.is_some() { SslMode::Require } else { SslMode::Disable });
+        let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
+        Ok(Database {
+            config,
+            tls: options.tls.as_ref().map(tls::connector).transpose()?,
+            place,
+            patience: Patience::new(cluster.attempt_times()),
+            login_timeout: (cluster.ttl / 2).min(2 * cluster.command_timeout),
+            current: Mutex::default(),
+        })
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// Makes one call on the connection, for a bounded time. If the server does not answer, closes the connection.
+    pub(super) async fn attempt<T, F>(
+        &self,
+        call: impl FnOnce(Arc<Line>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let line = self.line().await?;
+        let (begun, limit) = (Instant::now(), self.patience.limit());
+        let outcome = match timeout(limit, call(line.clone())).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                self.patience.not_answered_within(limit);
+                Err(Failure::Unreachable(format!("no answer within {limit:?}")))
+            }
+        };
+        match &outcome {
+            Err(Failure::Unreachable(_)) => self.leave(&line).await,
+            _ => self.patience.answered_within(begun.elapsed()),
+        }
+        outcome
+    }
+
+    /// Runs one statement.
+    pub(super) async fn query(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Failure> {
+        self.attempt(|line| async move { line.query(statement, parameters).await }).await
+    }
+
+    /// Returns the connection. Connects if there is none.
+    async fn line(&self) -> Result<Arc<Line>, Failure> {
+        let mut current = self.current.lock().await;
+        if let Some(line) = current.line.as_ref().filter(|line| !line.client.is_closed()) {
+            return Ok(line.clone());
+        }
+        if let Some((at, failure)) = &current.failed
+            && at.elapsed() < FAILURE_LASTS
+        {
+            return Err(failure.clone());
+        }
+        let late =
+            |_| Failure::Unreachable(format!("no connection within {:?}", self.login_timeout));
+        let connected = timeout(self.login_timeout, self.connect()).await;
+        match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {
+            Ok(line) => {
+                let line = Arc::new(line);
+                *current = Current { line: Some(line.clone()), failed: None };
+                Ok(line)
+            }
+            Err(failure) => {
+                // A server with a bad certificate may be followed by one with a good certificate only if the URL names
+                // several servers, and the client has tried all of them.
+                let failure = match failure {
+                    Failure::Certificate(why) => Failure::Denied(why),
+                    failure => failure,
+                };
+                *current = Current { line: None, failed: Some((Instant::now(), failure.clone())) };
+                Err(failure)
+            }
+        }
+    }
+
+    /// Closes a connection whose server does not answer. Its watches end.
+    async fn leave(&self, line: &Arc<Line>) {
+        line.subscribers.close();
+        line.driver.abort();
+        let mut current = self.current.lock().await;
+        if current.line.as_ref().is_some_and(|now| Arc::ptr_eq(now, line)) {
+            current.line = None;
+        }
+    }
+
+    async fn connect(&self) -> Result<Line, Failure> {
+        let subscribers = Arc::new(Subscribers::default());
+        let (client, driver) = match &self.tls {
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await?;
+                (client, drive(connection, subscribers.clone()))
+            }
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await?;
+                (client, drive(connection, subscribers.clone()))
+            }
+        };
+        let line = Line { client, subscribers, driver };
+        line.check_tables().await?;
+        line.check_notifications().await?;
+        Ok(line)
+    }
+}
+
+/// Starts the task that reads from and writes to a connection.
+fn drive<S, T>(
+    mut connection: tokio_postgres::Connection<S, T>,
+    subscribers: Arc<Subscribers>,
+) -> AbortHandle
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let drive = async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(note) = message {
+                subscribers.tell(note.channel(), note.payload());
+            }
+        }
+        subscribers.close();
+    };
+    tokio::spawn(drive).abort_handle()
+}
+
+impl Line {
+    /// Runs one statement, in a transaction of its own. Returns after the transaction is committed.
+    pub(super) async fn query(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Failure> {
+        // No statement is prepared, because a pooler may send the next one to another server process.
+        Ok(self.client.query_typed(statement, parameters).await?)
+    }
+
+    /// Runs statements without parameters.
+    pub(super) async fn execute(&self, statements: &str) -> Result<(), Failure> {
+        Ok(self.client.batch_execute(statements).await?)
+    }
+
+    /// Creates the tables if there are none, and checks their version.
+    async fn check_tables(&self) -> Result<(), Failure> {
+        let version = match self.client.query_typed(sql::FIND_VERSION, &[]).await {
+            Err(error) if is_missing(&error) => {
+                self.execute(sql::CREATE).await?;
+                self.query(sql::FIND_VERSION, &[]).await?
+            }
+            found => found?,
+        };
+        match version.first().map(|row| row.try_get::<_, i32>(0)) {
+            Some(Ok(sql::VERSION)) => Ok(()),
+            Some(Ok(found)) => Err(Failure::Refused(format!(
+                "the tables in its schema `hallpass` have version {found}, and this hallpass supports version {}: \
+                 use the same version of hallpass everywhere",
+                sql::VERSION
+            ))),
+            _ => Err(Failure::Refused("the table hallpass.format has no version".into())),
+        }
+    }
+}
+
+/// Returns whether a statement failed because a table or the schema does not exist.
+fn is_missing(error: &tokio_postgres::Error) -> bool {
+    let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
+    error.code().is_some_and(|code| missing.contains(code))
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}

@@ -1,0 +1,34 @@
+//! The store PostgreSQL.
+//!
+//! A hall is a row with a revision, and the records of the hall are further rows. A [step](crate::store::Store::step)
+//! reads the records, performs the step on this [copy](crate::store::Document), and writes the difference in one SQL
+//! statement. The statement has an effect only if the revision of the hall is still the same; otherwise the step starts
+//! over. So no transaction is ever open while hallpass does something else, and a stopped process blocks nobody.
+//!
+//! - **Proof of life.** An answer counts only after a commit on the server, also if the step writes nothing: such a step
+//!   writes an empty message to the log of the server. With synchronous replication, a server that was replaced by
+//!   another one cannot commit, so it cannot answer.
+//! - **History.** The timeline of the server is the epoch. Each hall lists at which revision each timeline began. So a
+//!   process notices if a failover lost a commit that it has seen. The timeline is also the upper part of the revision,
+//!   so revisions grow even then.
+//! - **Leases** end by the clock of the server. This clock is not trusted: the end of a lease is only a hint.
+//! - **Watches** use `LISTEN`, on the same connection as the statements. Each record has its own channel, so that a
+//!   change wakes only the processes that watch the record. A notification contains the key and no other data, because
+//!   every user of the database could read it.
+
+mod connection;
+mod failure;
+mod load;
+mod notifications;
+mod options;
+mod pgpass;
+mod sql;
+mod store;
+mod timelines;
+mod tls;
+mod url;
+
+pub use options::PostgresOptions;
+
+pub(crate) use store::PostgresStore;
+pub(crate) use url::is_url;

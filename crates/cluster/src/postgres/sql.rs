@@ -1,0 +1,123 @@
+//! The SQL statements of the store.
+
+/// The version of the tables.
+pub(super) const VERSION: i32 = 1;
+
+/// Returns the version of the tables; fails with "undefined table" if there are none.
+pub(super) const FIND_VERSION: &str = "SELECT version FROM hallpass.format";
+
+/// Creates the tables. The lock is there because two processes that create the same schema at the same time would fail.
+pub(super) const CREATE: &str = "
+    BEGIN;
+    SELECT pg_advisory_xact_lock(7508837165246116);
+    CREATE SCHEMA IF NOT EXISTS hallpass;
+    CREATE TABLE IF NOT EXISTS hallpass.halls (
+        hall text COLLATE \"C\" PRIMARY KEY,
+        revision bigint NOT NULL,
+        timelines bigint[] NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS hallpass.records (
+        hall text COLLATE \"C\" NOT NULL,
+        key text COLLATE \"C\" NOT NULL,
+        value text NOT NULL,
+        created bigint NOT NULL,
+        modified bigint NOT NULL,
+        lease bigint NOT NULL,
+        PRIMARY KEY (hall, key)
+    );
+    CREATE TABLE IF NOT EXISTS hallpass.leases (
+        id bigint PRIMARY KEY,
+        hall text COLLATE \"C\" NOT NULL,
+        milliseconds bigint NOT NULL,
+        ends timestamptz NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS leases_of_hall ON hallpass.leases (hall);
+    CREATE TABLE IF NOT EXISTS hallpass.format (version integer PRIMARY KEY);
+    INSERT INTO hallpass.format SELECT 1 WHERE NOT EXISTS (SELECT FROM hallpass.format);
+    COMMIT;";
+
+/// The timeline of the server. The name of a log file begins with it. A standby fails here.
+macro_rules! timeline {
+    () => {
+        "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint"
+    };
+}
+
+/// Reads a hall: the server, the hall, records and leases, told apart by the first column.
+///
+/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases, or only those that
+/// are over; and for each range of records the first key, the first key after it, the first revision of creation that
+/// does not count, the order of creation (1 or -1), and how many records to return. The whole statement sees one moment.
+pub(super) const LOAD: &str = concat!(
+    "SELECT 0 AS kind, system_identifier::text AS key, '' AS value, ",
+    timeline!(),
+    " AS created, CASE WHEN $2 THEN pg_logical_emit_message(true, 'hallpass', '') - '0/0'::pg_lsn ELSE 0 END::bigint
+        AS modified, 0::bigint AS lease
+        FROM pg_control_system()
+    UNION ALL SELECT 1, array_to_string(timelines, ' '), '', revision, 0, 0 FROM hallpass.halls WHERE hall = $1
+    UNION ALL SELECT 2, found.key, found.value, found.created, found.modified, found.lease
+        FROM unnest($4, $5, $6, $7, $8) AS range (first, after, below, direction, count),
+        LATERAL (
+            SELECT * FROM hallpass.records
+            WHERE hall = $1 AND key >= first AND key < after AND created < below
+            ORDER BY created * direction LIMIT count
+        ) AS found
+    UNION ALL SELECT 3, '', '', (ends < clock_timestamp())::int, 0, id FROM hallpass.leases
+        WHERE hall = $1 AND ($3 OR ends < clock_timestamp())"
+);
+
+/// Replaces records of a hall, if its revision and the server are still the same. Returns how many halls were changed,
+/// which is 1 or 0.
+///
+/// Parameters: the name of the hall; its old revision; its new revision; its timelines; the timeline of the server; the
+/// keys to delete; key, value, creation, modification and lease of each record to write; the leases to end; and channel
+/// and payload of each notification.
+pub(super) const REPLACE: &str = concat!(
+    "WITH moved AS (
+        UPDATE hallpass.halls SET revision = $3, timelines = $4
+        WHERE hall = $1 AND revision = $2 AND $5 = ",
+    timeline!(),
+    " RETURNING hall
+    ), deleted AS (
+        DELETE FROM hallpass.records WHERE hall IN (SELECT hall FROM moved) AND key = ANY ($6)
+    ), written AS (
+        INSERT INTO hallpass.records (hall, key, value, created, modified, lease)
+        SELECT moved.hall, record.* FROM moved, unnest($7, $8, $9, $10, $11) AS record
+        ON CONFLICT (hall, key) DO UPDATE SET value = excluded.value, created = excluded.created,
+            modified = excluded.modified, lease = excluded.lease
+    ), ended AS (
+        DELETE FROM hallpass.leases WHERE hall IN (SELECT hall FROM moved) AND id = ANY ($12)
+    ), told AS (
+        SELECT pg_notify(channel, payload) FROM moved, unnest($13, $14) AS note (channel, payload)
+    )
+    SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM told)"
+);
+
+/// Creates the row of a hall. It stays when the hall is removed, so that revisions never repeat.
+pub(super) const CREATE_HALL: &str = concat!(
+    "INSERT INTO hallpass.halls (hall, revision, timelines) SELECT $1, 0, ARRAY[",
+    timeline!(),
+    ", 0] ON CONFLICT DO NOTHING"
+);
+
+/// Returns the revision of a hall.
+pub(super) const REVISION: &str = "SELECT revision FROM hallpass.halls WHERE hall = $1";
+
+/// Reads records by their keys.
+pub(super) const READ: &str = "SELECT key, value, created, modified, lease FROM hallpass.records
+    WHERE hall = $1 AND key = ANY ($2)";
+
+/// Grants a lease: its id, its hall, and its time in milliseconds.
+pub(super) const GRANT: &str = "INSERT INTO hallpass.leases (id, hall, milliseconds, ends)
+    VALUES ($1, $2, $3, clock_timestamp() + $3 * interval '1 ms')";
+
+/// Renews a lease, and returns a row if it exists.
+pub(super) const KEEP_ALIVE: &str = "UPDATE hallpass.leases
+    SET ends = clock_timestamp() + milliseconds * interval '1 ms' WHERE id = $1 RETURNING 1";
+
+/// Lists the halls that have a door.
+pub(super) const NAMES: &str =
+    "SELECT hall FROM hallpass.records WHERE key = hall || '/door' ORDER BY hall";
+
+/// Commits an empty message to the log of the server.
+pub(super) const COMMIT: &str = "SELECT pg_logical_emit_message(true, 'hallpass', '')::text";

@@ -1,0 +1,326 @@
+//! PostgreSQL as a [`Store`].
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+use tokio_postgres::types::Type;
+
+use super::{
+    connection::{Database, Line},
+    load::{Loaded, Scope, load},
+    notifications::{channels_of, payload, watch},
+    options::PostgresOptions,
+    sql,
+    timelines::{Timelines, next_revision},
+};
+use crate::{
+    ClusterOptions, Error,
+    failure::Failure,
+    retry::lock,
+    store::{
+        Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Store, Txn,
+        TxnResponse, Watch,
+    },
+};
+
+/// How often a step starts over because another process has changed the hall in the meantime.
+const ATTEMPTS: u32 = 100;
+
+/// A connection to a PostgreSQL database.
+pub(crate) struct PostgresStore {
+    database: Arc<Database>,
+    halls: Mutex<HashMap<String, Arc<Hall>>>,
+}
+
+/// What this process knows about a hall.
+#[derive(Default)]
+struct Hall {
+    history: Arc<History>,
+    /// The steps of this process that write take turns, so that they do not make each other start over.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// A change of a hall.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    Step(&'a Txn),
+    /// Ends a lease.
+    Revoke(LeaseId),
+    /// Ends the leases that are over.
+    EndLeases,
+}
+
+/// A hall after a change.
+struct Changed {
+    document: Document,
+    response: Option<TxnResponse>,
+    keys: BTreeSet<Vec<u8>>,
+    leases: BTreeSet<LeaseId>,
+}
+
+impl PostgresStore {
+    /// Checks the options and reads certificate files, without using the network.
+    pub(crate) fn new(postgres: &PostgresOptions, options: &ClusterOptions) -> Result<Self, Error> {
+        let database = Arc::new(Database::new(postgres, options)?);
+        Ok(PostgresStore { database, halls: Mutex::default() })
+    }
+
+    fn hall(&self, hall: &str) -> Arc<Hall> {
+        lock(&self.halls).entry(hall.into()).or_default().clone()
+    }
+
+    /// Performs a step that does not write.
+    async fn look(&self, hall: &str, step: &Txn) -> Result<TxnResponse, Failure> {
+        let (known, scope) = (self.hall(hall), Scope::of(step));
+        for _ in 0..ATTEMPTS {
+            let sent = known.history.sent();
+            let scope = &scope;
+            let proof = step.needs_consensus();
+            let read = |line: Arc<Line>| async move { load(&line, hall, scope, proof).await };
+            let mut loaded = self.database.attempt(read).await?;
+            known.history.note_cluster(loaded.system)?;
+            if !loaded.overdue.is_empty() {
+                // The answer must not show records that vanish without a step.
+                self.change(hall, Change::EndLeases).await?;
+                continue;
+            }
+            let (mut response, _) = loaded.document.perform(step)?;
+            response.generation = match proof {
+                true => {
+                    let lost = loaded.timelines.lack(sent.stamp, loaded.stamp());
+                    known.history.note_answer(sent, loaded.stamp(), lost)
+                }
+                false => known.history.generation(),
+            };
+            return Ok(response);
+        }
+        Err(busy())
+    }
+
+    /// Changes a hall. Returns the answer to the step, if it is one.
+    async fn change(&self, hall: &str, change: Change<'_>) -> Result<Option<TxnResponse>, Failure> {
+        let known = self.hall(hall);
+        let _turn = known.turn.lock().await;
+        let scope = Scope::all(&self.base(hall));
+        let mut proof = false;
+        for attempt in 0..ATTEMPTS {
+            let sent = known.history.sent();
+            let scope = &scope;
+            let read = |line: Arc<Line>| async move { load(&line, hall, scope, proof).await };
+            let loaded = self.database.attempt(read).await?;
+            known.history.note_cluster(loaded.system)?;
+            let changed = perform(&loaded, change)?;
+            let unchanged = changed.keys.is_empty() && changed.leases.is_empty();
+            let revision = match (unchanged, proof) {
+                (true, true) => loaded.document.revision,
+                // The answer needs a proof, although there is nothing to write.
+                (true, false) => {
+                    proof = true;
+                    continue;
+                }
+                (false, _) if !loaded.exists => {
+                    self.database.query(sql::CREATE_HALL, &[(&hall, Type::TEXT)]).await?;
+                    continue;
+                }
+                (false, _) => match self.replace(hall, &loaded, &changed).await? {
+                    Some(revision) => revision,
+                    None => {
+                        // Another process was faster. Many processes may try at once.
+                        sleep(Duration::from_micros(fastrand::u64(..500 << attempt.min(6)))).await;
+                        continue;
+                    }
+                },
+            };
+            let lost = loaded.timelines.lack(sent.stamp, loaded.stamp());
+            let stamp = Stamp { revision, ..loaded.stamp() };
+            let generation = known.history.note_answer(sent, stamp, lost);
+            return Ok(changed.response.map(|mut response| {
+                response.generation = generation;
+                response.set_revision(revision);
+                response
+            }));
+        }
+        Err(busy())
+    }
+
+    /// Writes a change, if the hall is still as it was loaded. Returns the new revision; `None` if the hall has changed.
+    async fn replace(
+        &self,
+        hall: &str,
+        loaded: &Loaded,
+        changed: &Changed,
+    ) -> Result<Option<Revision>, Failure> {
+        let write = Write::new(loaded, changed);
+        let before = loaded.document.revision;
+        let timeline = loaded.timeline;
+        let leases: Vec<_> = changed.leases.iter().copied().collect();
+        let write = &write;
+        let run = |line: Arc<Line>| async move {
+            let parameters: &[super::connection::Parameter<'_>] = &[
+                (&hall, Type::TEXT),
+                (&before, Type::INT8),
+                (&write.revision, Type::INT8),
+                (&write.timelines, Type::INT8_ARRAY),
+                (&timeline, Type::INT8),
+                (&write.deleted, Type::TEXT_ARRAY),
+                (&write.keys, Type::TEXT_ARRAY),
+                (&write.values, Type::TEXT_ARRAY),
+                (&write.created, Type::INT8_ARRAY),
+                (&write.modified, Type::INT8_ARRAY),
+                (&write.leases, Type::INT8_ARRAY),
+                (&leases, Type::INT8_ARRAY),
+                (&write.channels, Type::TEXT_ARRAY),
+                (&write.payloads, Type::TEXT_ARRAY),
+            ];
+            line.query(sql::REPLACE, parameters).await
+        };
+        let rows = self.database.attempt(run).await?;
+        let moved: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+        Ok((moved == 1).then_some(write.revision))
+    }
+}
+
+/// Performs a change on a copy of the hall.
+fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
+    let mut document = loaded.document.clone();
+    // The first change on a new primary server has a revision far above those of the old one.
+    document.revision = next_revision(document.revision, loaded.timeline) - 1;
+    let mut leases = loaded.overdue.clone();
+    if let Change::Revoke(lease) = change {
+        leases.extend(document.leases.contains(&lease).then_some(lease));
+    }
+    let mut keys = document.end_leases(&leases);
+    let response = match change {
+        Change::Step(step) => {
+            let (response, more) = document.perform(step)?;
+            keys.extend(more);
+            Some(response)
+        }
+        Change::Revoke(_) | Change::EndLeases => None,
+    };
+    Ok(Changed { document, response, keys, leases })
+}
+
+/// The parameters of the statement that writes a change.
+#[derive(Default)]
+struct Write {
+    revision: Revision,
+    timelines: Vec<i64>,
+    deleted: Vec<String>,
+    keys: Vec<String>,
+    values: Vec<String>,
+    created: Vec<Revision>,
+    modified: Vec<Revision>,
+    leases: Vec<LeaseId>,
+    channels: Vec<String>,
+    payloads: Vec<String>,
+}
+
+impl Write {
+    fn new(loaded: &Loaded, changed: &Changed) -> Write {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let least = next_revision(loaded.document.revision, loaded.timeline);
+        let revision = changed.document.revision.max(least);
+        let timelines = Timelines::numbers(&loaded.timelines);
+        let mut write = Write { revision, timelines, ..Write::default() };
+        for key in &changed.keys {
+            let name = text(key);
+            for channel in channels_of(&name) {
+                write.channels.push(channel);
+                write.payloads.push(payload(revision, &name));
+            }
+            match changed.document.records.get(key) {
+                None => write.deleted.push(name),
+                Some(kv) => {
+                    write.keys.push(name);
+                    write.values.push(text(&kv.value));
+                    write.created.push(kv.create_revision);
+                    write.modified.push(kv.mod_revision);
+                    write.leases.push(kv.lease);
+                }
+            }
+        }
+        write
+    }
+}
+
+fn busy() -> Failure {
+    Failure::Unreachable("other processes change the hall all the time".into())
+}
+
+/// Returns whether a step may write.
+fn may_write(step: &Txn) -> bool {
+    step.then.iter().chain(&step.otherwise).any(|op| match op {
+        Op::Put { .. } | Op::Touch { .. } | Op::Delete(_) => true,
+        Op::Range { .. } => false,
+        Op::Nested(step) => may_write(step),
+    })
+}
+
+impl Store for PostgresStore {
+    fn place(&self) -> Place {
+        self.database.place()
+    }
+
+    fn history(&self, hall: &str) -> Arc<History> {
+        self.hall(hall).history.clone()
+    }
+
+    fn base(&self, hall: &str) -> String {
+        format!("{hall}/")
+    }
+
+    fn step<'a>(&'a self, hall: &'a str, step: Txn) -> Reply<'a, TxnResponse> {
+        Box::pin(async move {
+            if !may_write(&step) {
+                return self.look(hall, &step).await;
+            }
+            let response = self.change(hall, Change::Step(&step)).await?;
+            response.ok_or_else(busy)
+        })
+    }
+
+    fn watch<'a>(&'a self, hall: &'a str, ranges: Vec<KeyRange>) -> Reply<'a, Watch> {
+        Box::pin(watch(self.database.clone(), hall.into(), ranges))
+    }
+
+    fn grant<'a>(&'a self, hall: &'a str, ttl: Duration) -> Reply<'a, LeaseId> {
+        Box::pin(async move {
+            // The number is random, because a failover may lose a lease whose owner still uses it.
+            let id: LeaseId = fastrand::i64(1..);
+            let time = ttl.as_millis() as i64;
+            let parameters: &[super::connection::Parameter<'_>] =
+                &[(&id, Type::INT8), (&hall, Type::TEXT), (&time, Type::INT8)];
+            self.database.query(sql::GRANT, parameters).await?;
+            Ok(id)
+        })
+    }
+
+    fn keep_alive<'a>(&'a self, _hall: &'a str, lease: LeaseId) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let rows = self.database.query(sql::KEEP_ALIVE, &[(&lease, Type::INT8)]).await?;
+            Ok(!rows.is_empty())
+        })
+    }
+
+    fn revoke<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, ()> {
+        Box::pin(async move { self.change(hall, Change::Revoke(lease)).await.map(drop) })
+    }
+
+    fn names(&self) -> Reply<'_, Vec<String>> {
+        Box::pin(async {
+            let rows = self.database.query(sql::NAMES, &[]).await?;
+            let name = |row: &tokio_postgres::Row| row.try_get(0).map_err(Failure::from);
+            rows.iter().map(name).collect()
+        })
+    }
+
+    /// Commits one small change.
+    fn write(&self) -> Reply<'_, ()> {
+        Box::pin(async { self.database.query(sql::COMMIT, &[]).await.map(drop) })
+    }
+}

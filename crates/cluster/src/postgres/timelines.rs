@@ -1,0 +1,92 @@
+//! The timelines of a server, and the revisions at which they began.
+//!
+//! PostgreSQL starts a new timeline whenever a standby becomes the primary server, and whenever a backup is restored to
+//! a point in time. The new server may lack the last commits of the old one.
+
+use crate::store::{Revision, Stamp};
+
+/// The number of bits of a revision below the timeline. At a thousand steps a second, they last for 500 years.
+const COUNTER_BITS: u32 = 34;
+
+/// The largest timeline that a revision shows. The upper bits of a token belong to the epoch of the hall.
+const LARGEST: i64 = (1 << 14) - 1;
+
+/// The timelines in which a hall was changed, each with the revision that the hall had when the timeline began.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Timelines(Vec<(i64, Revision)>);
+
+impl Timelines {
+    /// Reads the timelines from numbers with spaces between them. Returns `None` if this is no such text.
+    pub(super) fn parse(text: &str) -> Option<Timelines> {
+        let numbers: Vec<i64> =
+            text.split_whitespace().map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let (pairs, rest) = numbers.as_chunks::<2>();
+        rest.is_empty().then(|| Timelines(pairs.iter().map(|[at, base]| (*at, *base)).collect()))
+    }
+
+    /// Returns the numbers that the store keeps.
+    pub(super) fn numbers(&self) -> Vec<i64> {
+        self.0.iter().flat_map(|(timeline, base)| [*timeline, *base]).collect()
+    }
+
+    /// Notes that the server has this timeline, and that the hall has this revision.
+    pub(super) fn enter(&mut self, timeline: i64, revision: Revision) {
+        if self.0.last().is_none_or(|(last, _)| *last != timeline) {
+            self.0.push((timeline, revision));
+        }
+    }
+
+    /// Returns whether the history of this hall lacks a step that was seen with this stamp. The hall has the stamp `now`.
+    pub(super) fn lack(&self, seen: Stamp, now: Stamp) -> bool {
+        let later = self.0.iter().filter(|(timeline, _)| *timeline as u64 > seen.epoch);
+        now < seen || later.into_iter().any(|(_, base)| *base < seen.revision)
+    }
+}
+
+/// Returns the revision after `revision`, on a server with this timeline. It is larger than all revisions of earlier
+/// timelines, also of those steps that the server has lost.
+pub(super) fn next_revision(revision: Revision, timeline: i64) -> Revision {
+    (revision + 1).max(timeline.clamp(0, LARGEST) << COUNTER_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(epoch: u64, revision: Revision) -> Stamp {
+        Stamp { epoch, revision }
+    }
+
+    #[test]
+    fn a_failover_that_lost_a_step_is_noticed() {
+        let mut timelines = Timelines::parse("1 0").expect("numbers");
+        timelines.enter(2, 100);
+        timelines.enter(2, 105);
+        assert_eq!(timelines.numbers(), [1, 0, 2, 100]);
+        let now = at(2, next_revision(105, 2));
+        assert!(!timelines.lack(at(1, 100), now), "nothing after revision 100 was seen");
+        assert!(timelines.lack(at(1, 103), now), "revisions 101 to 103 are lost");
+        assert!(!timelines.lack(at(2, 105), now), "the same timeline");
+        // A second failover that lost nothing does not hide the first one.
+        timelines.enter(3, now.revision);
+        assert!(timelines.lack(at(1, 103), at(3, now.revision + 1)));
+        assert!(!timelines.lack(now, at(3, now.revision + 1)));
+        // The old server answers again.
+        assert!(timelines.lack(at(2, 105), at(1, 107)));
+    }
+
+    #[test]
+    fn revisions_grow_although_steps_are_lost() {
+        let lost = next_revision(next_revision(0, 1), 1);
+        assert!(next_revision(0, 2) > lost);
+        assert!(next_revision(lost, 2) > lost);
+        assert_eq!(next_revision(lost, 1), lost + 1);
+    }
+
+    #[test]
+    fn other_texts_are_not_timelines() {
+        for text in ["1", "1 2 3", "a b"] {
+            assert_eq!(Timelines::parse(text), None, "{text}");
+        }
+    }
+}

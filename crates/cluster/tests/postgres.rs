@@ -1,0 +1,180 @@
+//! Tests of halls on PostgreSQL: servers that die, failovers with and without lost commits, rights, and connections.
+#![cfg(feature = "postgres")]
+
+mod common;
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use common::{await_queue, eventually, options, wait};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
+use hallpass_testbed::{PostgresServer, Proxy, TIMEOUT, postgres};
+
+fn connect(url: &str) -> Cluster {
+    Cluster::connect(options(url)).expect("valid options")
+}
+
+/// Waits for a slot in another thread, and returns the token.
+fn token_of_next(hall: &ClusterHall) -> mpsc::Receiver<Result<u64, Error>> {
+    let (done, token) = mpsc::channel();
+    let hall = hall.clone();
+    thread::spawn(move || {
+        let pass = hall.acquire();
+        let _ = done.send(pass.map(|pass| pass.token()));
+    });
+    token
+}
+
+#[test]
+fn holders_and_waiters_outlive_a_server_that_is_killed_and_started_again() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let cluster = connect(&server.url());
+    let hall = cluster.open("migrate", 1).expect("reachable");
+    let pass = hall.acquire().expect("reachable");
+    let next = token_of_next(&hall);
+    await_queue(&hall, 1);
+    server.kill();
+    server.restart();
+    assert!(server.becomes_ready());
+    assert!(pass.is_valid());
+    let token = pass.token();
+    pass.release().expect("reachable again");
+    let next = next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+    assert!(next > token, "{next} {token}");
+}
+
+/// Two servers, and a hall on them.
+struct Pair {
+    primary: PostgresServer,
+    standby: PostgresServer,
+    cluster: Cluster,
+    hall: ClusterHall,
+}
+
+impl Pair {
+    /// Starts a server and a standby that has the hall.
+    fn start() -> Pair {
+        let primary = PostgresServer::start();
+        let standby = primary.standby();
+        let url = PostgresServer::url_through(&[primary.address(), standby.address()]);
+        let cluster = connect(&url);
+        let hall = cluster.open("migrate", 1).expect("reachable");
+        Pair { primary, standby, cluster, hall }
+    }
+
+    /// Waits until the standby has everything that was committed.
+    fn catch_up(&self) {
+        let at = self.primary.psql("SELECT pg_current_wal_insert_lsn()");
+        let behind = format!("SELECT pg_last_wal_replay_lsn() < '{at}'");
+        eventually(|| self.standby.psql(&behind) == "f");
+    }
+
+    /// Replaces the primary server with the standby.
+    fn fail_over(&self) {
+        self.primary.kill();
+        self.standby.promote();
+    }
+}
+
+#[test]
+fn a_pass_outlives_a_failover_that_loses_nothing() {
+    let Some(()) = postgres() else { return };
+    let pair = Pair::start();
+    let pass = pair.hall.acquire().expect("reachable");
+    let next = token_of_next(&pair.hall);
+    await_queue(&pair.hall, 1);
+    pair.catch_up();
+    pair.fail_over();
+    await_queue(&pair.hall, 1);
+    assert!(pass.is_valid());
+    let token = pass.token();
+    pass.release().expect("the new server knows the pass");
+    let next = next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+    assert!(next > token, "{next} {token}");
+}
+
+#[test]
+fn a_failover_that_loses_a_pass_is_noticed_although_revisions_go_on() {
+    let Some(()) = postgres() else { return };
+    let pair = Pair::start();
+    pair.catch_up();
+    // From here on, the standby gets nothing.
+    pair.standby.psql("ALTER SYSTEM SET primary_conninfo = ''; ");
+    pair.standby.psql("SELECT pg_reload_conf()");
+    eventually(|| pair.standby.psql("SELECT count(*) FROM pg_stat_wal_receiver") == "0");
+    let pass = pair.hall.acquire().expect("reachable");
+    let lost = pass.token();
+    pair.fail_over();
+    // Another process uses the new server first, so that its revisions are not smaller than those that were seen.
+    let other = connect(&pair.standby.url());
+    let hall = other.open("migrate", 1).expect("reachable");
+    hall.resize(2).expect("reachable");
+    assert_eq!(wait(pass.lost()), Loss::HistoryLost);
+    hall.resize(1).expect("reachable");
+    let token = hall.acquire().expect("reachable").token();
+    assert!(token > lost, "tokens never shrink: {token} {lost}");
+    drop(pair.cluster);
+}
+
+#[test]
+fn a_server_behind_a_cut_network_is_reported_and_found_again() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::shared();
+    let path = Proxy::before_address(server.address());
+    let url = PostgresServer::url_through(&[path.address()]);
+    let ttl = Duration::from_secs(10);
+    let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
+    let hall = cluster.open("cut", 1).expect("reachable");
+    let pass = hall.acquire().expect("reachable");
+    let next = token_of_next(&hall);
+    await_queue(&hall, 1);
+    path.cut();
+    assert_eq!(wait(pass.lost()), Loss::OutOfTouch);
+    path.heal();
+    drop(pass);
+    next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+}
+
+#[test]
+fn a_user_needs_only_the_documented_rights() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    server.psql("CREATE ROLE joe LOGIN");
+    let url = server.url().replacen("postgres@", "joe@", 1);
+    let denied = connect(&url).open("migrate", 1).expect_err("joe may not create the tables");
+    assert!(matches!(denied, Error::Denied { .. }), "{denied}");
+    assert!(denied.to_string().contains("Rights in PostgreSQL"), "{denied}");
+    // The superuser creates the tables, and gives joe the rights of docs/cluster.md.
+    connect(&server.url()).names().expect("reachable");
+    server.psql("GRANT USAGE ON SCHEMA hallpass TO joe");
+    server.psql("GRANT SELECT ON hallpass.format TO joe");
+    for table in ["halls", "records", "leases"] {
+        server.psql(&format!("GRANT SELECT, INSERT, UPDATE, DELETE ON hallpass.{table} TO joe"));
+    }
+    let hall = connect(&url).open("migrate", 1).expect("joe has the rights");
+    hall.acquire().expect("reachable").release().expect("reachable");
+    server.psql("UPDATE hallpass.format SET version = 2");
+    let other = connect(&url).open("migrate", 1).expect_err("another version of the tables");
+    assert!(other.to_string().contains("version 2"), "{other}");
+}
+
+#[test]
+fn many_waiters_of_a_process_share_one_connection() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let cluster = connect(&server.url());
+    let hall = cluster.open("crowd", 1).expect("reachable");
+    let pass = hall.acquire().expect("reachable");
+    let waiters: Vec<_> = (0..50).map(|_| token_of_next(&hall)).collect();
+    await_queue(&hall, waiters.len());
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
+    assert_eq!(server.psql(count), "1");
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+    assert_eq!(server.psql(open), "0", "no transaction is open while somebody waits");
+    pass.release().expect("reachable");
+    let tokens: Vec<_> = waiters
+        .into_iter()
+        .map(|waiter| waiter.recv_timeout(TIMEOUT).expect("each gets the slot").expect("reachable"))
+        .collect();
+    assert_eq!(tokens.len(), 50);
+}

@@ -1,0 +1,294 @@
+//! A PostgreSQL server on this computer: a process that can be killed, paused and started again, with or without a
+//! standby.
+
+use std::{
+    fs::{self, OpenOptions},
+    net::{Ipv4Addr, SocketAddr},
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    sync::{LazyLock, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, getuid, kill_process};
+use tempfile::TempDir;
+
+use crate::{TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_process};
+
+/// The superuser and the database of a server. Nobody needs a password.
+const NAME: &str = "postgres";
+
+/// PostgreSQL refuses to run as root. Then its processes belong to the first of these users that exists.
+const USERS: [&str; 2] = ["postgres", "nobody"];
+
+/// Returns `Some` if PostgreSQL is installed. If not, prints that the test is skipped and what to install.
+///
+/// # Panics
+/// Panics if PostgreSQL is not installed and `HALLPASS_NEED_POSTGRES` is set, as in CI.
+pub fn postgres() -> Option<()> {
+    if programs().is_some() {
+        return Some(());
+    }
+    let why = "PostgreSQL is not installed: apt-get install postgresql";
+    assert!(std::env::var_os("HALLPASS_NEED_POSTGRES").is_none(), "{why}");
+    eprintln!("skipped, because {why}");
+    None
+}
+
+/// Returns the directory of the server's programs. Debian does not put them on the search path.
+fn programs() -> Option<&'static Path> {
+    static FOUND: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let versions = fs::read_dir("/usr/lib/postgresql").ok().into_iter().flatten().flatten();
+        let mut found: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
+        // The newest version comes first.
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        found.extend(std::env::split_paths(&path));
+        let needed = ["initdb", "pg_basebackup", "postgres", "psql"];
+        let is_whole = |folder: &PathBuf| needed.iter().all(|name| folder.join(name).is_file());
+        found.into_iter().find(is_whole)
+    });
+    FOUND.as_deref()
+}
+
+/// A PostgreSQL server. Dropping this value stops it.
+pub struct PostgresServer {
+    child: Mutex<Option<Child>>,
+    port: u16,
+    folder: TempDir,
+}
+
+impl PostgresServer {
+    /// Starts a server with an empty database that writes to memory.
+    ///
+    /// # Panics
+    /// Panics if the server does not start.
+    pub fn start() -> PostgresServer {
+        PostgresServer::make(|folder| {
+            let words = ["-A", "trust", "-U", NAME, "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
+            run(program("initdb").args(words).arg(folder.join("data")));
+        })
+    }
+
+    /// Starts a standby that follows this server.
+    ///
+    /// # Panics
+    /// Panics if the standby does not start.
+    pub fn standby(&self) -> PostgresServer {
+        PostgresServer::make(|folder| {
+            let port = self.port.to_string();
+            let words = ["-h", "127.0.0.1", "-U", NAME, "-R", "-c", "fast", "-p", &port, "-D"];
+            run(program("pg_basebackup").args(words).arg(folder.join("data")));
+        })
+    }
+
+    /// Returns a server that lives as long as this process. It is for tests that only need a working server.
+    ///
+    /// # Panics
+    /// Panics if the server does not start.
+    pub fn shared() -> &'static PostgresServer {
+        static SHARED: LazyLock<(PostgresServer, Child)> = LazyLock::new(|| {
+            let server = PostgresServer::start();
+            let remover = remove_after_this_process(server.folder.path());
+            (server, remover)
+        });
+        &SHARED.0
+    }
+
+    /// Starts a server whose data `fill` puts into a new directory.
+    fn make(fill: impl Fn(&Path)) -> PostgresServer {
+        let mut named = tempfile::Builder::new();
+        let named = named.prefix("hallpass-postgres-");
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { named.tempdir_in(memory) } else { named.tempdir() };
+        let folder = folder.expect("a folder");
+        if let Some((user, group)) = owner() {
+            chown(folder.path(), Some(user), Some(group)).expect("root may do this");
+        }
+        fill(folder.path());
+        let mut server = PostgresServer { child: Mutex::new(None), port: 0, folder };
+        // Another process may take a port that was free before.
+        for _ in 0..3 {
+            server.port = free_ports(1)[0];
+            server.restart();
+            if server.becomes_ready() {
+                return server;
+            }
+        }
+        let log = fs::read_to_string(server.log()).unwrap_or_default();
+        panic!("PostgreSQL does not start after three attempts: {log}");
+    }
+
+    /// Returns the URL of the database.
+    pub fn url(&self) -> String {
+        PostgresServer::url_through(&[self.address()])
+    }
+
+    /// Returns the URL of the database on the first of these addresses that accepts writes.
+    pub fn url_through(addresses: &[SocketAddr]) -> String {
+        let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+        format!("postgres://{NAME}@{}/{NAME}", addresses.join(","))
+    }
+
+    /// Returns the address of the server.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    /// Runs SQL as the superuser, and returns what `psql` prints.
+    ///
+    /// # Panics
+    /// Panics if the SQL fails.
+    pub fn psql(&self, sql: &str) -> String {
+        let output = self.try_psql(sql);
+        assert!(output.status.success(), "{sql}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).trim().into()
+    }
+
+    fn try_psql(&self, sql: &str) -> Output {
+        let port = self.port.to_string();
+        let mut psql = program("psql");
+        psql.args(["-h", "127.0.0.1", "-U", NAME, "-XqAt", "-v", "ON_ERROR_STOP=1", "-p", &port]);
+        psql.args(["-c", sql]).output().expect("psql runs")
+    }
+
+    /// Kills the server with SIGKILL, and waits until it is dead.
+    pub fn kill(&self) {
+        if let Some(mut child) = self.child.lock().expect("not poisoned").take() {
+            child.kill().expect("the process is a child of this process");
+            child.wait().expect("the process is a child of this process");
+        }
+    }
+
+    /// Starts the server if it is dead. Does not wait until it answers.
+    pub fn restart(&self) {
+        let mut child = self.child.lock().expect("not poisoned");
+        if child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_none())) {
+            return;
+        }
+        let log = OpenOptions::new().create(true).append(true).open(self.log());
+        let log = log.expect("the log can be opened");
+        let errors = log.try_clone().expect("a descriptor");
+        let mut command = program("postgres");
+        command.arg("-D").arg(self.data()).args(["-p", &self.port.to_string()]);
+        for setting in [
+            "listen_addresses=127.0.0.1",
+            "unix_socket_directories=",
+            "fsync=off",
+            "max_connections=200",
+            "shared_buffers=16MB",
+            "wal_keep_size=64MB",
+        ] {
+            command.args(["-c", setting]);
+        }
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        *child = Some(nursery::spawn(command).expect("postgres starts"));
+    }
+
+    /// Waits until the server answers. Returns `false` if it ends or takes too long.
+    pub fn becomes_ready(&self) -> bool {
+        let start = Instant::now();
+        while !self.try_psql("SELECT 1").status.success() {
+            let mut child = self.child.lock().expect("not poisoned");
+            let ended = child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
+            if ended || start.elapsed() > TIMEOUT {
+                return false;
+            }
+            drop(child);
+            thread::sleep(Duration::from_millis(50));
+        }
+        true
+    }
+
+    /// Makes a standby the primary server, and waits until it accepts writes.
+    ///
+    /// # Panics
+    /// Panics if it does not accept writes.
+    pub fn promote(&self) {
+        self.psql("SELECT pg_promote(true, 120)");
+        let start = Instant::now();
+        while self.psql("SELECT pg_is_in_recovery()") != "f" {
+            assert!(start.elapsed() < TIMEOUT, "the standby is not promoted");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Stops the main process of the server: it accepts no connections. Existing connections go on.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Continues a paused server.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let child = self.child.lock().expect("not poisoned");
+        if let Some(child) = child.as_ref() {
+            kill_process(Pid::from_child(child), signal)
+                .expect("the process is a child of this process");
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.kill();
+        // The processes that serve connections notice the death of the main process, and may still write.
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Returns a program of PostgreSQL that does not outlive this process, and that does not run as root.
+fn program(name: &str) -> Command {
+    let path = programs().expect("PostgreSQL is installed").join(name);
+    let mut command = match owner() {
+        // A change of the user clears the signal at the death of the parent, so it comes first.
+        Some((user, group)) => {
+            let mut command = Command::new("setpriv");
+            command.args([format!("--reuid={user}"), format!("--regid={group}")]);
+            command.args(["--clear-groups", "--", "setpriv", "--pdeathsig", "KILL", "--"]);
+            command.arg(path);
+            command
+        }
+        None => nursery::mortal(path),
+    };
+    // The variables of the user must not matter.
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PG") {
+            command.env_remove(variable);
+        }
+    }
+    command.current_dir("/");
+    command
+}
+
+/// Returns the user and the group that the server must have; `None` if this process is not root.
+fn owner() -> Option<(u32, u32)> {
+    if !getuid().is_root() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").expect("there are users");
+    let named = |name: &str| {
+        let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut numbers = line.split(':').skip(2).map(|number| number.parse().ok());
+        Some((numbers.next()??, numbers.next()??))
+    };
+    USERS.into_iter().find_map(named)
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().expect("the program runs");
+    assert!(output.status.success(), "{output:?}");
+}
