@@ -4,12 +4,11 @@ use std::{
     fmt,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::Ordering::SeqCst},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use hallpass_algorithms::halls::processes::{Environment, Life, Line, Role, Then};
-use hallpass_common::{Limit, Status, check_slots};
+use hallpass_common::Limit;
 
 use crate::{
     Error,
@@ -19,7 +18,6 @@ use crate::{
     hall_dir::HallDir,
     handle::{Entered, Handle},
     pass::{OwnedSharedPass, SharedPass},
-    status,
 };
 
 /// A fair semaphore with slot numbers for the processes of one machine.
@@ -290,140 +288,6 @@ impl SharedHall {
 
     fn owned(&self, entered: Result<Entered, Error>) -> Result<OwnedSharedPass, Error> {
         entered.map(|(registration, held)| OwnedSharedPass::new(self.clone(), registration, held))
-    }
-
-    /// Changes the number of slots while the hall is in use.
-    ///
-    /// New slots go to waiters at once. Holders of removed slots keep them until they leave; the remaining
-    /// slots are assigned as before.
-    ///
-    /// # Errors
-    /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
-    /// - [`Error::Closed`] if the hall is closed.
-    /// - [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
-    ///
-    /// # Examples
-    /// ```
-    /// # let temp = tempfile::tempdir()?;
-    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
-    /// let first = hall.acquire()?;
-    /// hall.resize(2)?;
-    /// assert_eq!(hall.try_acquire()?.slot(), 1);
-    /// # drop(first);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn resize(&self, k: usize) -> Result<(), Error> {
-        check_slots(k)?;
-        self.handle.state.prepare_slots(k)?;
-        // Register first. Once the size is changed, this process must be able to serve waiters.
-        let mut registration = self.handle.reserved_registration()?;
-        let size = self.handle.state.file.size();
-        let old = size.load(SeqCst);
-        let closed = old == 0 || size.compare_exchange(old, k as i64, SeqCst, SeqCst) == Err(0);
-        if !closed {
-            self.handle.serve(&mut registration, Line::S1 { role: Role::Leaver });
-        }
-        self.handle.give_back(registration);
-        if closed { Err(Error::Closed) } else { Ok(()) }
-    }
-
-    /// Closes the hall permanently. Waiters and later callers get [`Error::Closed`]; holders keep their slots
-    /// until they leave.
-    ///
-    /// To use the name again, [remove](HallDir::remove) the hall.
-    ///
-    /// # Examples
-    /// ```
-    /// use hallpass_processes::Error;
-    /// # let temp = tempfile::tempdir()?;
-    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
-    ///
-    /// hall.close();
-    /// assert!(hall.is_closed());
-    /// assert!(matches!(hall.acquire(), Err(Error::Closed)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn close(&self) {
-        self.handle.state.file.size().store(0, SeqCst);
-        self.handle.state.ring_all();
-    }
-
-    /// Returns `true` if the hall is closed.
-    pub fn is_closed(&self) -> bool {
-        self.slots() == 0
-    }
-
-    /// Returns the holders and waiters at this moment.
-    ///
-    /// # Examples
-    /// ```
-    /// # let temp = tempfile::tempdir()?;
-    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
-    /// let pass = hall.acquire()?;
-    /// let status = hall.status();
-    /// assert_eq!(status.holders[0].pid, std::process::id());
-    /// assert!(status.waiters.is_empty());
-    /// # drop(pass);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn status(&self) -> Status {
-        status::of(&self.handle.state)
-    }
-
-    /// Frees the slots of dead processes, and returns how many registrations of dead processes it found.
-    ///
-    /// Waiters do not depend on this: they free such slots themselves. While nobody waits, call this before
-    /// [`available`](SharedHall::available) or [`status`](SharedHall::status) to get exact figures.
-    ///
-    /// # Errors
-    /// Returns [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
-    ///
-    /// # Examples
-    /// ```
-    /// # let temp = tempfile::tempdir()?;
-    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
-    /// let pass = hall.acquire()?;
-    /// assert_eq!(hall.reap()?, 0); // its holder is alive
-    /// # drop(pass);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reap(&self) -> Result<usize, Error> {
-        let state = &self.handle.state;
-        let mut registration = self.handle.reserved_registration()?;
-        let mut environment = registration.environment(state, Patience::NONE);
-        let mut dead = 0;
-        for process in 0..environment.processes() {
-            if let Life::Dead(_) = environment.life(process) {
-                let then = Then::Serve(Role::Leaver);
-                let _ = environment.run(Line::R1 { process, then });
-                dead += 1;
-            }
-        }
-        self.handle.give_back(registration);
-        // A closed hall keeps its tags. A newcomer may have read its size before it was closed, and must not find
-        // a free slot.
-        if !self.is_closed() {
-            state.remove_void_tags();
-        }
-        state.remove_stale_lifelines();
-        Ok(dead)
-    }
-
-    /// Sets the command that [`status`](SharedHall::status) shows for this process, from its next passage
-    /// on. The default is the command line of the process. It keeps at most 176 bytes.
-    ///
-    /// # Examples
-    /// ```
-    /// # let temp = tempfile::tempdir()?;
-    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
-    /// hall.describe_as("nightly backup");
-    /// let pass = hall.acquire()?;
-    /// assert_eq!(hall.status().holders[0].command, "nightly backup");
-    /// # drop(pass);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn describe_as(&self, command: &str) {
-        self.handle.describe_as(command);
     }
 }
 

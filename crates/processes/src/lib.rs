@@ -98,6 +98,7 @@
 //! | module | content |
 //! |---|---|
 //! | `hall`, `pass`, `future`, `cancel` | the public hall and its passes |
+//! | `manage` | resizing, closing, reaping, status |
 //! | `cell`, `queue` | values that processes share |
 //! | `hall_dir` | directories with halls: opening, creating, removing |
 //! | `handle` | entering and leaving the hall |
@@ -125,6 +126,7 @@ mod hall_file;
 mod handle;
 mod lifelines;
 mod linger;
+mod manage;
 mod pass;
 #[allow(unsafe_code, reason = "one registration is taken out without a lock")]
 mod pool;

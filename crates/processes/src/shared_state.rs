@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, Phase, Tag};
+use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, PROCESSES_IN_TAG, Phase, Tag};
 use hallpass_common::MAX_SLOTS;
 
 use crate::{
@@ -22,6 +22,10 @@ use crate::{
         lifeline::{self, Reached},
     },
 };
+
+/// The tag of the slots of a removed hall. No process has this index, so line S6 takes the slot for held by another
+/// process.
+pub(crate) const SEALED: Tag = Tag { process: PROCESSES_IN_TAG, number: 0 };
 
 /// The directory of a hall, which this process has open.
 pub(crate) struct SharedState {
@@ -106,6 +110,17 @@ impl SharedState {
             let word = self.file.slot(slot).load(SeqCst);
             if word != FREE && self.holder_by(slot, word).is_none() {
                 let _ = self.file.slot(slot).compare_exchange(word, FREE, SeqCst, SeqCst);
+            }
+        }
+    }
+
+    /// Takes the free slots of a removed hall permanently. The hall is closed, but a newcomer may have read its size
+    /// before.
+    pub(crate) fn seal_free_slots(&self) {
+        for slot in 0..self.file.slots_ready() {
+            let word = self.file.slot(slot).load(SeqCst);
+            if word != SEALED.pack() && self.holder_by(slot, word).is_none() {
+                let _ = self.file.slot(slot).compare_exchange(word, SEALED.pack(), SeqCst, SeqCst);
             }
         }
     }

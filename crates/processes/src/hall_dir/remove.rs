@@ -7,11 +7,11 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
-use hallpass_algorithms::halls::processes::{FREE, Line, PROCESSES_IN_TAG, Role, Tag};
+use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
 use rustix::io::Errno;
 
 use super::HallDir;
-use crate::{Error, hall::SharedHall, registration::Registration};
+use crate::{Error, hall::SharedHall, registration::Registration, shared_state::SEALED};
 
 impl HallDir {
     /// Removes a hall.
@@ -52,7 +52,7 @@ impl HallDir {
     }
 
     /// Renames a hall, so that its name is free and no process finds it. Returns the new path.
-    fn rename_away(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(super) fn rename_away(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
         let hidden = self.hidden("old");
         match fs::rename(&path, &hidden) {
@@ -81,10 +81,6 @@ fn remove_all(path: &Path) -> std::io::Result<()> {
         _ => fs::remove_file(path),
     }
 }
-
-/// The tag of the slots of a removed hall. No process has this index, so line S6 takes the slot for held by another
-/// process.
-const SEALED: Tag = Tag { process: PROCESSES_IN_TAG, number: 0 };
 
 /// A hall of which this process holds all slots, so that no other process can enter. Dropping this value frees the
 /// slots. If this process dies, the slots become free as after the death of any holder.

@@ -1,10 +1,6 @@
 //! Tests of directories of halls, and of names of halls.
 
-use std::{
-    fs::{self, File},
-    os::unix::fs::PermissionsExt,
-    time::{Duration, SystemTime},
-};
+use std::{fs, os::unix::fs::PermissionsExt};
 
 use hallpass_processes::{Error, HallDir};
 
@@ -176,27 +172,4 @@ fn an_ordinary_user_can_create_a_hall_in_a_world_writable_directory() {
     assert_eq!(puppet.acquire(), Ok(0));
     let hall = HallDir::at(folder.path()).open(NAME, 2).unwrap();
     assert_eq!(hall.try_acquire().unwrap().slot(), 1);
-}
-
-#[test]
-fn files_that_a_killed_creation_or_removal_leaves_are_removed_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let make = |name: &str, age: u64| {
-        let path = folder.path().join(name);
-        fs::create_dir(&path).unwrap();
-        fs::write(path.join("hall"), "").unwrap();
-        let time = SystemTime::now() - Duration::from_secs(age);
-        File::open(&path).unwrap().set_modified(time).unwrap();
-        path
-    };
-    let day = 24 * 60 * 60;
-    let abandoned = [make(".new-0123456789abcdef", day), make(".old-fedcba9876543210", day)];
-    let others = [make(".new-0000000000000000", 60), make(".newsletter", day), make(".git", day)];
-    let dir = HallDir::at(folder.path());
-    dir.open(NAME, 1).unwrap();
-    assert!(abandoned.iter().all(|path| !path.exists()));
-    assert!(others.iter().all(|path| path.exists()));
-    let abandoned = make(".old-0123456789abcdef", day);
-    dir.remove(NAME, false).unwrap();
-    assert!(!abandoned.exists() && others.iter().all(|path| path.exists()));
 }

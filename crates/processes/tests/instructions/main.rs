@@ -182,7 +182,8 @@ fn aftermath(scenario: &Scenario, dir: &Path, signals: &Signals, others: usize) 
     signals.leave.store(1, SeqCst);
     until("all others have had a slot", || signals.came.load(SeqCst) as usize == others);
     let hall = match scenario.left {
-        Left::Same => HallDir::at(dir).open(NAME, scenario.slots).unwrap(),
+        // If the hall was removed, this creates it again.
+        Left::Same | Left::Removed => HallDir::at(dir).open(NAME, scenario.slots).unwrap(),
         Left::Resized | Left::Closed => HallDir::at(dir).open_existing(NAME).unwrap(),
     };
     if scenario.left == Left::Closed && hall.is_closed() {

@@ -23,6 +23,7 @@ pub enum Left {
     Same,
     Resized,
     Closed,
+    Removed,
 }
 
 pub struct Scenario {
@@ -59,7 +60,7 @@ fn open(dir: &Path, slots: usize) -> SharedHall {
 /// four milliseconds.
 const SHORT: Duration = Duration::from_millis(10);
 
-pub const SCENARIOS: [Scenario; 10] = [
+pub const SCENARIOS: [Scenario; 12] = [
     Scenario {
         name: "enter and leave a free hall",
         slots: 2,
@@ -166,6 +167,29 @@ pub const SCENARIOS: [Scenario; 10] = [
             hall.close();
         },
         left: Left::Closed,
+        ..PLAIN
+    },
+    Scenario {
+        name: "remove a hall",
+        slots: 2,
+        victim: |dir, ready| {
+            drop(open(dir, 2));
+            ready();
+            HallDir::at(dir).remove(NAME, false).unwrap();
+        },
+        left: Left::Removed,
+        ..PLAIN
+    },
+    Scenario {
+        name: "remove a hall by force and create it again",
+        slots: 2,
+        before: &[Other::Holder],
+        victim: |dir, ready| {
+            ready();
+            HallDir::at(dir).remove(NAME, true).unwrap();
+            drop(open(dir, 2).acquire().unwrap());
+        },
+        left: Left::Removed,
         ..PLAIN
     },
 ];
