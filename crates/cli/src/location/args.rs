@@ -7,6 +7,8 @@ use std::{
 };
 
 use clap::Args;
+#[cfg(feature = "postgres")]
+use hallpass_cluster::PostgresOptions;
 use hallpass_cluster::{Cluster, ClusterOptions, EtcdOptions, StoreOptions, Tls};
 use hallpass_processes::HallDir;
 
@@ -117,6 +119,8 @@ impl LocationArgs {
         }
         match &mut options.store {
             StoreOptions::Etcd(etcd) => self.complete(etcd)?,
+            #[cfg(feature = "postgres")]
+            StoreOptions::Postgres(postgres) => self.complete_postgres(postgres)?,
             _ => {
                 let why = "a command needs a store that outlives it: use etcd://HOST:PORT";
                 return Err(Error::Options(format!("--on {url}: {why}")));
@@ -134,13 +138,33 @@ impl LocationArgs {
         if let Some(user) = self.user()? {
             etcd.user = Some(user);
         }
+        self.complete_tls(&mut etcd.tls)
+    }
+
+    /// Adds the options for PostgreSQL.
+    #[cfg(feature = "postgres")]
+    fn complete_postgres(&self, postgres: &mut PostgresOptions) -> Result<(), Error> {
+        if let Some(time) = self.dial_timeout {
+            postgres.connect_timeout = postgres.connect_timeout.min(time);
+        }
+        if let Some(user) = &self.user {
+            postgres.user.clone_from(user);
+        }
+        if let Some(file) = &self.password_file {
+            postgres.password = Some(first_line(file)?);
+        }
+        self.complete_tls(&mut postgres.tls)
+    }
+
+    /// Adds the files for TLS.
+    fn complete_tls(&self, tls: &mut Option<Tls>) -> Result<(), Error> {
         if let Some(file) = &self.cacert {
-            etcd.tls.get_or_insert_default().cacert = Some(file.clone());
+            tls.get_or_insert_default().cacert = Some(file.clone());
         }
         if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            etcd.tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
+            tls.get_or_insert_default().identity = Some((cert.clone(), key.clone()));
         }
-        if let Some(Tls { cacert, identity, .. }) = &mut etcd.tls {
+        if let Some(Tls { cacert, identity, .. }) = tls {
             let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
             files.into_iter().try_for_each(make_whole)?;
         }

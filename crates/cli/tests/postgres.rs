@@ -1,0 +1,63 @@
+//! Tests of `hallpass` with halls on PostgreSQL.
+#![cfg(feature = "postgres")]
+
+mod common;
+
+use common::{Halls, cluster::said, eventually, text};
+use hallpass_testbed::{PostgresServer, postgres};
+
+/// Returns the halls on the server that all tests share. Each test has its own names.
+fn halls() -> Option<Halls> {
+    postgres().map(|()| Halls::on(&PostgresServer::shared().url()))
+}
+
+#[test]
+fn a_command_gets_its_slot_and_a_growing_token_in_its_environment() {
+    let Some(halls) = halls() else { return };
+    let show = "echo $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN";
+    let run = |options: &[&str]| {
+        let printed = halls.prints("run", &[options, &["gpu", "sh", "-c", show]].concat());
+        let words: Vec<u64> =
+            printed.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        (words[0], words[1], words[2])
+    };
+    let (slot, slots, first) = run(&["-k", "2"]);
+    assert_eq!((slot, slots), (0, 2));
+    let holder = halls.hold(&[], "gpu");
+    let (slot, _, second) = run(&[]);
+    assert_eq!(slot, 1);
+    assert!(first < second);
+    assert_eq!(holder.leave().0, Some(0));
+}
+
+#[test]
+fn a_waiting_command_starts_when_the_slot_is_free() {
+    let Some(halls) = halls() else { return };
+    let holder = halls.hold(&[], "queue");
+    assert!(!halls.is_free("queue"));
+    let waiter = halls.start(&["queue", "echo", "my turn"]);
+    eventually("it waits", || halls.status("queue")["waiting"] == 1);
+    assert_eq!(holder.leave().0, Some(0));
+    assert_eq!(waiter.leave(), (Some(0), "my turn\n".into()));
+    assert!(halls.prints("list", &[]).contains("queue"));
+    halls.prints("rm", &["queue"]);
+    assert!(!halls.prints("list", &[]).contains("queue"));
+}
+
+#[test]
+fn bad_urls_and_unreachable_servers_are_explained() {
+    let refused = |url: &str| {
+        let output = Halls::on(url).output("run", &["x", "true"]);
+        assert_eq!(output.status.code(), Some(125), "{output:?}");
+        text(&output.stderr)
+    };
+    let secret = refused("postgres://joe:topsecret@localhost/x");
+    assert!(secret.contains("PGPASSWORD") && !secret.contains("topsecret"), "{secret}");
+    let dead = refused("postgres://joe@127.0.0.1:1/x");
+    assert!(dead.contains("PostgreSQL cannot be reached at 127.0.0.1:1"), "{dead}");
+    let memory = refused("memory://x");
+    assert!(memory.contains("outlives"), "{memory}");
+    let Some(halls) = halls() else { return };
+    let missing = halls.output("status", &["no-such-hall"]);
+    assert!(said(&missing).contains("there is no hall `no-such-hall`"), "{}", said(&missing));
+}
