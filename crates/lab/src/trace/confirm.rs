@@ -183,8 +183,8 @@ impl Evidence<'_> {
         let began = self.last(second, all, &Event::LeavesRemainder);
         let left = self.last(first, all, &Event::LeavesRemainder);
         let past_doorway = |from: usize, to: usize| {
-            let own = self.stem[from..to].iter().filter(|step| step.process == first);
-            own.last().is_some_and(|step| step.after.section.is_entry())
+            let mut own = self.stem[from..to].iter().filter(|step| step.process == first);
+            own.next_back().is_some_and(|step| step.after.section.is_entry())
                 && self.stem[from..to]
                     .iter()
                     .any(|step| step.process == first && step.after.section == Section::Waiting)
