@@ -8,8 +8,9 @@
 use std::{
     fmt,
     future::Future,
+    num::NonZero,
     pin::Pin,
-    ptr,
+    ptr::NonNull,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
@@ -114,9 +115,12 @@ enum Phase {
 /// A future that waits for a grant.
 struct Entering<H: AsHall> {
     hall: H,
+    /// The number of slots that the caller asked for. If it is larger than `u32::MAX`, this is `u32::MAX`: no hall has
+    /// that many slots.
+    asked: u32,
     phase: Phase,
-    /// The number of slots that the caller asked for.
-    asked: usize,
+    /// The observation of this waiter, while the future waits.
+    waiting: Option<Waiting>,
     /// Where the future waits, from the moment at which it joins the queue. A new future has no place, because moving
     /// it would then take as long as finding a free slot.
     place: Option<Place>,
@@ -127,8 +131,6 @@ struct Place {
     node: Node,
     /// The waker in the node.
     waker: WakerId,
-    /// The observation of this waiter, while the future waits.
-    waiting: Option<Waiting>,
 }
 
 /// Identifies a waker, like [`Waker::will_wake`], without owning it.
@@ -139,25 +141,26 @@ struct Place {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WakerId {
     data: usize,
-    vtable: usize,
+    vtable: NonZero<usize>,
 }
 
 impl WakerId {
     fn of(waker: &Waker) -> Self {
-        WakerId { data: waker.data().addr(), vtable: ptr::from_ref(waker.vtable()).addr() }
+        WakerId { data: waker.data().addr(), vtable: NonNull::from(waker.vtable()).addr() }
     }
 }
 
 impl<H: AsHall> Entering<H> {
     #[inline]
     fn new(hall: H, asked: usize) -> Self {
-        Entering { hall, phase: Phase::New, asked, place: None }
+        let asked = u32::try_from(asked).unwrap_or(u32::MAX);
+        Entering { hall, asked, phase: Phase::New, waiting: None, place: None }
     }
 
     /// Returns the number of slots that the future waits for.
     #[inline]
     fn need(&self) -> u32 {
-        clamp_need(self.asked)
+        clamp_need(self.asked as usize)
     }
 
     /// Polls for the grant, and returns it.
@@ -198,8 +201,8 @@ impl<H: AsHall> Entering<H> {
                     return Poll::Ready(done);
                 }
                 let (node, waker) = self.new_node(context);
-                let waiting = self.hall.hall().instruments.starts_waiting(node.need);
-                let place = self.place.insert(Place { node, waker, waiting: Some(waiting) });
+                self.waiting = Some(self.hall.hall().instruments.starts_waiting(node.need));
+                let place = self.place.insert(Place { node, waker });
                 self.phase = Phase::Queued;
                 // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
                 unsafe { self.hall.hall().run_task(&place.node, Stage::Join) }
@@ -228,7 +231,7 @@ impl<H: AsHall> Entering<H> {
     fn before_joining(&self) -> Option<Result<Word, AcquireError>> {
         let hall = self.hall.hall();
         if self.asked != 1
-            && let done @ (Err(_) | Ok(0)) = hall.check_need(self.asked)
+            && let done @ (Err(_) | Ok(0)) = hall.check_need(self.asked as usize)
         {
             return Some(done.map(Word::from));
         }
@@ -263,7 +266,7 @@ impl<H: AsHall> Entering<H> {
     }
 
     fn stop_waiting(&mut self, outcome: Outcome) {
-        if let Some(waiting) = self.place.as_mut().and_then(|place| place.waiting.take()) {
+        if let Some(waiting) = self.waiting.take() {
             self.hall.hall().instruments.stops_waiting(waiting, outcome);
         }
     }
