@@ -8,6 +8,7 @@ use crate::{
     lower::Lowering,
     names::{Context, Names, is_built_in},
     program::{FAULT_VARIABLE, MOST_PRIVATE},
+    symmetry,
     syntax::{Decl, Expr, Item, Name, Promise, Range, Start, Stmt, Tree, Type},
     token::Span,
     watch,
@@ -86,6 +87,7 @@ impl Analysis<'_> {
             name_variable: None,
             invariants: vec![],
             invariant_texts: vec![],
+            is_symmetric: false,
             promises: Promises::default(),
             normal_form_of: None,
         };
@@ -138,6 +140,9 @@ impl Analysis<'_> {
         self.invariants(&invariants, &mut code);
         code.shared.clone_from(&self.names.shared);
         code.private.clone_from(&self.names.private);
+        if self.names.diagnostics.iter().all(|diagnostic| diagnostic.is_warning) {
+            code.is_symmetric = symmetry::is_symmetric(&code);
+        }
         code
     }
 

@@ -325,6 +325,8 @@ pub struct Code {
     pub invariants: Vec<(&'static str, Ex)>,
     /// The invariants as the file prints them, with single spaces.
     pub invariant_texts: Vec<String>,
+    /// Whether every renaming of the processes maps runs to runs.
+    pub is_symmetric: bool,
     /// The promises.
     pub promises: Promises,
     /// The registered algorithm that is the same step machine and whose normal form is used.

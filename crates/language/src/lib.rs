@@ -9,6 +9,7 @@
 //! | [`diagnostic`] | errors and warnings with their places |
 //! | `token`, `grammar`, `syntax` | from text to a syntax tree |
 //! | `names`, `lower`, `flow`, `analyse` | names, types, one access a line, instructions, liveness |
+//! | `symmetry` | whether all processes are treated alike |
 //! | [`code`] | the checked file |
 //! | [`program`], `eval` | the file at one size: a step machine |
 //!
@@ -44,6 +45,7 @@ mod intern;
 mod lower;
 mod names;
 pub mod program;
+mod symmetry;
 mod syntax;
 mod token;
 mod watch;

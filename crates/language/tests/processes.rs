@@ -1,4 +1,6 @@
-//! What a file does with the identifiers of processes: queues.
+//! What a file does with the identifiers of processes: queues, and whether it treats all processes alike.
+
+use std::{fs, path::Path};
 
 use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
 use hallpass_language::{Diagnostic, File};
@@ -87,4 +89,59 @@ fn a_queue_is_used_with_its_own_operations_only() {
     assert!(private.message.contains("only shared variables are queues"), "{private:#?}");
     let large = parsed(QUEUE).at(8, 1).err().expect("it is too large").to_string();
     assert!(large.contains("n must be 7 at most"), "{large}");
+}
+
+/// Returns whether a file of the gallery treats its processes alike.
+fn is_alike(name: &str) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery");
+    let source = fs::read_to_string(root.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    parsed(&source).code.is_symmetric
+}
+
+#[test]
+fn files_that_only_compare_identifiers_treat_processes_alike() {
+    for name in ["papers/am_fig3.kx", "spinlock.kx", "ticket.kx", "gottlieb.kx", "fischer.kx"] {
+        assert!(is_alike(name), "{name}");
+    }
+    // These have homes, orders of identifiers, or arrays with an element for each process.
+    for name in ["papers/am_fig8.kx", "burns.kx", "bakery.kx", "mcs.kx", "peterson.kx", "filter.kx"] {
+        assert!(!is_alike(name), "{name}");
+    }
+}
+
+#[test]
+fn every_use_of_an_identifier_but_comparison_is_a_difference() {
+    let file = |variables: &str, line: &str, invariant: &str| {
+        parsed(&format!(
+            "algorithm test shared {variables} x : 0..9 = 0 private v : 0..9 s : set
+             passage {line} critical end invariant I: {invariant}"
+        ))
+        .code
+        .is_symmetric
+    };
+    let turn = "turn : process open";
+    assert!(file(turn, "1: turn := me 2: await turn <> me", "true"));
+    assert!(file(turn, "1: turn := me", "exists p in process : turn = p and p at critical"));
+    assert!(file(turn, "1: turn := me", "size({p in process : p at 1 and p.v = 0}) >= 0"));
+    for line in [
+        "1: turn := 0",
+        "1: await turn = 0",
+        "1: v := turn",
+        "1: x := me",
+        "1: await turn < me",
+        "1: if me = 0 then v := 1 end",
+        "for j in others do 1: x := 0 end",
+        "s := process 1: x := lowest(s)",
+        "v := 9 - me 1: x := v",
+    ] {
+        assert!(!file(turn, line, "true"), "{line}");
+    }
+    for variables in ["turn : process = 0", "turn : process open home 0", "turn : set = {}"] {
+        assert!(!file(variables, "1: x := 0", "true"), "{variables}");
+    }
+    for invariant in
+        ["not (0 at critical)", "all p in process : p < 2", "lowest({p in process : p at 1}) < 9", "turn = 0"]
+    {
+        assert!(!file(turn, "1: turn := me", invariant), "{invariant}");
+    }
 }

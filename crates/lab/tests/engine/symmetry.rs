@@ -1,13 +1,14 @@
 //! Checks the renaming of processes: step machines that declare symmetry have it, and the
 //! representatives of states are correct.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fs, path::Path};
 
 use super::support::{State, explore_all, explore_some, renamed, sequential, successors};
 use hallpass_algorithms::registry;
 use hallpass_lab::{
     Machine,
     buffers::{Buffers, CAPACITY},
+    catalogue,
     explore::Explored,
     machine::build,
     space::{Initial, Normal, Quotient, Sequential, Space, StoreBuffers, Symmetry, flaw},
@@ -100,6 +101,11 @@ fn the_quotient_has_one_state_for_each_orbit() {
             (4, 3, 1, 13_472, 2_682),
         ],
     );
+    // The file is the same step machine, so it has the same orbits.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery/papers/am_fig3.kx");
+    let id = path.display().to_string();
+    catalogue::load(&id).unwrap_or_else(|error| panic!("{error}"));
+    check_counts(&id, &[(3, 1, 0, 11_436, 1_938), (4, 3, 1, 13_472, 2_682)]);
     check_counts("am-fig3-nested", &[(3, 1, 0, 23_916, 4_012), (4, 2, 0, 1_055_600, 45_876)]);
     check_counts("am-fig3+names", &[(3, 2, 0, 3_729, 652), (4, 3, 0, 115_120, 5_407)]);
 }
@@ -115,13 +121,30 @@ fn a_buffer_is_renamed_with_its_process() {
     }
 }
 
-/// Returns every step machine for n and k that declares symmetry.
+/// Loads every file of the gallery and returns their identifiers.
+fn gallery() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery");
+    let mut ids = Vec::new();
+    for folder in [root.clone(), root.join("papers"), root.join("wrong")] {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path().display().to_string();
+            if path.ends_with(".kx") {
+                catalogue::load(&path).unwrap_or_else(|error| panic!("{error}"));
+                ids.push(path);
+            }
+        }
+    }
+    ids
+}
+
+/// Returns every step machine for n and k that declares symmetry, files of the gallery included.
 fn symmetric_machines(n: usize, k: usize) -> Vec<(String, Box<dyn Machine>)> {
     let names = |entry: &registry::Entry| entry.nameable.then(|| format!("{}+names", entry.id));
     registry::ENTRIES
         .iter()
         .flat_map(|entry| [Some(entry.id.to_string()), names(entry)])
         .flatten()
+        .chain(if n < 4 { gallery() } else { Vec::new() })
         .filter_map(|id| build(&id, n, k).ok().map(|machine| (id, machine)))
         .filter(|(_, machine)| machine.is_symmetric())
         .collect()

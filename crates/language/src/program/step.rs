@@ -260,6 +260,10 @@ impl Algorithm for Program {
         Some(usize::try_from(value).unwrap_or(usize::MAX))
     }
 
+    fn is_symmetric(&self) -> bool {
+        self.code.is_symmetric
+    }
+
     fn is_unbounded(&self) -> bool {
         self.layout.decls().iter().any(|decl| decl.unbounded)
     }
