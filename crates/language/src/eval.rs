@@ -156,7 +156,7 @@ impl<'a> Scope<'a> {
             },
             Ex::At(process, places) => {
                 let loc = self.process(process)?;
-                places.iter().any(|place| self.is_at(&loc, place)).into()
+                places.iter().any(|place| self.is_at(loc, place)).into()
             }
             Ex::Not(ex) => (self.value(ex)? == 0).into(),
             Ex::Binary(op, a, b) => self.binary(*op, a, b)?,
@@ -288,10 +288,10 @@ impl<'a> Scope<'a> {
         Ok(position)
     }
 
-    fn process(&mut self, ex: &Ex) -> Result<Loc<At>, Fault> {
+    fn process(&mut self, ex: &Ex) -> Result<&'a Loc<At>, Fault> {
         let p = self.value(ex)?;
         let state = self.state.ok_or(Fault::Values)?;
-        let found = usize::try_from(p).ok().and_then(|p| state.processes.get(p)).copied();
+        let found = usize::try_from(p).ok().and_then(|p| state.processes.get(p));
         found.ok_or(no_element(0, p))
     }
 
