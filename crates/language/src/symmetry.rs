@@ -21,9 +21,11 @@ enum Class {
 pub fn is_symmetric(code: &Code) -> bool {
     let uses = Uses { code, found: None };
     code.shared.iter().all(starts_alike)
-        && code.private.iter().filter_map(|variable| variable.start.as_ref()).all(|start| {
-            uses.is_plain(start, &mut Vec::new())
-        })
+        && code
+            .private
+            .iter()
+            .filter_map(|variable| variable.start.as_ref())
+            .all(|start| uses.is_plain(start, &mut Vec::new()))
         && (0..code.instrs.len()).all(|at| instruction(code, at))
         && code.invariants.iter().all(|(_, ex)| uses.is_plain(ex, &mut Vec::new()))
 }

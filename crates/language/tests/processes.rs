@@ -104,7 +104,8 @@ fn files_that_only_compare_identifiers_treat_processes_alike() {
         assert!(is_alike(name), "{name}");
     }
     // These have homes, orders of identifiers, or arrays with an element for each process.
-    for name in ["papers/am_fig8.kx", "burns.kx", "bakery.kx", "mcs.kx", "peterson.kx", "filter.kx"] {
+    for name in ["papers/am_fig8.kx", "burns.kx", "bakery.kx", "mcs.kx", "peterson.kx", "filter.kx"]
+    {
         assert!(!is_alike(name), "{name}");
     }
 }
@@ -139,9 +140,12 @@ fn every_use_of_an_identifier_but_comparison_is_a_difference() {
     for variables in ["turn : process = 0", "turn : process open home 0", "turn : set = {}"] {
         assert!(!file(variables, "1: x := 0", "true"), "{variables}");
     }
-    for invariant in
-        ["not (0 at critical)", "all p in process : p < 2", "lowest({p in process : p at 1}) < 9", "turn = 0"]
-    {
+    for invariant in [
+        "not (0 at critical)",
+        "all p in process : p < 2",
+        "lowest({p in process : p at 1}) < 9",
+        "turn = 0",
+    ] {
         assert!(!file(turn, "1: turn := me", invariant), "{invariant}");
     }
 }
