@@ -6,11 +6,11 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | a statement of the paper, by its name | [`statements`], [`progress`] |
-//! | `fcfs` | [`order`] |
-//! | `rounds`, `sections` | [`time`] |
-//! | `amortised-cc`, `amortised-dsm` | [`average`], [`ratio`] |
-//! | `exit-steps`, `doorway-steps`, `super-cc-2` | [`recovery`] |
+//! | a statement of the paper, by its name | `statements`, `progress` |
+//! | `fcfs` | `order` |
+//! | `rounds`, `sections` | `time` |
+//! | `amortised-cc`, `amortised-dsm` | `average`, `ratio` |
+//! | `exit-steps`, `doorway-steps`, `super-cc-2` | `recovery` |
 
 mod average;
 mod order;
