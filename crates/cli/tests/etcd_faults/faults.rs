@@ -7,6 +7,8 @@ use std::{
 
 use fastrand::Rng;
 use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, Visit, Witness};
+#[cfg(feature = "postgres")]
+use hallpass_testbed::{PostgresServer, TIMEOUT};
 use rustix::process::Signal;
 
 use crate::{
@@ -18,6 +20,9 @@ use crate::{
 /// A fault. Most of them are repaired after a while.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fault {
+    /// Kills the PostgreSQL server, and starts it again.
+    #[cfg(feature = "postgres")]
+    KillServer,
     KillMember,
     KillLeader,
     /// Stops the leader for longer than claims live. When it continues, it does not know that there is another
@@ -67,6 +72,10 @@ pub const TO_CLUSTER: &[Fault] = &[
     Compact,
 ];
 
+/// The faults of a PostgreSQL server and of the paths to it. They happen one after the other.
+#[cfg(feature = "postgres")]
+pub const TO_SERVER: &[Fault] = &[KillServer, CutGroup, CutGroupBriefly, RefuseGroup, DelayGroup];
+
 /// The faults of the competitors. They happen at the same time as those of the cluster.
 pub const TO_HOLDERS: &[Fault] = &[
     KillGuardian,
@@ -82,31 +91,47 @@ pub const TO_HOLDERS: &[Fault] = &[
 
 /// The parts that faults can break.
 pub struct Targets<'a> {
-    pub cluster: &'a EtcdCluster,
-    /// The paths of each group of holders, one to each member.
+    pub store: Store<'a>,
+    /// The paths of each group of holders, one to each server.
     pub groups: &'a [Vec<Proxy>],
     pub crowd: &'a Crowd,
     pub witness: &'a Witness,
-    pub watch: &'a KeyRecorder,
+}
+
+/// The store that the holders use.
+#[derive(Clone, Copy)]
+pub enum Store<'a> {
+    Etcd(&'a EtcdCluster, &'a KeyRecorder),
+    #[cfg(feature = "postgres")]
+    Postgres(&'a PostgresServer),
 }
 
 impl Targets<'_> {
     /// Applies a fault, and repairs it after a while. Returns whether the fault could be applied.
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
-        match fault {
-            KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader => {
-                self.to_member(fault, rng)
-            }
-            CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup => self.to_group(fault, rng),
-            DelayMembers => {
-                let delay = Duration::from_millis(rng.u64(5..50));
-                self.note(fault, &format!("{delay:?}"));
-                self.cluster.delay_peers(delay);
+        match (fault, self.store) {
+            #[cfg(feature = "postgres")]
+            (KillServer, Store::Postgres(server)) => {
+                self.note(fault, "");
+                server.kill();
                 thread::sleep(a_while(rng));
-                self.cluster.reunite();
+                start(server);
                 true
             }
-            Compact => self.compact(),
+            (
+                KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader,
+                Store::Etcd(cluster, _),
+            ) => self.to_member(cluster, fault, rng),
+            (CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup, _) => self.to_group(fault, rng),
+            (DelayMembers, Store::Etcd(cluster, _)) => {
+                let delay = Duration::from_millis(rng.u64(5..50));
+                self.note(fault, &format!("{delay:?}"));
+                cluster.delay_peers(delay);
+                thread::sleep(a_while(rng));
+                cluster.reunite();
+                true
+            }
+            (Compact, Store::Etcd(cluster, watch)) => self.compact(cluster, watch),
             _ => self.to_family(fault, rng),
         }
     }
@@ -115,10 +140,10 @@ impl Targets<'_> {
         self.witness.note(&format!("{fault:?} {what}"));
     }
 
-    fn to_member(&self, fault: Fault, rng: &mut Rng) -> bool {
+    fn to_member(&self, cluster: &EtcdCluster, fault: Fault, rng: &mut Rng) -> bool {
         let chosen = match fault {
-            KillMember => Some(rng.choice(self.cluster.members()).expect("a cluster has members")),
-            _ => self.cluster.leader(),
+            KillMember => Some(rng.choice(cluster.members()).expect("a cluster has members")),
+            _ => cluster.leader(),
         };
         let Some(member) = chosen else { return false };
         self.note(fault, &format!("m{}", member.index()));
@@ -137,9 +162,9 @@ impl Targets<'_> {
                 }
             }
             IsolateLeader => {
-                self.cluster.isolate(member);
+                cluster.isolate(member);
                 thread::sleep(longer_than_claims(rng));
-                self.cluster.reunite();
+                cluster.reunite();
             }
             _ => {
                 member.kill();
@@ -167,10 +192,10 @@ impl Targets<'_> {
     }
 
     /// Compacts the revisions that the recorder has seen.
-    fn compact(&self) -> bool {
-        let revision = self.watch.revision().to_string();
+    fn compact(&self, cluster: &EtcdCluster, watch: &KeyRecorder) -> bool {
+        let revision = watch.revision().to_string();
         self.note(Compact, &revision);
-        let done = self.cluster.etcdctl(&["compact", &revision]).output();
+        let done = cluster.etcdctl(&["compact", &revision]).output();
         done.is_ok_and(|done| done.status.success())
     }
 
@@ -226,13 +251,31 @@ impl Targets<'_> {
         None
     }
 
-    /// Repairs everything, and waits until the cluster is healthy.
+    /// Repairs everything, and waits until the store is healthy.
     pub fn heal(&self) {
-        self.cluster.members().iter().for_each(Member::resume);
-        self.cluster.members().iter().for_each(Member::restart);
-        self.cluster.reunite();
         self.groups.iter().flatten().for_each(Proxy::heal);
-        self.cluster.await_health();
+        match self.store {
+            Store::Etcd(cluster, _) => {
+                cluster.members().iter().for_each(Member::resume);
+                cluster.members().iter().for_each(Member::restart);
+                cluster.reunite();
+                cluster.await_health();
+            }
+            #[cfg(feature = "postgres")]
+            Store::Postgres(server) => start(server),
+        }
+    }
+}
+
+/// Starts a server that was killed. Its old processes may keep it from starting for a moment.
+#[cfg(feature = "postgres")]
+fn start(server: &PostgresServer) {
+    let begun = Instant::now();
+    server.restart();
+    while !server.becomes_ready() {
+        assert!(begun.elapsed() < TIMEOUT, "PostgreSQL does not start again");
+        thread::sleep(Duration::from_millis(50));
+        server.restart();
     }
 }
 

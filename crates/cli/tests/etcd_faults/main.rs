@@ -1,5 +1,5 @@
-//! The fault suite: fifty competitors for five slots on a cluster of three members, under all kinds of faults. A
-//! judge checks the records of two witnesses that do not use hallpass.
+//! The fault suite: fifty competitors for five slots, under all kinds of faults, on a cluster of three members of etcd
+//! and on a PostgreSQL server. A judge checks the records of witnesses that do not use hallpass.
 //!
 //! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
 //! which processes they hit. A failure prints the seed and keeps the records.
@@ -19,10 +19,14 @@ use std::{
 
 use crowd::Crowd;
 use fastrand::Rng;
-use faults::{Fault, TO_CLUSTER, TO_HOLDERS, Targets};
+#[cfg(feature = "postgres")]
+use faults::TO_SERVER;
+use faults::{Fault, Store, TO_CLUSTER, TO_HOLDERS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd, judge, spawn,
 };
+#[cfg(feature = "postgres")]
+use hallpass_testbed::{PostgresServer, postgres};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SLOTS: usize = 5;
@@ -52,18 +56,13 @@ fn no_guarantee_is_broken_under_faults() {
     let urls: Vec<_> =
         (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
     let mut crowd = Crowd::start(&urls, &witness, folder.path());
-    let targets = Targets {
-        cluster: &cluster,
-        groups: &groups,
-        crowd: &crowd,
-        witness: &witness,
-        watch: &watch,
-    };
-    let done = break_things(&targets, seed, time);
+    let store = Store::Etcd(&cluster, &watch);
+    let targets = Targets { store, groups: &groups, crowd: &crowd, witness: &witness };
+    let done = break_things(&targets, TO_CLUSTER, seed, time);
     targets.heal();
     witness.note("everything is repaired");
     let late = crowd.finish(4 * TTL + TIMEOUT);
-    let all_slots = late.is_empty() && all_get_in(&cluster, &witness);
+    let all_slots = late.is_empty() && all_get_in(&cluster.url(), &witness);
 
     let changes = all_changes(&cluster, &watch);
     write(&folder.path().join("keys.jsonl"), &changes);
@@ -95,16 +94,65 @@ fn no_guarantee_is_broken_under_faults() {
     }
 }
 
+#[cfg(feature = "postgres")]
+#[test]
+fn no_guarantee_is_broken_under_faults_of_postgresql() {
+    let Some(()) = postgres() else { return };
+    let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
+    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
+    eprintln!("HALLPASS_FAULT_SEED={seed}");
+    let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
+    let server = PostgresServer::start();
+    let witness = Arc::new(Witness::start(folder.path()));
+    let groups: Vec<Vec<_>> =
+        (0..GROUPS).map(|_| vec![Proxy::before_address(server.address())]).collect();
+    let url = |holder: usize| PostgresServer::url_through(&[groups[holder % GROUPS][0].address()]);
+    let urls: Vec<_> = (0..HOLDERS).map(url).collect();
+    let mut crowd = Crowd::start(&urls, &witness, folder.path());
+    let store = Store::Postgres(&server);
+    let targets = Targets { store, groups: &groups, crowd: &crowd, witness: &witness };
+    let done = break_things(&targets, TO_SERVER, seed, time);
+    targets.heal();
+    witness.note("everything is repaired");
+    let late = crowd.finish(4 * TTL + TIMEOUT);
+    let all_slots = late.is_empty() && all_get_in(&server.url(), &witness);
+
+    let verdict = judge::visits(SLOTS, &witness.record());
+    let tally = crowd.tally();
+    eprintln!(
+        "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
+         {:?}; faults: {done:?}",
+        verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
+    );
+    let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
+    let violations = verdict.violations;
+    if !late.is_empty() || !violations.is_empty() || !all_slots || passages < SLOTS {
+        let kept = folder.keep();
+        violations.iter().for_each(|violation| eprintln!("{violation}"));
+        panic!(
+            "{} violations; late: {late:?}; all slots can be held: {all_slots}; passages: {passages}; \
+             HALLPASS_FAULT_SEED={seed}; see {}",
+            violations.len(),
+            kept.display()
+        );
+    }
+}
+
 fn setting(name: &str) -> Option<u64> {
     env::var(name).ok().map(|value| value.parse().expect("a number"))
 }
 
 /// Applies faults for this time. Returns how often each was applied.
-fn break_things(targets: &Targets, seed: u64, time: Duration) -> BTreeMap<Fault, usize> {
+fn break_things(
+    targets: &Targets,
+    to_store: &[Fault],
+    seed: u64,
+    time: Duration,
+) -> BTreeMap<Fault, usize> {
     let start = Instant::now();
     let done = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
-        for (lane, faults) in (0..).zip([TO_CLUSTER, TO_HOLDERS]) {
+        for (lane, faults) in (0..).zip([to_store, TO_HOLDERS]) {
             let mut rng = Rng::with_seed(2 * seed + lane);
             let done = &done;
             scope.spawn(move || {
@@ -122,9 +170,9 @@ fn break_things(targets: &Targets, seed: u64, time: Duration) -> BTreeMap<Fault,
 }
 
 /// Returns whether all slots can be held at once, so that none was lost.
-fn all_get_in(cluster: &EtcdCluster, witness: &Witness) -> bool {
+fn all_get_in(url: &str, witness: &Witness) -> bool {
     let start = |number| {
-        let mut command = crowd::hallpass(&cluster.url());
+        let mut command = crowd::hallpass(url);
         witness.introduce(&mut command, &format!("last{number}"), "60000-60000");
         spawn(command).expect("hallpass starts")
     };
