@@ -296,24 +296,26 @@ impl<'a> Scope<'a> {
     }
 
     fn is_at(&self, loc: &Loc<At>, place: &Place) -> bool {
-        let program = self.program;
-        let section = match loc {
-            Loc::Remainder => Section::Remainder,
-            Loc::Entry(at) if program.is_waiting(*at) => Section::Waiting,
-            Loc::Entry(_) => Section::Doorway,
-            Loc::Critical(_) => Section::Critical,
-            Loc::Exit(_) => Section::Exit,
-        };
         match *place {
-            Place::Section(wanted) => wanted == section,
+            Place::Section(wanted) => wanted == self.section(loc),
             Place::Lines(from, to) => {
                 let line = match loc {
                     Loc::Remainder => return false,
                     Loc::Entry(at) | Loc::Exit(at) => at.line,
-                    Loc::Critical(_) => program.critical,
+                    Loc::Critical(_) => self.program.critical,
                 };
                 (from..=to).contains(&line)
             }
+        }
+    }
+
+    fn section(&self, loc: &Loc<At>) -> Section {
+        match loc {
+            Loc::Remainder => Section::Remainder,
+            Loc::Entry(at) if self.program.is_waiting(*at) => Section::Waiting,
+            Loc::Entry(_) => Section::Doorway,
+            Loc::Critical(_) => Section::Critical,
+            Loc::Exit(_) => Section::Exit,
         }
     }
 }
