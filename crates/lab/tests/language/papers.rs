@@ -43,7 +43,9 @@ fn files_of_papers_have_the_states_verdicts_and_references_of_their_step_machine
         assert!(!models.is_empty(), "no model of {id} is small enough");
         for model in models {
             let algorithm = model.algorithm.replacen(id, &path, 1);
-            manifest.models.push(AtlasModel { algorithm, ..model.clone() });
+            // The statements of a paper are written beside its step machine, and a file has none.
+            let ask = Default::default();
+            manifest.models.push(AtlasModel { algorithm, ask, ..model.clone() });
         }
     }
     let stop = AtomicBool::new(false);
