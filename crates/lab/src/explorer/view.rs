@@ -74,7 +74,7 @@ fn sentence(step: &Step) -> String {
             Event::Enters(Some(name)) => format!("enters the critical section with slot {name}"),
             Event::LeavesCritical => "leaves the critical section".into(),
             Event::Returns => "returns to the remainder section".into(),
-            Event::Mishap("lease ends") => "its lease ends".into(),
+            Event::Mishap(name @ ("lease ends" | "request hangs")) => format!("its {name}"),
             Event::Mishap(name) => format!("is {name}"),
         });
     }
