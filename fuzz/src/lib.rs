@@ -8,16 +8,11 @@
 mod hall_file;
 mod value_file;
 
-use std::{str, sync::atomic::AtomicBool};
+use std::str;
 
 use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
 use hallpass_cluster::ClusterOptions;
-use hallpass_lab::{
-    atlas::Manifest,
-    catalogue,
-    check::{Question, Resources, check},
-    trace,
-};
+use hallpass_lab::{atlas::Manifest, trace};
 
 use hallpass_language::File;
 
@@ -56,8 +51,8 @@ pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
 }
 
-/// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, each process takes steps,
-/// and the lab checks the smaller size.
+/// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, and each process takes
+/// steps.
 ///
 /// # Panics
 /// Panics if the compiler of the language fails, which `File::parse` reports as an error of the file.
@@ -84,28 +79,6 @@ pub fn language(data: &[u8]) {
                     Next::Leave => break,
                 };
             }
-        }
-    }
-    check_file(&file);
-}
-
-/// Checks a file in the lab with two processes, up to a few states.
-fn check_file(file: &File) {
-    catalogue::add_file("fuzz.kx", file);
-    let stop = AtomicBool::new(false);
-    let resources = Resources {
-        states: 500,
-        bytes: 1 << 26,
-        threads: 1,
-        stop: &stop,
-        phase: &|_| (),
-        progress: &|_| (),
-    };
-    // A file may be too large for the lab, which is an error and no fault.
-    let Ok(report) = check(&Question::everything("fuzz.kx", 2, 1), &resources) else { return };
-    for outcome in report.properties.values() {
-        if let Some(run) = &outcome.run {
-            trace::confirm(run).expect("a run of the lab shows its finding");
         }
     }
 }
