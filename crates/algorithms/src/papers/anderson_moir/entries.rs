@@ -41,7 +41,6 @@ entries! {
     "am-fig3:no-second-look" => inductive::<Changed<Fig3, wrong::Fig3NoSecondLook>>, CC.figure("Fig. 3").wrong("line 4 dropped");
     "am-fig3:look-first" => inductive::<Changed<Fig3, wrong::Fig3LookFirst>>, CC.figure("Fig. 3").wrong("lines 3 and 4 swapped");
     "am-fig3:no-take" => inductive::<Changed<Fig3, wrong::Fig3NoTake>>, CC.figure("Fig. 3").wrong("line 2 reads X and takes nothing");
-    "am-fig3:wrong-name" => inductive::<Changed<Fig3, wrong::Fig3WrongName>>, CC.figure("Fig. 3").wrong("line 8 names another process");
     "am-fig8:no-outer" => wrong::no_outer_level::<Fig8>, DSM.figure("Fig. 8").wrong("the outermost level is left out").min_gap(2);
     "am-fig8:read-not-set" => inductive::<Changed<Fig8, wrong::Fig8ReadNotSet>>, DSM.figure("Fig. 8").wrong("line 4 reads P[v] instead of setting it");
     "am-fig8:no-initialise" => inductive::<Changed<Fig8, wrong::Fig8NoInitialise>>, DSM.figure("Fig. 8").wrong("line 6 dropped");

@@ -54,11 +54,6 @@ changed_lines! {
         fig3::Line::L3 => if m.read(s.x) < 0 { Goto(fig3::Line::L4) } else { Enter(fig3::Line::L7) },
         fig3::Line::L4 => { m.write(s.q, p as Word); Goto(fig3::Line::L5) },
     }
-    /// Line 8 names another process instead of the leaving one: it takes back the release of a waiter, which
-    /// U1 excludes.
-    Fig3WrongName: |s, m, p| {
-        fig3::Line::L8 => { m.write(s.q, (p as Word + 1) % (s.k + 1)); Leave },
-    }
     /// Line 2 only reads: no process takes a slot, so every process finds a free slot.
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
