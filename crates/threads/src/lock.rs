@@ -1,4 +1,5 @@
-//! The machine's `lock`, and the waiters that have not joined the queue yet: both in one word.
+//! The variable `lock` of the [step machine](hallpass_algorithms::halls::threads), and the waiters that have not joined
+//! the queue yet: both in one word.
 //!
 //! | part of the word | content |
 //! |---|---|
@@ -6,9 +7,9 @@
 //! | bit 1, [`NEWS`] | something has happened since the server last looked |
 //! | the rest | the newcomers: a stack of nodes, the latest on top |
 //!
-//! A caller that waits pushes its node and sets the lock in one access. This access is lines L4 and L5, in a run in
-//! which no other access comes between them. So if there are newcomers, NEWS is set. If there is no server, the word
-//! is 0.
+//! A caller that waits pushes its node and sets the lock in one access. The step machine does this in two lines, L4 and
+//! L5. The single access is the same as L4 directly followed by L5. So if there are newcomers, NEWS is set. If there is
+//! no server, the word is 0.
 #![allow(unsafe_code)]
 
 use std::{

@@ -1,4 +1,4 @@
-//! Counts of the feature `metrics`:
+//! Tests of the feature `metrics`. To run them:
 //! `cargo test -p hallpass-threads --features metrics --test metrics`.
 #![cfg(feature = "metrics")]
 
@@ -18,7 +18,7 @@ fn halls(k: usize) -> [Arc<Hall>; 2] {
     [32, 100].map(|max| Arc::new(Hall::builder(k).max_slots(max).build().unwrap()))
 }
 
-/// Polls a future once, and returns it.
+/// Polls a future once, so that it joins the queue, and returns it.
 macro_rules! queue {
     ($future:expr) => {{
         let mut future = Box::pin($future);

@@ -67,7 +67,7 @@ pub struct Args {
     /// Refused with a hint, because it could mean --wait or --time-limit
     #[arg(long, value_name = "TIME", hide = true)]
     pub timeout: Option<String>,
-    /// Stop CMD and the processes that it started after this time: SIGTERM, then SIGKILL after --grace; exit
+    /// After this time, end CMD and the processes that it started: SIGTERM, then SIGKILL after --grace; exit
     /// with status 124
     #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "no_fork")]
     time_limit: Option<Duration>,

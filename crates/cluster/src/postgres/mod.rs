@@ -5,7 +5,7 @@
 //! statement. The statement has an effect only if the revision of the hall is still the same; otherwise the step starts
 //! over. So no transaction is ever open while hallpass does something else, and a stopped process blocks nobody.
 //!
-//! - **Proof of life.** An answer counts only after a commit on the server, also if the step writes nothing: such a step
+//! - **Answers.** An answer counts only after a commit on the server, even if the step writes nothing: such a step
 //!   writes an empty message to the log of the server. With synchronous replication, a server that was replaced by
 //!   another one cannot commit, so it cannot answer.
 //! - **History.** The timeline of the server is the epoch. Each hall lists at which revision each timeline began. So a

@@ -5,10 +5,12 @@
 
 use crate::store::{Revision, Stamp};
 
-/// The number of bits of a revision below the timeline. At a thousand steps a second, they last for 500 years.
+/// The upper bits of a revision are the timeline, and the lower bits count the steps of the hall. This is the number of
+/// lower bits. At a thousand steps a second, they last for half a year.
 const COUNTER_BITS: u32 = 34;
 
-/// The largest timeline that a revision shows. The upper bits of a token belong to the epoch of the hall.
+/// The largest timeline that fits into a revision. A token has 48 bits for the revision; the bits above them are the
+/// epoch of the hall.
 const LARGEST: i64 = (1 << 14) - 1;
 
 /// The timelines in which a hall was changed, each with the revision that the hall had when the timeline began.
@@ -16,7 +18,7 @@ const LARGEST: i64 = (1 << 14) - 1;
 pub(super) struct Timelines(Vec<(i64, Revision)>);
 
 impl Timelines {
-    /// Reads the timelines from numbers with spaces between them. Returns `None` if this is no such text.
+    /// Reads the timelines from numbers with spaces between them. Returns `None` if the text is malformed.
     pub(super) fn parse(text: &str) -> Option<Timelines> {
         let numbers: Vec<i64> =
             text.split_whitespace().map(|number| number.parse().ok()).collect::<Option<_>>()?;
@@ -29,14 +31,15 @@ impl Timelines {
         self.0.iter().flat_map(|(timeline, base)| [*timeline, *base]).collect()
     }
 
-    /// Notes that the server has this timeline, and that the hall has this revision.
+    /// Notes that the server is now on `timeline`, unless it is the last one noted. `revision` is that of the hall.
     pub(super) fn enter(&mut self, timeline: i64, revision: Revision) {
         if self.0.last().is_none_or(|(last, _)| *last != timeline) {
             self.0.push((timeline, revision));
         }
     }
 
-    /// Returns whether the history of this hall lacks a step that was seen with this stamp. The hall has the stamp `now`.
+    /// Returns whether the history of this hall lacks a step that a process has seen. `seen` is the stamp of that step.
+    /// `now` is the stamp that the hall has now.
     pub(super) fn lack(&self, seen: Stamp, now: Stamp) -> bool {
         let later = self.0.iter().filter(|(timeline, _)| *timeline as u64 > seen.epoch);
         now < seen || later.into_iter().any(|(_, base)| *base < seen.revision)
@@ -44,7 +47,7 @@ impl Timelines {
 }
 
 /// Returns the revision after `revision`, on a server with this timeline. It is larger than all revisions of earlier
-/// timelines, also of those steps that the server has lost.
+/// timelines, including the revisions of steps that the server has lost.
 pub(super) fn next_revision(revision: Revision, timeline: i64) -> Revision {
     (revision + 1).max(timeline.clamp(0, LARGEST) << COUNTER_BITS)
 }
@@ -76,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn revisions_grow_although_steps_are_lost() {
+    fn revisions_grow_even_if_steps_are_lost() {
         let lost = next_revision(next_revision(0, 1), 1);
         assert!(next_revision(0, 2) > lost);
         assert!(next_revision(lost, 2) > lost);
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_not_timelines() {
+    fn malformed_timelines_are_rejected() {
         for text in ["1", "1 2 3", "a b"] {
             assert_eq!(Timelines::parse(text), None, "{text}");
         }

@@ -1,8 +1,9 @@
-//! The seam between the protocol and the external engine that keeps the halls.
+//! The interface between the protocol and the external engine that keeps the halls.
 //!
 //! A [`Store`] is one engine: etcd, PostgreSQL, or the memory of this process. Everything else in this crate exists once,
-//! above this trait: claims, proofs of life, tokens, hand-over, waiting, reaping, resizing and status. A further store
-//! costs one folder that implements the trait, and one line each in [`StoreOptions`](crate::StoreOptions).
+//! above this trait: claims, how they are confirmed, tokens, hand-over, waiting, reaping, resizing and status. To add a
+//! store, add a folder that implements the trait, and a few lines in `options.rs`, one in each `match` on
+//! [`StoreOptions`](crate::StoreOptions).
 //!
 //! A store keeps *records*: keys with a value, the [revisions](Revision) in which the record was created and last
 //! written, and possibly a lease. It must guarantee the following:
@@ -12,11 +13,12 @@
 //! 2. **A late step does nothing harmful.** A step may take effect after its sender has given up on it. Its conditions
 //!    name revisions, so it finds that they no longer hold. A record with a lease can only be written while the lease
 //!    exists, and a lease that has ended never exists again.
-//! 3. **An answer is a proof of life.** An answer shows everything that was acknowledged before the step was sent. A
-//!    server that others have replaced must not answer. Only a step that reads
-//!    [without consensus](Op::without_consensus) may show an older state.
-//! 4. **A watch admits losses.** A [`Watch`] reports the changes after a certain revision, or fails. It may report a
-//!    change twice or late.
+//! 3. **An answer is up to date.** An answer shows everything that was acknowledged before the step was sent. A server
+//!    that was replaced by another one must not answer. So if an answer shows the claim of a holder, the claim still
+//!    existed when the step was sent. Only a step that reads [without consensus](Op::without_consensus) may show an
+//!    older state.
+//! 4. **A watch does not skip changes.** A [`Watch`] reports all changes after a certain revision, or fails. It may
+//!    report a change twice or late.
 //! 5. **A lease is a hint.** The records of a lease vanish some time after its owner stops renewing it. They may also
 //!    vanish too early. The protocol is safe in both cases.
 //! 6. **A lost history is noticed.** Every answer has a [`Stamp`]. If an answer has a smaller stamp than an earlier
@@ -107,7 +109,7 @@ pub(crate) trait Store: Send + Sync + 'static {
     /// Ends a lease and deletes its records. Also succeeds if the lease is gone already.
     fn revoke<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, ()>;
 
-    /// Lists the names of the halls that have a door.
+    /// Lists the names of the halls that exist: those with a [`Door`](crate::records::Door) record.
     fn names(&self) -> Reply<'_, Vec<String>>;
 
     /// Writes one small record, to measure how long this takes.

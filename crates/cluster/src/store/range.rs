@@ -24,7 +24,7 @@ impl KeyRange {
             None => end.push(0),
         }
         if key.is_empty() {
-            // etcd does not accept an empty key. This is the smallest key.
+            // etcd does not accept an empty key. One zero byte is the smallest key that it accepts.
             key.push(0);
         }
         KeyRange { key, end }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_ends_before_the_next_key_without_it() {
+    fn the_range_of_a_prefix_ends_at_the_first_later_key_without_the_prefix() {
         assert_eq!(KeyRange::prefix("a/"), KeyRange::between("a/", "a0"));
         assert_eq!(KeyRange::prefix([7, 255, 255]), KeyRange::between([7, 255, 255], [8]));
         assert_eq!(KeyRange::prefix([255]), KeyRange::between([255], [0]));

@@ -1,5 +1,6 @@
-//! Decides first come, first served: a process that leaves its doorway before another process leaves its
-//! remainder enters before it. Lamport, "A New Solution of Dijkstra's Concurrent Programming Problem", 1974.
+//! Decides first come, first served: if a process leaves its doorway before another process leaves its
+//! remainder, the first process enters its critical section before the second one. Lamport,
+//! "A New Solution of Dijkstra's Concurrent Programming Problem", 1974.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -14,8 +15,8 @@ use crate::{
     store::Id,
 };
 
-/// An ordered pair of processes, with two bits of history: whether `first` has left its doorway, and
-/// whether it did so before `second` left its remainder.
+/// An ordered pair of processes. Each state has two bits of history: whether `first` has left its doorway
+/// and waits, and whether it left its doorway before `second` left its remainder.
 struct Order<'a, S> {
     graph: &'a Graph,
     standing: &'a S,

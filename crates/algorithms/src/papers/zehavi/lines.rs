@@ -1,15 +1,15 @@
-//! The paper's lines.
+//! The lines of the paper's Algorithm 1.
 
 use alloc::{format, string::String};
 
 use crate::framework::{memory::Pid, pids::Pids};
 
-/// The processes before p, and the subset for which p still waits.
+/// The processes that come before p, and those of them that p still waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ahead {
     /// The processes that the Scan of p has ordered before p.
     pub before: Pids,
-    /// The paper's `precede`.
+    /// The processes that p still waits for: the paper's `precede`.
     pub precede: Pids,
 }
 
@@ -20,7 +20,8 @@ impl Ahead {
     }
 }
 
-/// The paper's lines. `i` is the loop variable.
+/// The line that a process p executes next. `i` is the loop variable. `L` and `S` are the positions in Label (line 3)
+/// and Scan (line 6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line<L, S> {
@@ -31,7 +32,7 @@ pub enum Line<L, S> {
         i: Pid,
     },
     L3(L),
-    /// The condition of line 4 reads this cell.
+    /// The condition of line 4 reads cell 0 or 1 of `discover[p][i]`.
     L4 {
         i: Pid,
         cell: u8,
@@ -59,7 +60,7 @@ pub enum Line<L, S> {
     L4eSet {
         i: Pid,
     },
-    /// The condition of line 4f reads this cell.
+    /// The condition of line 4f reads cell 0 or 1 of `discover[p][i]`.
     L4f {
         i: Pid,
         cell: u8,
@@ -84,13 +85,13 @@ pub enum Line<L, S> {
         i: Pid,
         ahead: Ahead,
     },
-    /// The condition of line 11(a)ii is at its first, second, third or fourth part.
+    /// The condition of line 11(a)ii has four parts. `part`, 0 to 3, is the part that comes next.
     L11aii {
         i: Pid,
         part: u8,
         ahead: Ahead,
     },
-    /// The condition of line 11(b) reads this cell.
+    /// The condition of line 11(b) reads cell 0 or 1 of `discover[i][p]`.
     L11b {
         i: Pid,
         cell: u8,
