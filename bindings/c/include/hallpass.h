@@ -142,7 +142,7 @@ enum hallpass_result hallpass_open_system(const char *name,
 void hallpass_free(struct hallpass_hall *hall);
 
 /**
- * Removes the hall `name`. With `force`, it removes a hall that is in use or damaged too.
+ * Removes the hall `name`. With `force`, it also removes a hall that is in use or damaged.
  *
  * # Safety
  * The texts end with a zero byte; `directory` may be `NULL`.
@@ -238,7 +238,7 @@ enum hallpass_result hallpass_reap(const struct hallpass_hall *hall,
                                    size_t *dead);
 
 /**
- * Sets the command that `hallpass status` shows for this process. It keeps at most 176 bytes.
+ * Sets the command that `hallpass status` shows for this process. At most 176 bytes of the command are kept.
  *
  * # Safety
  * `hall` is a handle, and the text ends with a zero byte.

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn hallpass_free(hall: *mut Hall) {
     }
 }
 
-/// Removes the hall `name`. With `force`, it removes a hall that is in use or damaged too.
+/// Removes the hall `name`. With `force`, it also removes a hall that is in use or damaged.
 ///
 /// # Safety
 /// The texts end with a zero byte; `directory` may be `NULL`.
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn hallpass_reap(hall: *const Hall, dead: *mut usize) -> H
     })
 }
 
-/// Sets the command that `hallpass status` shows for this process. It keeps at most 176 bytes.
+/// Sets the command that `hallpass status` shows for this process. At most 176 bytes of the command are kept.
 ///
 /// # Safety
 /// `hall` is a handle, and the text ends with a zero byte.

@@ -172,7 +172,7 @@ impl Hall {
         self.open(py)?.reap().into_python(py)
     }
 
-    /// Sets the command that ``status()`` shows for this process. It keeps at most 176 bytes.
+    /// Sets the command that ``status()`` shows for this process. At most 176 bytes of the command are kept.
     fn describe_as(&self, py: Python<'_>, command: &str) -> PyResult<()> {
         self.0.describe_as(command).into_python(py)
     }

@@ -47,7 +47,7 @@ fn names(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<V
     hall_dir(py, directory, system)?.names().into_python(py)
 }
 
-/// Removes a hall. With `force`, it removes a hall that is in use or damaged too.
+/// Removes a hall. With `force`, it also removes a hall that is in use or damaged.
 #[pyfunction]
 #[pyo3(signature = (name, *, directory=None, system=false, force=false))]
 fn remove(

@@ -4,19 +4,19 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::{explore::Explored, store::Id, tables::Tables};
 
-/// The parts of a state that the analyses need in addition to its edges.
+/// What the analyses need to know about a state in addition to its edges.
 pub trait Standing: Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// Returns the part of the passage in which `p` is.
+    /// Returns the section in which `p` is.
     fn section(&self, id: Id, p: Pid) -> Section;
     /// Returns whether `p` has left its remainder and not made a step yet.
     fn begins(&self, id: Id, p: Pid) -> bool;
-    /// Returns whether no store of `p` is still in its buffer.
+    /// Returns whether the store buffer of `p` is empty.
     fn has_settled(&self, id: Id, p: Pid) -> bool;
 }
 
-/// Returns whether no store of a process is still in its buffer.
+/// Returns whether the store buffer of a process is empty.
 pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Sync);
 
 /// The states of an exploration of `tables`.
@@ -25,7 +25,7 @@ pub struct States<'a, const W: usize> {
     pub tables: &'a Tables,
     /// The states.
     pub explored: &'a Explored<W>,
-    /// Whether the stores of a process have reached memory. `None` without store buffers.
+    /// Whether the store buffer of a process is empty. `None` if the model has no store buffers.
     pub settled: Option<Settled<'a, W>>,
 }
 

@@ -1,4 +1,5 @@
-//! Questions about whole runs: the atlas is right, every question can fail, and replay confirms the runs.
+//! Questions about whole runs: the answers in the atlas are right, every statement can fail, and replay
+//! confirms the runs.
 
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
@@ -46,7 +47,8 @@ fn answer(questions: &Questions) -> String {
     answers.join(" ")
 }
 
-/// The maximum number of states of a model that this suite asks again. CI asks the larger ones.
+/// This suite asks the questions of the models with at most this many states again. CI asks those of the
+/// larger models.
 const MAX_STATES: u64 = 10_000;
 
 #[test]
@@ -83,7 +85,7 @@ fn statements_hold_in_some_models_and_fail_in_others() {
 }
 
 #[test]
-fn what_can_happen_may_also_not_happen() {
+fn a_statement_about_reachable_states_is_violated_if_no_run_reaches_one() {
     let alone = Questions { contention: 1, ..questions("am-fig8", (2, 1), &["footnote-8"]) };
     assert_eq!(answer(&alone), "violated");
     assert_eq!(answer(&questions("am-fig8", (2, 1), &["footnote-8"])), "holds");
@@ -140,7 +142,7 @@ fn time_has_no_bound_if_too_many_processes_stop() {
 
 #[test]
 fn a_process_without_competitors_takes_one_round_for_each_step() {
-    // Figure 3 for n = 2, k = 1 has one step on the way in: line 2.
+    // Figure 3 for n = 2, k = 1 has one step in the entry section: line 2.
     let alone =
         Questions { contention: 1, ..questions("am-fig3", (2, 1), &["rounds", "sections"]) };
     assert_eq!(answer(&alone), "1 0");

@@ -129,7 +129,8 @@ impl SharedHall {
     }
 
     /// Sets the command that [`status`](SharedHall::status) shows for this process, from its next passage
-    /// on. The default is the command line of the process. It keeps at most 176 bytes.
+    /// on. The default is the command line of the process. At most 176 bytes of the
+    /// command are kept.
     ///
     /// # Examples
     /// ```

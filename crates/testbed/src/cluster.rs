@@ -193,7 +193,7 @@ impl EtcdCluster {
         }
     }
 
-    /// Delays all data between members by about this time.
+    /// Delays all data between members by about `time`.
     pub fn delay_peers(&self, time: Duration) {
         self.gates.iter().flatten().for_each(|gate| gate.set(Mode::Delayed(time)));
     }
@@ -218,7 +218,7 @@ impl EtcdCluster {
         GrpcProxy::start(&self.addresses())
     }
 
-    /// Returns how many requests all members have begun to serve.
+    /// Returns the number of requests that the members have begun to serve, added up.
     ///
     /// # Panics
     /// Panics if a member does not answer.
@@ -226,7 +226,7 @@ impl EtcdCluster {
         self.members.iter().map(Member::requests).sum()
     }
 
-    /// Records all changes of keys with this prefix.
+    /// Records all changes to keys with this prefix.
     pub fn record_keys(&self, prefix: &str) -> KeyRecorder {
         KeyRecorder::start(&self.addresses(), prefix)
     }

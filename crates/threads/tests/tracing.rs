@@ -93,7 +93,7 @@ const EXPECTED: [&str; 10] = [
 ];
 
 #[test]
-fn only_waiting_is_reported() {
+fn waits_and_changes_are_reported_and_uncontended_acquires_are_not() {
     for max in [32, 100] {
         let (notes, hall) = (Notes::default(), Hall::builder(1).max_slots(max).build().unwrap());
         with_default(notes.clone(), || {

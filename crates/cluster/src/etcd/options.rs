@@ -33,7 +33,7 @@ pub struct EtcdOptions {
 }
 
 impl EtcdOptions {
-    /// Parses a URL and the variables of `etcdctl`. Also returns the command timeout.
+    /// Parses a URL and the environment variables of `etcdctl`. Also returns the command timeout.
     pub(crate) fn parse(url: &str, variable: &Variables) -> Result<(EtcdOptions, Duration), Error> {
         let address = url::Address::parse(url, variable)?;
         let options = EtcdOptions {

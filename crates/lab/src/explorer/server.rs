@@ -3,7 +3,7 @@
 //! A request whose `Host` is not this server, or whose `Origin` is another page, is refused: otherwise a page from the
 //! internet that is open in the same browser could reach the server under a name of its own.
 //!
-//! Every connection carries one request. Requests that are too large or too slow are given up, so that no client can
+//! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.
 
 use std::{

@@ -6,10 +6,10 @@
 //!   returns the value in memory.
 //! - A write goes to the end of the process's own buffer.
 //! - A read-modify-write requires this buffer to be empty.
-//! - Agent n + p moves the oldest store of p to memory. The store is counted at that moment. A read from
-//!   the buffer is not counted.
+//! - Agent n + p moves the oldest store of p to memory. The store counts as a memory access at that
+//!   moment. A read from the buffer does not count as one.
 //!
-//! Without store buffers, agent n + p is the fault that hits p.
+//! Without store buffers, a step of agent n + p is the mishap of p, for example that p is killed.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -65,7 +65,7 @@ impl Snapshot {
         self.caches.has_copy(p, var)
     }
 
-    /// Returns the variable that is outside its declared range.
+    /// Returns the variable that is outside its declared range, if any.
     pub fn out_of_range(&self) -> Option<&str> {
         self.broken.as_deref()
     }
@@ -79,12 +79,12 @@ pub struct Interpreter {
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// The variable that is outside its declared range. After that, no step is defined.
+    /// The variable that is outside its declared range, if any. Then no further step is possible.
     broken: Option<String>,
 }
 
-/// Executes `schedule`: the stem and one round of the cycle. It is not an error if the run does not show
-/// its finding. [`Trace::confirmed`] says so.
+/// Executes `schedule`: the stem and one round of the cycle. [`Trace::confirmed`] says whether the run shows
+/// the finding of the schedule. If it does not, this is not an error.
 ///
 /// # Errors
 /// Fails if the schedule refers to something that does not exist, or if a step is impossible.
@@ -101,7 +101,7 @@ pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Erro
     })
 }
 
-/// Answers the access of a step as the process sees memory. Changes nothing.
+/// Answers the access of a step with the value that the process sees. Changes neither memory nor buffer.
 struct Port<'a> {
     memory: &'a [Word],
     buffer: &'a VecDeque<(usize, Word)>,

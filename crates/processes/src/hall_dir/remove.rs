@@ -16,7 +16,7 @@ use crate::{Error, hall::SharedHall, registration::Registration, shared_state::S
 impl HallDir {
     /// Removes a hall.
     ///
-    /// With `force`, this removes a hall that is in use or damaged too. Waiters then get [`Error::Closed`];
+    /// With `force`, this also removes a hall that is in use or damaged. Waiters then get [`Error::Closed`];
     /// holders keep their slots of the removed hall until they leave.
     ///
     /// If there is an error, the hall stays as it was.

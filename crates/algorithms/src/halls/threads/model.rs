@@ -42,8 +42,9 @@ pub enum Cast {
 
 /// The roles and events of a model: a set of [`Cast`]s, as in `Cast::Timeout | Cast::Resize`.
 ///
-/// If it has others than `Many`, the last process is the *manager*, which takes no slots. In each of its
-/// passages, it turns the clock, and then resizes or closes the hall.
+/// If the set contains `Timeout`, `Resize` or `Close`, the last process is the *manager*, which takes no
+/// slots. In each of its passages, the manager lets the clock run out or resets it (`Timeout`), and then
+/// resizes or closes the hall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u8);
 
@@ -114,7 +115,7 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
 pub enum State {
     /// The process executes a line of a passage.
     At(Line<Pid>),
-    /// The process expires or resets the clock.
+    /// The process lets the clock run out or resets it.
     Clock,
     /// The process reads the number of slots, in order to change it.
     Look,
@@ -218,7 +219,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         self.casts.has_manager() && p + 1 == self.n
     }
 
-    /// Returns how the manager continues after it has turned the clock: it resizes or closes the hall.
+    /// Returns how the manager continues after its step of the clock: it resizes or closes the hall.
     fn manage(&self) -> Option<State> {
         match self.casts {
             casts if casts.has(Cast::Resize) => Some(Look),

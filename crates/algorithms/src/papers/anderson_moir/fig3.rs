@@ -1,20 +1,20 @@
 //! (k+1, k)-exclusion for cache-coherent machines.
 //! Anderson & Moir 1997, Figure 3.
 //!
-//! x: the number of free slots, from k down to -1. q: the process that may be waiting.
+//! X: the number of free slots, from k down to -1. Q: the process that may be waiting.
 //!
 //! - I1: at most k+1 processes are at lines 2..8 (the enclosing level guarantees this).
-//! - I2: x = k - the number of processes at lines 3..7.
-//! - I3: x < 0 => some process is at 3, or a process p is at 4..5 and q = p.
+//! - I2: X = k - the number of processes at lines 3..7.
+//! - I3: X < 0 => some process is at 3, or a process p is at 4..5 and Q = p.
 //! - I4: at most k processes are at 6.
-//! - U1: p at 5 with q != p, unless p at 6.
+//! - U1: if p is at 5 and Q is not p, this stays true until p is at 6 ("unless" in the paper).
 //! - L1, L2: the enclosing levels let every process through, on the way in and on the way out.
 //!
 //! Cost: 7 remote references on a cache-coherent computer (line 5 counts twice).
 //!
-//! Difference from the paper: the declared range of x starts at k-n. A wrong arrangement that admits too
+//! Difference from the paper: the declared range of X starts at k-n. A wrong arrangement that admits too
 //! many processes then shows as a violation of exclusion. With the smaller range, it would show as a
-//! value of x outside the range.
+//! value of X outside the range.
 
 use alloc::format;
 

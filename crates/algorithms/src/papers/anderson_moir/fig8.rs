@@ -1,17 +1,17 @@
 //! (k+1, k)-exclusion for distributed shared memory with one spin location per process and block.
 //! Anderson & Moir 1997, Figure 8.
 //!
-//! - x: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
-//! - q: the process whose spin location is current.
+//! - X: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
+//! - Q: the process whose spin location is current.
 //! - P\[p\]: p has been released. This variable is in the memory of p, and p waits on no other variable.
 //!
-//! - I5: at most k+1 processes are at 2..14.   I6: x = k - the number of processes at 3..10.
-//! - I7: not P\[q\] => Q = q; and some process is at 5, 6, 13, 14 exactly if every P is set.
+//! - I5: at most k+1 processes are at 2..14.   I6: X = k - the number of processes at 3..10.
+//! - I7: P\[p\] clear => Q = p; and some process is at 5, 6, 13, 14 exactly if every P is set.
 //! - I8: at most one process is at 5, 6, 13, 14.
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.
-//! - I10: x < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
+//! - I10: X < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k processes are at 9.
-//! - U2: p at 8 with P\[p\] set, unless p at 9.
+//! - U2: if p is at 8 and P\[p\] is set, this stays true until p is at 9 ("unless" in the paper).
 //! - L3, L4: the enclosing levels let every process through, on the way in and on the way out.
 //! - Footnote 8: k+1 processes can be at 3..8 at once.
 //!

@@ -1,23 +1,24 @@
 //! (k+1, k)-exclusion for distributed shared memory with two spin locations per process. All blocks use
 //! the same two locations. Anderson & Moir 1997, Figure 9.
 //!
-//! - x: the number of free slots (declared down to k-n, as in Figure 3).
-//! - z: some process is at 4..8.
-//! - q: the process that may be waiting.
+//! - X: the number of free slots (declared down to k-n, as in Figure 3).
+//! - Z: some process is at 4..8.
+//! - Q: the process that may be waiting.
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
 //!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving
 //!   processes release R, in case the next process that queues stops before it reaches line 5.
 //!
-//! - I12: at most k+1 processes are at 2..16.   I13: x = k - the number of processes at 3..14.
-//! - I14: z is set exactly if some process is at 4..8.   I15: at most one process is at 4..8.
+//! - I12: at most k+1 processes are at 2..16.   I13: X = k - the number of processes at 3..14.
+//! - I14: Z is set exactly if some process is at 4..8.   I15: at most one process is at 4..8.
 //! - I16: p at 5..6 => v = Q.   I17: p at 6 => P\[v\] is not (false, IN).
 //! - I18: p at 7..8 => Q = p.   I19: p at 8 => P\[p\] = (false, IN).
-//! - I20: p at 9..12 => Q = p and (not z or some process is at 4..5), or P\[p\] is not (false, IN).
+//! - I20: p at 9..12 => Q = p and (not Z or some process is at 4..5), or P\[p\] is not (false, IN).
 //! - I21: p at 11..12 with P\[p\] = (false, IN) => Q = p.
-//! - I22: x < 0 => some process is at 3..8, or at 9 with P = (false, IN), or at 10..12 with both P and
+//! - I22: X < 0 => some process is at 3..8, or at 9 with P = (false, IN), or at 10..12 with both P and
 //!   R = (false, IN).
 //! - I23: at most k processes are at 13.
-//! - U3: p at 11..12 with P\[p\] or R\[p\] not (false, IN), unless p at 13.
+//! - U3: if p is at 11..12 and P\[p\] or R\[p\] is not (false, IN), this stays true until p is at 13
+//!   ("unless" in the paper).
 //! - S1 to S6 (Lemma 2): what a step of q that is not a line of this block does to P\[p\] and R\[p\]. If the
 //!   number of this block is in P\[p\], a step of another process leaves P\[p\] as it is (S1), and a step of
 //!   p leaves it as it is or replaces the number (S3). If another number is in P\[p\], the step does not
