@@ -27,11 +27,11 @@ fn questions(algorithm: &str, (n, k): (usize, usize), asked: &[&str]) -> Questio
 }
 
 /// Answers the questions, and confirms every run on the algorithm's own code.
-fn told(questions: &Questions) -> Report {
+fn answered(questions: &Questions) -> Report {
     let stop = AtomicBool::new(false);
     let report = ask(questions, &resources(4_000_000, 4 << 30, &stop)).expect("valid questions");
-    for (name, told) in &report.answers {
-        let Some(run) = &told.run else { continue };
+    for (name, answered) in &report.answers {
+        let Some(run) = &answered.run else { continue };
         let what = format!("{} n={} k={} {name}", questions.algorithm, questions.n, questions.k);
         trace::confirm(run).unwrap_or_else(|why| panic!("{what}: {why}"));
         let string = trace::encode(run).expect("the run is valid");
@@ -41,9 +41,9 @@ fn told(questions: &Questions) -> Report {
 }
 
 fn answer(questions: &Questions) -> String {
-    let report = told(questions);
+    let report = answered(questions);
     let answers: Vec<String> =
-        report.answers.values().map(|told| told.answer.to_string()).collect();
+        report.answers.values().map(|answered| answered.answer.to_string()).collect();
     answers.join(" ")
 }
 
@@ -59,11 +59,11 @@ fn answers_in_the_atlas_are_measured_again() {
     };
     let mut checked = 0;
     for model in manifest.models.iter().filter(small) {
-        let report = told(&model.questions());
+        let report = answered(&model.questions());
         let found: BTreeMap<String, String> = report
             .answers
             .iter()
-            .map(|(name, told)| (name.clone(), told.answer.to_string()))
+            .map(|(name, answered)| (name.clone(), answered.answer.to_string()))
             .collect();
         assert_eq!(found, model.ask, "{}", model.id());
         checked += 1;
@@ -75,7 +75,10 @@ fn answers_in_the_atlas_are_measured_again() {
 fn statements_hold_in_some_models_and_fail_in_others() {
     let manifest = Manifest::standard().expect("the built-in manifest");
     let with = |name: &str, wanted: &str| {
-        manifest.models.iter().any(|model| model.ask.get(name).is_some_and(|told| told == wanted))
+        manifest
+            .models
+            .iter()
+            .any(|model| model.ask.get(name).is_some_and(|answered| answered == wanted))
     };
     // Unit tests show that U3 of Anderson & Moir and O1, O2, O3, O6 and O7 of Choi can fail.
     for name in ["U2", "L1", "S1", "S2", "S3", "S4", "O5", "4.2", "fcfs"] {
@@ -98,7 +101,7 @@ fn statements_about_outer_levels_are_vacuous_without_outer_levels() {
 
 #[test]
 fn a_changed_run_does_not_contradict_a_statement() {
-    let report = told(&questions("am-fig8:wrong-flag", (2, 1), &["U2"]));
+    let report = answered(&questions("am-fig8:wrong-flag", (2, 1), &["U2"]));
     let run = report.answers["U2"].run.clone().expect("U2 is violated");
     assert!(matches!(run.finding, Finding::Statement { .. }));
     let mut shorter = run.clone();
@@ -113,7 +116,7 @@ fn a_changed_run_does_not_contradict_a_statement() {
 
 #[test]
 fn a_changed_run_does_not_contradict_leads_to_and_fcfs() {
-    let report = told(&questions("am-fig3:no-release", (3, 1), &["L1"]));
+    let report = answered(&questions("am-fig3:no-release", (3, 1), &["L1"]));
     let run = report.answers["L1"].run.clone().expect("L1 is violated");
     let Finding::LeadsTo { name, instance, process, stopped } = run.finding.clone() else {
         panic!("a run about L1");
@@ -121,7 +124,7 @@ fn a_changed_run_does_not_contradict_leads_to_and_fcfs() {
     let other = Finding::LeadsTo { name, instance, process: (process + 1) % 3, stopped };
     assert!(trace::confirm(&hallpass_lab::schedule::Schedule { finding: other, ..run }).is_err());
 
-    let report = told(&questions("am-fig3", (3, 2), &["fcfs"]));
+    let report = answered(&questions("am-fig3", (3, 2), &["fcfs"]));
     let run = report.answers["fcfs"].run.clone().expect("it is violated");
     let Finding::Fcfs { first, second } = run.finding else { panic!("a run about order") };
     let other = Finding::Fcfs { first: second, second: first };

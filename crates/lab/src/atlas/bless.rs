@@ -79,7 +79,7 @@ fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
     }
     if let (Some(report), Some(listed)) = (measured.ask_report(), subtable(table, "ask")) {
         for name in model.ask.keys() {
-            match report.answers.get(name).map(|told| &told.answer) {
+            match report.answers.get(name).map(|answered| &answered.answer) {
                 None | Some(questions::Answer::Partial(_)) => {}
                 Some(answer) => set(listed, name, answer.to_string().into()),
             }

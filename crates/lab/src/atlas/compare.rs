@@ -8,7 +8,7 @@ use super::{
 use crate::{
     check::{self, Outcome, Verdict},
     explore::Ended,
-    questions::{self, Answer as Told},
+    questions::{self, Answer as QuestionAnswer},
     rmr::{self, Figure},
 };
 
@@ -156,13 +156,13 @@ impl Comparison {
     fn ask(&mut self, model: &AtlasModel, report: &questions::Report) {
         self.states(model.states, report.states, report.ended);
         for (name, expected) in &model.ask {
-            let Some(told) = report.answers.get(name) else {
+            let Some(answered) = report.answers.get(name) else {
                 self.differs(ASK, format!("{name} was not asked, expected {expected}"));
                 continue;
             };
-            let found = told.answer.to_string();
-            match &told.answer {
-                Told::Partial(why) => {
+            let found = answered.answer.to_string();
+            match &answered.answer {
+                QuestionAnswer::Partial(why) => {
                     self.unseen(ASK, format!("{name}, expected {expected}: {why}"))
                 }
                 _ if found != *expected => {

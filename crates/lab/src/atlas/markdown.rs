@@ -60,7 +60,7 @@ fn questions(text: &mut String, report: &AtlasReport) {
         .map(|(entry, report)| {
             let answers = report.answers.iter();
             let answers: Vec<String> =
-                answers.map(|(name, told)| format!("{name}: {}", told.answer)).collect();
+                answers.map(|(name, answered)| format!("{name}: {}", answered.answer)).collect();
             [format!("`{}`", entry.model.id()), answers.join(", ")]
         })
         .collect();

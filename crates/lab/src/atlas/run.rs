@@ -206,7 +206,9 @@ fn unconfirmed(measured: &Measured) -> Vec<String> {
     }
     if let Some(report) = measured.ask_report() {
         let answers = report.answers.iter();
-        runs.extend(answers.filter_map(|(name, told)| Some((name.as_str(), told.run.as_ref()?))));
+        runs.extend(
+            answers.filter_map(|(name, answered)| Some((name.as_str(), answered.run.as_ref()?))),
+        );
     }
     runs.into_iter()
         .filter_map(|(name, run)| {

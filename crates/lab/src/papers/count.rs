@@ -101,8 +101,8 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
         Quantity::Cc => model.rmr.cc.as_ref()?.worst?,
         Quantity::Dsm => model.rmr.dsm.as_ref()?.worst?,
         Quantity::Exit => check(Listed::Exit)?.bound?,
-        Quantity::Rounds => told(model, &Asked::Rounds)?,
-        Quantity::Sections => told(model, &Asked::Sections)?,
+        Quantity::Rounds => answered(model, &Asked::Rounds)?,
+        Quantity::Sections => answered(model, &Asked::Sections)?,
         Quantity::Resilience => match check(Listed::Starvation)?.resilience? {
             Resilience::Crashes(count) => Bound::Most(u32::try_from(count).ok()?),
             Resilience::Unlimited => Bound::Unbounded,
@@ -114,7 +114,7 @@ fn listed<'a>(model: &'a AtlasModel, quantity: Quantity) -> Option<Count<'a>> {
 }
 
 /// Returns the expected answer to a question, if it is a number.
-fn told(model: &AtlasModel, asked: &Asked) -> Option<Bound> {
+fn answered(model: &AtlasModel, asked: &Asked) -> Option<Bound> {
     let answer = model.ask.get(&*asked.name())?;
     match answer.parse() {
         Ok(number) => Some(Bound::Most(number)),

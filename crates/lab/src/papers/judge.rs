@@ -290,7 +290,9 @@ const VIOLATED: &str = "violated";
 /// Judges the answers to a question about whole runs. A vacuous answer is no evidence.
 fn question(algorithm: &str, models: &[&AtlasModel], name: &str, want: &str) -> Piece {
     let with = |wanted: &'static str| {
-        models.iter().filter(move |model| model.ask.get(name).is_some_and(|told| told == wanted))
+        models
+            .iter()
+            .filter(move |model| model.ask.get(name).is_some_and(|answered| answered == wanted))
     };
     let (any_holds, any_violated) = (with(HOLDS).next().is_some(), with(VIOLATED).next().is_some());
     let (verdict, answer) = match (want, any_violated, any_holds) {

@@ -8,7 +8,7 @@
 use hallpass_algorithms::{Pid, Section};
 
 use super::{
-    Answer, Subject, Told,
+    Answer, Answered, Subject,
     ratio::{Cost, largest},
 };
 use crate::{
@@ -91,7 +91,7 @@ impl<const W: usize> Space<2> for AllCaches<'_, W> {
 }
 
 impl<const W: usize> Subject<'_, W> {
-    pub(super) fn amortised(&self, model: CostModel) -> Told {
+    pub(super) fn amortised(&self, model: CostModel) -> Answered {
         let most = match model {
             CostModel::Cc => self.amortised_cc(),
             CostModel::Dsm => Ok(largest(
@@ -108,9 +108,9 @@ impl<const W: usize> Subject<'_, W> {
             )),
         };
         match most {
-            Ok(Some(ratio)) => Told::new(Answer::Ratio(ratio)),
-            Ok(None) => Told::new(Answer::Number(Bound::Unbounded)),
-            Err(why) => Told::partial(why),
+            Ok(Some(ratio)) => Answered::new(Answer::Ratio(ratio)),
+            Ok(None) => Answered::new(Answer::Number(Bound::Unbounded)),
+            Err(why) => Answered::partial(why),
         }
     }
 

@@ -162,7 +162,7 @@ impl fmt::Display for Answer {
 
 /// An answer, and the run that shows it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct Answered {
     /// The answer.
     #[serde(serialize_with = "shown")]
     pub answer: Answer,
@@ -182,17 +182,17 @@ fn replay<S: Serializer>(run: &Option<Schedule>, serializer: S) -> Result<S::Ok,
     run.as_ref().and_then(|run| crate::trace::encode(run).ok()).serialize(serializer)
 }
 
-impl Told {
+impl Answered {
     fn new(answer: Answer) -> Self {
-        Told { answer, note: None, run: None }
+        Answered { answer, note: None, run: None }
     }
 
     fn partial(why: impl Into<String>) -> Self {
-        Told::new(Answer::Partial(why.into()))
+        Answered::new(Answer::Partial(why.into()))
     }
 
     fn noting(self, note: impl Into<String>) -> Self {
-        Told { note: Some(note.into()), ..self }
+        Answered { note: Some(note.into()), ..self }
     }
 }
 
@@ -208,14 +208,14 @@ pub struct Report {
     /// The duration in seconds.
     pub seconds: f64,
     /// The answers, by the names of the questions.
-    pub answers: BTreeMap<String, Told>,
+    pub answers: BTreeMap<String, Answered>,
 }
 
 impl Report {
     /// Returns whether all answers cover all runs.
     pub fn is_complete(&self) -> bool {
         self.ended == Ended::Complete
-            && !self.answers.values().any(|told| matches!(told.answer, Answer::Partial(_)))
+            && !self.answers.values().any(|answered| matches!(answered.answer, Answer::Partial(_)))
     }
 
     /// Returns the report as one JSON object.
@@ -334,7 +334,7 @@ fn run<const W: usize>(
         _ => None,
     };
     if let Some(why) = why {
-        let partial = |asked: &Asked| (asked.name().to_string(), Told::partial(why));
+        let partial = |asked: &Asked| (asked.name().to_string(), Answered::partial(why));
         answers.extend(questions.asked.iter().map(partial));
     } else {
         (resources.phase)("building the graph");
@@ -364,7 +364,7 @@ fn run<const W: usize>(
 }
 
 impl<const W: usize> Subject<'_, W> {
-    fn answer(&self, asked: &Asked) -> Told {
+    fn answer(&self, asked: &Asked) -> Answered {
         match asked {
             Asked::Statement(name) => {
                 let statement = statement(self.machine, name).expect("it was checked before");

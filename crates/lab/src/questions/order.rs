@@ -4,7 +4,7 @@
 
 use hallpass_algorithms::{Pid, Section};
 
-use super::{Answer, Subject, Told};
+use super::{Answer, Answered, Subject};
 use crate::{
     explore::explore,
     fife::{FIRST_WAITS, IN_ORDER, id_of, still_waits},
@@ -56,7 +56,7 @@ impl<S: Standing> Space<1> for Order<'_, S> {
 }
 
 impl<const W: usize> Subject<'_, W> {
-    pub(super) fn fcfs(&self) -> Told {
+    pub(super) fn fcfs(&self) -> Answered {
         let n = self.questions.n;
         let pairs: Vec<(Pid, Pid)> = match self.alike() {
             true => vec![(0, 1)],
@@ -70,7 +70,7 @@ impl<const W: usize> Subject<'_, W> {
             let order = Order { graph: self.graph, standing: self.states, roots, first, second };
             let histories = explore::<1>(&order, &self.resources.limits());
             if !histories.is_complete() {
-                return Told::partial("not all histories were explored");
+                return Answered::partial("not all histories were explored");
             }
             let Some(id) = histories.flawed(0) else { continue };
             let (start, steps) = histories.path(&order, id);
@@ -81,8 +81,8 @@ impl<const W: usize> Subject<'_, W> {
             }
         }
         match shortest {
-            Some(run) => Told { run: Some(run), ..Told::new(Answer::Violated) },
-            None => Told::new(Answer::Holds),
+            Some(run) => Answered { run: Some(run), ..Answered::new(Answer::Violated) },
+            None => Answered::new(Answer::Holds),
         }
     }
 }

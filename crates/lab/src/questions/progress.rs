@@ -7,7 +7,7 @@
 
 use hallpass_algorithms::{Pid, Side};
 
-use super::{Answer, Subject, Told};
+use super::{Answer, Answered, Subject};
 use crate::{
     graph::Graph,
     liveness::{self, KeptOut, Trap},
@@ -78,7 +78,7 @@ impl<const W: usize> Subject<'_, W> {
         self.machine.condition(name, instance, side, p, state)
     }
 
-    pub(super) fn leads_to(&self, name: &'static str) -> Told {
+    pub(super) fn leads_to(&self, name: &'static str) -> Answered {
         let mut is_vacuous = true;
         let mut worst: Option<(Trap, Schedule)> = None;
         for instance in 0..self.machine.instances(name) {
@@ -106,14 +106,14 @@ impl<const W: usize> Subject<'_, W> {
             }
         }
         match worst {
-            Some((_, run)) => Told { run: Some(run), ..Told::new(Answer::Violated) },
-            None if is_vacuous => Told::new(Answer::Vacuous),
-            None => Told::new(Answer::Holds),
+            Some((_, run)) => Answered { run: Some(run), ..Answered::new(Answer::Violated) },
+            None if is_vacuous => Answered::new(Answer::Vacuous),
+            None => Answered::new(Answer::Holds),
         }
     }
 
     /// Compares a condition with enabledness, in every state and for every process for which `If` holds.
-    pub(super) fn is_enabled_exactly_if(&self, name: &'static str) -> Told {
+    pub(super) fn is_enabled_exactly_if(&self, name: &'static str) -> Answered {
         let mut is_vacuous = true;
         for p in self.observed() {
             let kept_out = KeptOut::new(self.steps, self.states, p);
@@ -133,9 +133,9 @@ impl<const W: usize> Subject<'_, W> {
                     true => format!("process {p} is enabled and the condition does not hold"),
                     false => format!("process {p} is not enabled and the condition holds"),
                 };
-                return Told { run: Some(run), ..Told::new(Answer::Violated) }.noting(note);
+                return Answered { run: Some(run), ..Answered::new(Answer::Violated) }.noting(note);
             }
         }
-        Told::new(if is_vacuous { Answer::Vacuous } else { Answer::Holds })
+        Answered::new(if is_vacuous { Answer::Vacuous } else { Answer::Holds })
     }
 }

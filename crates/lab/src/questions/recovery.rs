@@ -10,7 +10,7 @@
 
 use hallpass_algorithms::{Pid, Section};
 
-use super::{Answer, Subject, Told};
+use super::{Answer, Answered, Subject};
 use crate::{
     explore::explore,
     graph::{Bound, Heaviest},
@@ -83,7 +83,7 @@ impl<const W: usize> Space<2> for SuperPassages<'_, W> {
 impl<const W: usize> Subject<'_, W> {
     /// Returns the largest number of remote references of a super-passage with cache-coherent memory, during
     /// which at most `deaths` processes are killed, including the process itself.
-    pub(super) fn super_passage(&self, deaths: u32) -> Told {
+    pub(super) fn super_passage(&self, deaths: u32) -> Answered {
         // A waiter that polls its bell makes a read-modify-write that changes nothing. It counts as a read,
         // because otherwise every waiter would make remote references without bound.
         let conventions = Conventions {
@@ -94,14 +94,14 @@ impl<const W: usize> Subject<'_, W> {
         let mut worst = Bound::Most(0);
         for process in self.observed() {
             let Some(caches) = Caches::new(self.graph, self.states, process, conventions) else {
-                return Told::partial("the process reads too many variables");
+                return Answered::partial("the process reads too many variables");
             };
             let space = SuperPassages { subject: self, caches, process, deaths: deaths.into() };
             let limits = self.resources.less(self.resources.bytes / 2).limits();
             let explored = explore::<2>(&space, &limits);
             let bytes = explored.bytes + explored.graph_bytes(self.graph.agents);
             if !explored.is_complete() || bytes > self.resources.bytes {
-                return Told::partial("not all states with caches fit in the limits");
+                return Answered::partial("not all states with caches fit in the limits");
             }
             let graph = explored.graph(&space, self.resources.threads);
             let part = |node: Id| explored.store.get(node)[1] != NONE_UNDER_WAY;
@@ -113,12 +113,12 @@ impl<const W: usize> Subject<'_, W> {
             let all = explored.ids().filter(|&node| part(node)).map(|node| heaviest.from(node));
             worst = worst.max(all.max().unwrap_or(Bound::Most(0)));
         }
-        Told::new(Answer::Number(worst))
+        Answered::new(Answer::Number(worst))
     }
 
     /// Returns the largest number of own steps that a process takes in a section. Any process may be killed
     /// at any time. The death of the process itself ends the section.
-    pub(super) fn own_steps(&self, section: Section) -> Told {
+    pub(super) fn own_steps(&self, section: Section) -> Answered {
         let mut worst = Bound::Most(0);
         for process in self.observed() {
             let part = |node: Id| self.states.section(node, process) == section;
@@ -127,6 +127,6 @@ impl<const W: usize> Subject<'_, W> {
             let all = self.explored().ids().filter(|&id| part(id)).map(|id| heaviest.from(id));
             worst = worst.max(all.max().unwrap_or(Bound::Most(0)));
         }
-        Told::new(Answer::Number(worst))
+        Answered::new(Answer::Number(worst))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use hallpass_algorithms::{Observed, RunStatement, StatementKind};
 
-use super::{Answer, Subject, Told};
+use super::{Answer, Answered, Subject};
 use crate::{
     explore::explore,
     machine::{Numeric, NumericStep},
@@ -96,7 +96,7 @@ impl<const W: usize> Space<1> for Histories<'_, W> {
 }
 
 impl<const W: usize> Subject<'_, W> {
-    pub(super) fn statement(&self, statement: RunStatement) -> Told {
+    pub(super) fn statement(&self, statement: RunStatement) -> Answered {
         match statement.kind {
             StatementKind::Always | StatementKind::Sometimes => self.observed_step(statement),
             StatementKind::LeadsTo => self.leads_to(statement.name),
@@ -104,7 +104,7 @@ impl<const W: usize> Subject<'_, W> {
         }
     }
 
-    fn observed_step(&self, statement: RunStatement) -> Told {
+    fn observed_step(&self, statement: RunStatement) -> Answered {
         let raw = Sequential {
             tables: self.tables(),
             contention: self.space.contention,
@@ -131,12 +131,12 @@ impl<const W: usize> Subject<'_, W> {
             (StatementKind::Sometimes, Some(_)) => Answer::Holds,
             (_, Some(_)) => Answer::Violated,
             (_, None) if !explored.is_complete() => {
-                return Told::partial("not all histories were explored");
+                return Answered::partial("not all histories were explored");
             }
             (StatementKind::Sometimes, None) => Answer::Violated,
             (_, None) if histories.applies.load(Relaxed) => Answer::Holds,
             (_, None) => Answer::Vacuous,
         };
-        Told { answer, note: None, run }
+        Answered { answer, note: None, run }
     }
 }

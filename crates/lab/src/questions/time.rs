@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use hallpass_algorithms::{Pid, Section};
 
-use super::{Answer, Subject, Told};
+use super::{Answer, Answered, Subject};
 use crate::{
     explore::explore,
     graph::{Bound, Graph, Heaviest, Part, components},
@@ -202,11 +202,11 @@ fn waits_everywhere<S: Standing>(graph: &Graph, waiting: &Waiting<'_, S>) -> Vec
 }
 
 impl<const W: usize> Subject<'_, W> {
-    pub(super) fn rounds(&self) -> Told {
+    pub(super) fn rounds(&self) -> Answered {
         self.longest(|_| Clock::Rounds)
     }
 
-    pub(super) fn sections(&self) -> Told {
+    pub(super) fn sections(&self) -> Answered {
         let (n, crashes) = (self.questions.n as u32, self.questions.crashes as u32);
         self.longest(|process| {
             let sets = (0..1 << n).filter(|set: &Set| set.count_ones() <= crashes);
@@ -221,9 +221,9 @@ impl<const W: usize> Subject<'_, W> {
         })
     }
 
-    fn longest(&self, clock: impl Fn(Pid) -> Clock) -> Told {
+    fn longest(&self, clock: impl Fn(Pid) -> Clock) -> Answered {
         if self.questions.n > MAX_PROCESSES {
-            return Told::partial(format!("at most {MAX_PROCESSES} processes can be timed"));
+            return Answered::partial(format!("at most {MAX_PROCESSES} processes can be timed"));
         }
         let mut longest = Bound::Most(0);
         for process in self.observed() {
@@ -242,7 +242,7 @@ impl<const W: usize> Subject<'_, W> {
             if !timed.is_complete()
                 || timed.bytes + timed.graph_bytes(agents) > self.resources.bytes
             {
-                return Told::partial("not all timed states fit in the limits");
+                return Answered::partial("not all timed states fit in the limits");
             }
             let graph = timed.graph(&timeline, self.resources.threads);
             let at = |node: Id| Timed::unpack(&timed.store.get(node)).id;
@@ -252,6 +252,6 @@ impl<const W: usize> Subject<'_, W> {
             let most = (0..timed.roots()).map(|start| heaviest.from(start)).max();
             longest = longest.max(most.unwrap_or(Bound::Most(0)));
         }
-        Told::new(Answer::Number(longest))
+        Answered::new(Answer::Number(longest))
     }
 }

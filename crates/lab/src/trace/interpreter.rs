@@ -261,7 +261,7 @@ impl Interpreter {
     pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
         if let Some(name) = &self.broken {
             return Err(format!(
-                "{name} is outside its declared range, and nothing is defined then"
+                "{name} is outside its declared range, so the run has no meaning from here on"
             ));
         }
         let n = self.machine.n();

@@ -66,8 +66,8 @@ pub fn run(args: Args) -> program::Result {
     let shown = match &args.show {
         None => None,
         Some(name) => {
-            let told = report.answers.get(name);
-            let run = told.and_then(|told| told.run.as_ref());
+            let answered = report.answers.get(name);
+            let run = answered.and_then(|answered| answered.run.as_ref());
             Some(run.ok_or_else(|| format!("there is no run for the question `{name}`"))?)
         }
     };
@@ -89,8 +89,8 @@ pub fn run(args: Args) -> program::Result {
 /// Returns the exit status. Only a statement of the paper can be violated: the paper need not promise an
 /// answer to the other questions.
 fn status(report: &Report) -> u8 {
-    let violated = |(name, told): (&String, &questions::Told)| {
-        told.answer == Answer::Violated && matches!(Asked::from_name(name), Asked::Statement(_))
+    let violated = |(name, answered): (&String, &questions::Answered)| {
+        answered.answer == Answer::Violated && matches!(Asked::from_name(name), Asked::Statement(_))
     };
     if report.answers.iter().any(violated) {
         VIOLATED
@@ -105,14 +105,14 @@ fn print(report: &Report) {
     let Questions { algorithm, n, k, contention, crashes, .. } = &report.questions;
     outln!("{algorithm}, n = {n}, k = {k}, contention {contention}");
     outln!("{} states, {:.2} s\n", HumanCount(report.states), report.seconds);
-    for (name, told) in &report.answers {
-        let why = match &told.answer {
+    for (name, answered) in &report.answers {
+        let why = match &answered.answer {
             Answer::Partial(why) => Some(why),
-            _ => told.note.as_ref(),
+            _ => answered.note.as_ref(),
         };
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        outln!("  {name:<14} {}{why}", told.answer);
-        if let Some(run) = &told.run {
+        outln!("  {name:<14} {}{why}", answered.answer);
+        if let Some(run) = &answered.run {
             outln!("                 {}", show::string(run));
         }
     }
