@@ -1,5 +1,5 @@
-//! Tests of the guarantees that only halls on a cluster give, on one healthy member: tokens, validity, status and
-//! names. The crate `hallpass-conformance` tests the guarantees of all halls; `tests/conformance.rs` runs it.
+//! Tests of the guarantees that only cluster halls give: tokens, validity, status and names. Most tests use one
+//! etcd member. The crate `hallpass-conformance` tests the guarantees of all halls; `tests/conformance.rs` runs it.
 
 mod common;
 
@@ -30,9 +30,9 @@ fn every_pass_has_a_larger_token_than_all_before() {
     assert!(passes.iter().all(ClusterPass::is_valid));
     let before = passes[2].token();
     passes.remove(1).release().expect("the pass is valid");
-    let again = hall.try_acquire().expect("one is free");
+    let again = hall.try_acquire().expect("a slot is free");
     assert!(again.token() > before);
-    // A pass that is handed over also has a new token.
+    // A waiter that gets the slot of a released pass also gets a new token.
     thread::scope(|scope| {
         let waiter = scope.spawn(|| hall.acquire().expect("the waiter gets a slot"));
         await_queue(&hall, 1);
@@ -43,7 +43,7 @@ fn every_pass_has_a_larger_token_than_all_before() {
 }
 
 #[test]
-fn processes_with_separate_handles_have_distinct_slots() {
+fn threads_with_separate_handles_have_distinct_slots() {
     let Some(()) = etcd() else { return };
     let inside = AtomicUsize::new(0);
     let slots: [AtomicBool; 3] = array::from_fn(|_| AtomicBool::new(false));
@@ -72,7 +72,7 @@ fn processes_with_separate_handles_have_distinct_slots() {
 }
 
 #[test]
-fn a_pass_that_is_released_is_lost_as_released() {
+fn lost_returns_released_after_a_release() {
     let Some(()) = etcd() else { return };
     let hall =
         connect(EtcdCluster::shared()).open("released", 1).expect("a new hall can be created");
@@ -148,13 +148,16 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     assert!(status.holders.iter().all(|one| one.alive && one.host == waiting.host));
     drop(third);
     await_queue(&hall, 0);
-    // The holders cannot make their claims again.
+    // Without a connection, the holders cannot make their claims again after the deletion.
     path.cut();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/status/inside/"]).status();
     assert!(removed.expect("it runs").success());
     let status = hall.status().expect("reachable");
     assert!(status.holders.len() == 2 && status.holders.iter().all(|one| !one.alive));
-    assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)), "the holders may still use them");
+    assert!(
+        matches!(hall.try_acquire(), Err(Error::NoPermits)),
+        "the holders may still use their slots"
+    );
     assert_eq!(hall.reap().expect("reachable"), 2);
     assert!(!first.is_valid() && !second.is_valid(), "`reap` waits until both are invalid");
     assert_eq!(hall.available().expect("reachable"), 2);
@@ -177,7 +180,7 @@ fn a_pass_whose_member_stops_answering_is_lost_before_the_slot_can_be_reclaimed(
     let begun = Instant::now();
     let loss = wait(pass.lost());
     assert_eq!(loss, Loss::OutOfTouch);
-    // Other processes reclaim the slot 1.1 ttl after the lease has ended, which takes at least 0.8 ttl.
+    // The lease ends at least 0.8 ttl after the pause. Other processes reclaim the slot 1.1 ttl after that.
     assert!(begun.elapsed() < ttl.mul_f64(1.9), "{:?}", begun.elapsed());
     assert!(!pass.is_valid());
     cluster.member(0).resume();
@@ -195,14 +198,14 @@ fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() 
         .expect("a new hall can be created");
     let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("the hall exists");
     let pass = far.acquire().expect("a slot is free");
-    // The holder cannot make its claim again.
+    // Without a connection, the holder cannot make its claim again after the deletion.
     path.cut();
     let begun = Instant::now();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/deleted/inside/"]).status();
     assert!(removed.expect("it runs").success());
     assert_eq!(wait(pass.lost()), Loss::OutOfTouch);
     let next = hall.acquire().expect("the slot is free again after a while");
-    // The holder may have continued for nine tenths of its ttl of three seconds.
+    // The ttl is 3 s. The holder may have continued for 0.9 ttl.
     assert!(begun.elapsed() > Duration::from_millis(2700), "{:?}", begun.elapsed());
     assert!(next.token() > pass.token());
     path.heal();

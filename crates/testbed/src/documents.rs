@@ -149,7 +149,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory. Commands in it find `program`, the path of a built program, first.
+    /// Creates a directory. Commands that run in it find scripts in its folder `bin` first, then the programs in the
+    /// folder of `program`, which is the path of a built program, and then those on `PATH`.
     ///
     /// # Panics
     /// Panics if the directory cannot be created.

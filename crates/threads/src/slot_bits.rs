@@ -1,4 +1,5 @@
-//! The numbers of the slots that are not bits of the word, in halls with more slots than fit into the word.
+//! The free slots of a hall with more slots than fit into its `word`. The first slots are bits of `word`. This module
+//! has the bits of the other slots, and numbers them from 0.
 
 use hallpass_algorithms::{
     Op, Word,
@@ -10,10 +11,10 @@ use crate::sync::AtomicI64;
 /// The number of words in a group: a search goes past 1024 numbers in one step if all of them are held.
 const WORDS_PER_GROUP: usize = 16;
 
-/// One bit for each free number. The slot with number 0 is the first one that is not a bit of the word.
+/// One bit for each number, set while the number is free. Number 0 is the first slot that is not a bit of `word`.
 pub(crate) struct SlotBits {
     bits: Box<[AtomicI64]>,
-    /// Whether the numbers of each group are held. Empty if there is only one group.
+    /// For each group, whether all its numbers are held. Empty if there is only one group.
     full: Box<[AtomicI64]>,
 }
 

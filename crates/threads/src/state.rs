@@ -1,4 +1,4 @@
-//! The part of a hall's memory that only callers of the contended path access.
+//! The part of a hall's memory that only callers on the contended path access.
 #![allow(unsafe_code)]
 
 use std::panic::{RefUnwindSafe, UnwindSafe};

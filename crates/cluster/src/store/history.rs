@@ -1,9 +1,10 @@
 //! The history of the store, as far as this process has seen it.
 //!
-//! A store that is restored from a backup, or wiped, counts revisions again from an earlier one. An answer by
+//! If a store is restored from a backup or wiped, its revision number goes back to a smaller one. An answer by
 //! consensus shows everything that was acknowledged before the request was sent. So if the stamp of an answer is
-//! smaller than a stamp that this process had seen when it sent the request, history was lost. Servers of another
-//! cluster have another identity.
+//! smaller than a stamp that this process had seen when it sent the request, history was lost.
+//!
+//! Each cluster has its own identity, so this process notices servers that belong to different clusters.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -28,7 +29,7 @@ pub(crate) struct Stamp {
 #[derive(Default)]
 pub(crate) struct History {
     seen: Mutex<Seen>,
-    /// How often history was lost.
+    /// The number of times that history was lost.
     generation: watch::Sender<u64>,
 }
 
@@ -63,7 +64,7 @@ impl History {
     /// Notes the identity of the cluster that a server belongs to.
     ///
     /// # Errors
-    /// Returns an error if another server belongs to another cluster.
+    /// Returns an error if servers of different clusters have answered.
     pub(crate) fn note_cluster(&self, cluster: u64) -> Result<(), Failure> {
         let mut seen = self.lock();
         let first = *seen.cluster.get_or_insert(cluster);
@@ -81,8 +82,8 @@ impl History {
         self.lock().mixed.clone().map_or(Ok(()), |why| Err(Failure::OtherCluster(why)))
     }
 
-    /// Notes an answer by consensus, and returns its generation. A request that wrote something has got a new
-    /// revision.
+    /// Notes an answer by consensus, and returns its generation. If the request wrote something, the revision of the
+    /// answer must be larger than every revision seen when the request was sent.
     pub(crate) fn note(&self, sent: Sent, stamp: Stamp, wrote: bool) -> u64 {
         let least = Stamp { revision: sent.stamp.revision + i64::from(wrote), ..sent.stamp };
         self.note_answer(sent, stamp, stamp < least)
@@ -107,12 +108,12 @@ impl History {
         seen.generation
     }
 
-    /// Returns how often history was lost.
+    /// Returns the number of times that history was lost.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().generation
     }
 
-    /// Waits until history was lost more than `generation` times.
+    /// Waits until history has been lost more than `generation` times.
     pub(crate) async fn await_loss(&self, generation: u64) {
         // The sender lives as long as this future.
         let _ = self.generation.subscribe().wait_for(|now| *now > generation).await;
@@ -144,7 +145,7 @@ mod tests {
         let before = history.sent();
         assert_eq!(history.note(history.sent(), at(9), false), 1);
         assert!(history.since_loss().is_some());
-        // The same loss is noticed only once, and revisions are compared from there on.
+        // The same loss is counted only once. Later answers are compared with the revision after the loss.
         assert_eq!(history.note(before, at(9), false), 0);
         assert_eq!(history.note(history.sent(), at(9), false), 1);
         // A write whose revision is not larger than the largest one seen shows that history was lost.

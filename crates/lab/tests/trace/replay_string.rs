@@ -52,8 +52,8 @@ fn every_finding_survives_a_round_trip() {
 fn every_algorithm_and_initial_value_survives_a_round_trip() {
     let mut random = Random(7);
     for entry in registry::ENTRIES {
-        // One less than the maximum size of the cluster models, whose values take seconds to list at
-        // that size.
+        // n is below the maximum if possible: at the maximum, listing the values of a cluster model takes
+        // seconds.
         let n = (entry.max_processes - 1).clamp(2, 4);
         for k in [1, (n - entry.min_gap).min(entry.max_k)] {
             let mut schedule = schedule(entry.id, (n, k), &[n - 1, 0], &[]);

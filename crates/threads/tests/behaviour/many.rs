@@ -5,7 +5,7 @@ use hallpass_threads::{AcquireError, TryAcquireError};
 use crate::support::{Task, assert_all_slots_free, halls};
 
 #[test]
-fn a_request_for_more_slots_than_there_are_names_both_numbers() {
+fn the_error_for_too_many_slots_names_both_numbers() {
     for hall in halls(3) {
         let (asked, slots) = (4, 3);
         let error = AcquireError::TooMany { asked, slots };
@@ -24,7 +24,7 @@ fn a_request_for_more_slots_than_there_are_names_both_numbers() {
     }
 }
 
-/// A request for 0 slots does not wait, and frees no slot at its end.
+/// A request for 0 slots does not wait, and dropping its passes frees no slot.
 #[test]
 fn a_request_for_no_slots_is_granted_by_every_method() {
     for hall in halls(1) {
@@ -44,7 +44,7 @@ fn a_request_for_no_slots_is_granted_by_every_method() {
     }
 }
 
-/// One release of several slots admits as many waiters as there are slots for.
+/// One release of several slots admits all waiters for which there are enough slots, in order.
 #[test]
 fn one_release_wakes_as_many_tasks_as_fit() {
     for k in [5, 50] {
@@ -97,7 +97,7 @@ fn a_request_for_too_many_slots_of_a_closed_hall_fails_as_closed() {
     }
 }
 
-/// Requests for many slots of a large hall take the smallest free numbers.
+/// Requests for many slots of a large hall take the smallest free slots.
 #[test]
 fn large_requests_get_the_smallest_slots_in_order() {
     let hall = halls(60_000).remove(0);

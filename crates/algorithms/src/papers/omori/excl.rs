@@ -1,5 +1,5 @@
-//! An algorithm with n-k levels. Each level counts the processes at this level or above. Omori et al.
-//! 2002, procedures (n, k)-EXCL and check.
+//! An algorithm with n-k levels. At each level, a process counts the other processes at this level or
+//! above. Omori et al. 2002, procedures (n, k)-EXCL and check.
 //!
 //! - level(i): 0, or the level that i has reached.
 //! - turn(s): the last process that has reached level s; initially any process.
