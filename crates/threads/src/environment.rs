@@ -23,8 +23,9 @@ use crate::{
 /// How many grants a server makes before it makes the head of the queue the server.
 const MAX_GRANTS: u32 = 64;
 
-/// How often a newcomer tries to overtake before it queues. It tries again after it was refused, or after another
-/// caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to queue.
+/// The number of times that a newcomer tries to overtake before it queues. It tries again after it was refused, or
+/// after another caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to
+/// queue.
 pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// Identifies a waiter.

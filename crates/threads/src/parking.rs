@@ -61,7 +61,7 @@ impl Parker {
         self.deadline.has_passed()
     }
 
-    /// Spins, yields or parks, depending on how often it was called. Returns whether the caller should look at its
+    /// Spins, yields or parks, depending on the number of calls so far. Returns whether the caller should look at its
     /// grant again. It returns `false` if the deadline has passed.
     pub(crate) fn rest(&mut self) -> bool {
         self.rounds = self.rounds.saturating_add(1);

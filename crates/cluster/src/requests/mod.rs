@@ -44,7 +44,7 @@ impl HallStore {
         HallStore { name: name.into(), url, store, history, keys }
     }
 
-    /// Returns how often this process has noticed that the store lost history.
+    /// Returns the number of times that this process has noticed that the store lost history.
     pub(crate) fn generation(&self) -> u64 {
         self.history.generation()
     }
@@ -161,7 +161,7 @@ impl HallStore {
         Ok(View::of_claim(claim, revision, generation))
     }
 
-    /// Makes a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
+    /// Creates a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
     /// that a holder needs to leave.
     pub(crate) async fn attach(
         &self,
