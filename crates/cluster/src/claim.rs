@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_a_lost_history_is_lost_although_the_store_shows_it() {
+    fn a_claim_of_a_lost_history_is_lost_even_if_the_store_shows_it() {
         let claim = claim();
         claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
         claim.note(Duration::from_secs(1), &view(INSIDE, 5, 1));

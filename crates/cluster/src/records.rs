@@ -167,7 +167,7 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the name of the user from the environment, where `sudo` and `su` set it too. If there is none, returns the
+/// Returns the name of the user from the environment, which `sudo` and `su` also set. If there is none, returns the
 /// user id.
 pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());

@@ -194,7 +194,7 @@ impl HallStore {
         Ok((view, queue))
     }
 
-    /// Reads the hall, and the id of the claim right before the claim that was made in revision `made`.
+    /// Reads the hall, and the id of the claim right before the claim that was created in revision `made`.
     pub(crate) async fn view_with_predecessor(
         &self,
         own: ClaimRef<'_>,
@@ -287,7 +287,7 @@ impl HallStore {
 
     /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
     /// no waiters. With `force`, the slot records stay, so that a new hall of the same name does not assign these
-    /// slots before the deadlines of their old holders. With `all`, the slot records are removed too. Returns
+    /// slots before the deadlines of their old holders. With `all`, the slot records are also removed. Returns
     /// whether the hall is gone.
     pub(crate) async fn remove(
         &self,

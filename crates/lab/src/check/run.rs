@@ -249,7 +249,7 @@ fn symmetry(
     }
     Symmetry::new(machine, tables, 0).ok_or_else(|| {
         Error::Question(format!(
-            "{} distinguishes processes by their identifiers: leave out --symmetry",
+            "{} distinguishes processes by their numbers: leave out --symmetry",
             question.algorithm
         ))
     })

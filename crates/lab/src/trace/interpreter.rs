@@ -183,7 +183,7 @@ impl Interpreter {
         }
     }
 
-    /// Continues from a snapshot of an interpreter of the same machine.
+    /// Continues from a snapshot of an interpreter of the same step machine.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let Snapshot { state, past_doorway, caches, broken } = snapshot.clone();
         (self.state, self.past_doorway) = (state, past_doorway);
