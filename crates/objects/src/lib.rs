@@ -28,7 +28,7 @@
 //! - **Bounded memory.** There are at most 3k copies of the object, plus one for each of the k threads
 //!   that is just cloning a copy. This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
-//!   Operations are kept too: at most k for each copy, and k for each slot.
+//!   Operations are also kept: at most k for each copy, and k for each slot.
 //! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets
 //!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of
 //!   the k slots.

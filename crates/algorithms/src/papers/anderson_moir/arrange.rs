@@ -15,8 +15,8 @@
 //!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
 //!
 //! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses
-//! (n-1, k)-exclusion there. But Figure 5 sends a process left or right by comparing its identifier with
-//! half the number of processes, and all n identifiers can occur on the slow path, though never at the
+//! (n-1, k)-exclusion there. But Figure 5 sends a process left or right by comparing its number with
+//! half the number of processes, and all n numbers can occur on the slow path, though never at the
 //! same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
