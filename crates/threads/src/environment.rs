@@ -223,8 +223,8 @@ impl Environment for NativeEnvironment<'_> {
     /// Accesses the lock, which is in one word with the newcomers.
     ///
     /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
-    /// a run of the step machine in which no other access comes between L5 and S1. L4 and L5 are one access for the same
-    /// reason.
+    /// a run of the step machine in which no other access comes between L5 and S1. L4 and L5 are one access for the
+    /// same reason.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
         let lock = &self.hall.queue.lock;
@@ -290,8 +290,8 @@ impl Environment for NativeEnvironment<'_> {
         let lock = &self.hall.queue.lock;
         // The node keeps its handle, which its owner drops.
         self.queue(|queue| {
-            // SAFETY: the step machine calls this at C3, while it serves. The node is that of this caller, and is in the
-            // queue or among the newcomers.
+            // SAFETY: the step machine calls this at C3, while it serves. The node is that of this caller, and is in
+            // the queue or among the newcomers.
             unsafe {
                 lock.let_newcomers_join(queue);
                 queue.remove(waiter)

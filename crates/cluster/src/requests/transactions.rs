@@ -111,7 +111,8 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Creates a claim again, with this record and this slot in this version, if the hall and the slot are still the same.
+    /// Creates a claim again, with this record and this slot in this version, if the hall and the slot are still the
+    /// same.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
