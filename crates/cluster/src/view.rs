@@ -69,7 +69,7 @@ pub(crate) struct SeenDoor {
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub revision: Revision,
-    /// How many times this client had noticed, by then, that the store had lost its history.
+    /// The number of times that this client had noticed, by then, that the store had lost its history.
     pub generation: u64,
     pub door: Option<SeenDoor>,
     pub slots: BTreeMap<usize, Owner>,
