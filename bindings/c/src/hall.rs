@@ -11,7 +11,7 @@ use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
 
 use crate::{
     pass::{Pass, put},
-    result::{Failure, HallpassResult, border, borrow, text, value},
+    result::{Failure, HallpassResult, borrow, catch_errors, text, value},
 };
 
 /// A hall that this process has open. Threads may share it.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn hallpass_open(
     hall: *mut *mut Hall,
 ) -> HallpassResult {
     // SAFETY: by the contract of this function.
-    border(|| unsafe { open(&dir(directory)?, name, slots, hall) })
+    catch_errors(|| unsafe { open(&dir(directory)?, name, slots, hall) })
 }
 
 /// Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn hallpass_open_system(
     hall: *mut *mut Hall,
 ) -> HallpassResult {
     // SAFETY: by the contract of this function.
-    border(|| unsafe { open(&HallDir::system(), name, slots, hall) })
+    catch_errors(|| unsafe { open(&HallDir::system(), name, slots, hall) })
 }
 
 /// Closes a handle. The hall itself stays, and passes of the hall stay valid. Does nothing for `NULL`.
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn hallpass_remove(
     name: *const c_char,
     force: bool,
 ) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         let (dir, name) = unsafe { (dir(directory)?, text(name, "name")?) };
         Ok(dir.remove(name, force)?)
@@ -123,7 +123,7 @@ unsafe fn enter(
     pass: *mut *mut Pass,
     acquire: impl for<'a> FnOnce(&'a SharedHall) -> Result<SharedPass<'a>, Error>,
 ) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         unsafe { put(pass, ptr::null_mut()) }?;
         // SAFETY: by the contract of this function.
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn hallpass_waiting(hall: *const Hall) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_resize(hall: *const Hall, slots: usize) -> HallpassResult {
     // SAFETY: by the contract of this function.
-    border(|| Ok(unsafe { borrow(hall, "hall") }?.hall.resize(slots)?))
+    catch_errors(|| Ok(unsafe { borrow(hall, "hall") }?.hall.resize(slots)?))
 }
 
 /// Closes the hall permanently. Waiters and newcomers get `HALLPASS_CLOSED`; holders keep their slots until they
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn hallpass_resize(hall: *const Hall, slots: usize) -> Hal
 /// `hall` is a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_close(hall: *const Hall) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         unsafe { borrow(hall, "hall") }?.hall.close();
         Ok(())
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn hallpass_close(hall: *const Hall) -> HallpassResult {
 /// `hall` is a handle; `dead` is `NULL` or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_reap(hall: *const Hall, dead: *mut usize) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         let found = unsafe { borrow(hall, "hall") }?.hall.reap()?;
         // SAFETY: by the contract of this function.
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn hallpass_describe_as(
     hall: *const Hall,
     command: *const c_char,
 ) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         let (hall, command) = unsafe { (borrow(hall, "hall")?, text(command, "command")?) };
         hall.hall.describe_as(command);

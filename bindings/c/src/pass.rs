@@ -9,7 +9,7 @@ use std::{
 
 use hallpass_processes::{Error, SharedHall, SharedPass};
 
-use crate::result::{Failure, HallpassResult, border, borrow, value};
+use crate::result::{Failure, HallpassResult, borrow, catch_errors, value};
 
 /// A slot that this process holds. `hallpass_release` frees it.
 pub struct Pass {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn hallpass_lifeline(
     pass: *const Pass,
     descriptor: *mut c_int,
 ) -> HallpassResult {
-    border(|| {
+    catch_errors(|| {
         // SAFETY: by the contract of this function.
         let pass = unsafe { borrow(pass, "pass") }?;
         // SAFETY: by the contract of this function.

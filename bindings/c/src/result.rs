@@ -80,7 +80,7 @@ thread_local! {
 }
 
 /// Runs the body of an exported function. Panics and errors become results.
-pub(crate) fn border(body: impl FnOnce() -> Result<(), Failure>) -> HallpassResult {
+pub(crate) fn catch_errors(body: impl FnOnce() -> Result<(), Failure>) -> HallpassResult {
     let outcome = panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();

@@ -49,7 +49,7 @@ def test_a_time_limit_ends_the_wait_and_leaves_the_queue(one):
             with pytest.raises(hallpass_slots.Timeout, match="no slot of hall `one` was free"):
                 one.acquire(timeout)
         eventually("no one waits", lambda: one.waiting == 0)
-    with pytest.raises(TimeoutError):  # the exception is a TimeoutError too
+    with pytest.raises(TimeoutError):  # the exception is also a TimeoutError
         with one.acquire(), one.acquire(timeout=0.01):
             pass
     assert one.acquire(timeout=5).held

@@ -1,4 +1,4 @@
-//! The program `hallpass-bench`. It measures semaphores, halls and objects in one run. `hallpass bench` runs it too.
+//! The program `hallpass-bench`. It measures semaphores, halls and objects in one run. `hallpass bench` runs it.
 #![forbid(unsafe_code)]
 
 use std::{fs, path::Path, process::ExitCode};

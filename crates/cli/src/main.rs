@@ -68,7 +68,7 @@ enum Command {
     Close(close::CloseArgs),
     /// Stop admitting processes to a hall, and wait until all holders have left
     Drain(close::DrainArgs),
-    /// On etcd: take a slot away from a holder whose machine is known to be dead
+    /// With --on: take a slot away from a holder whose machine is known to be dead
     Evict(evict::Args),
     /// Print the state of halls for Prometheus
     Metrics(metrics::Args),

@@ -266,5 +266,5 @@ fn a_drained_hall_is_closed_and_empty() {
     assert!(metrics.contains("hallpass_closed{hall=\"x\"} 1"), "{metrics}");
     let evicted = halls.output("evict", &["x", "0"]);
     assert_eq!(evicted.status.code(), Some(1));
-    assert!(text(&evicted.stderr).contains("evict is for halls on etcd"));
+    assert!(text(&evicted.stderr).contains("evict is for halls on etcd or PostgreSQL"));
 }

@@ -220,7 +220,7 @@ fn cargo_takes_tokens() {
     for name in ["a", "b"] {
         write(&format!("{name}/Cargo.toml"), &package(name, ""));
         write(&format!("{name}/src/lib.rs"), "");
-        // A build script sees the jobserver too.
+        // A build script also sees the jobserver.
         write(
             &format!("{name}/build.rs"),
             "fn main() { assert!(std::env::var(\"CARGO_MAKEFLAGS\").is_ok()); }",

@@ -76,15 +76,15 @@ fn completions_contain_commands_and_options() {
 }
 
 #[test]
-fn the_help_of_run_says_where_halls_are_and_groups_the_options_for_etcd() {
+fn the_help_of_run_says_where_halls_are_and_groups_the_options_for_stores() {
     let help = String::from_utf8(hallpass(&["run", "--help"]).stdout).expect("text");
     for word in ["$HALLPASS_DIR", "/run/lock/hallpass", "/tmp/hallpass-UID", "{slot}"] {
         assert!(help.contains(word), "{word}");
     }
-    let (general, on_etcd) = help.split_once("Halls on etcd:").expect("a heading");
+    let (general, on_store) = help.split_once("Halls on etcd or PostgreSQL:").expect("a heading");
     for option in ["--on ", "--cacert", "--ttl", "--dial-timeout"] {
         assert!(
-            on_etcd.contains(option) && !general.contains(&format!("      {option}")),
+            on_store.contains(option) && !general.contains(&format!("      {option}")),
             "{option}"
         );
     }

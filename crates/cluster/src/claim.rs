@@ -29,7 +29,7 @@ pub enum Loss {
     OutOfTouch,
     /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
-    /// The cluster has lost the history in which the claim was made, for example by a restore from a backup. Or
+    /// The cluster has lost the history in which the claim was created, for example by a restore from a backup. Or
     /// another cluster answered.
     HistoryLost,
     /// The pass was released.
@@ -41,7 +41,7 @@ pub(crate) struct Claim {
     pub record: ClaimRecord,
     /// The lease. If it ends early, the claim gets a new lease.
     lease: AtomicI64,
-    /// How often the store had lost its history when the claim was made.
+    /// The number of times that the store had lost its history when the claim was created.
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
@@ -83,7 +83,7 @@ pub(crate) struct Health {
 }
 
 impl Claim {
-    /// Makes a claim that is not in the store yet.
+    /// Creates a claim that is not in the store yet.
     pub(crate) fn new(
         lease: Lease,
         generation: u64,
@@ -154,13 +154,13 @@ impl Claim {
             {
                 false
             }
-            // The holder makes its claim again, unless the hall was removed.
+            // The holder creates its claim again, unless the hall was removed.
             OwnClaim::Detached { .. } if held && view.hall() == health.hall => false,
             OwnClaim::Outside | OwnClaim::Released | OwnClaim::Detached { .. } => {
                 health.lost = Some(Loss::Gone);
                 true
             }
-            // A claim that has a slot never waits again. So a request that arrived late has made the claim anew,
+            // A claim that has a slot never waits again. So a request that arrived late has created the claim anew,
             // after it was removed.
             OwnClaim::Waiting { .. } if health.own.is_inside() && revision >= health.revision => {
                 health.lost = Some(Loss::Gone);
@@ -334,7 +334,7 @@ impl Claim {
         kept
     }
 
-    /// Makes the claim again, with a new lease. The old lease has ended, because the store sometimes ends leases
+    /// Creates the claim again, with a new lease. The old lease has ended, because the store sometimes ends leases
     /// early, but the slot is still assigned to the claim. Returns whether the claim exists again.
     async fn attach(&self, store: &HallStore, was: OwnClaim) -> bool {
         let Health { hall: Some(hall), lost: None, .. } = self.health() else { return false };
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_a_lost_history_is_lost_although_the_store_shows_it() {
+    fn a_claim_of_a_lost_history_is_lost_even_if_the_store_shows_it() {
         let claim = claim();
         claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
         claim.note(Duration::from_secs(1), &view(INSIDE, 5, 1));

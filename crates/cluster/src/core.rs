@@ -203,7 +203,7 @@ impl Core {
         }
     }
 
-    /// Makes a claim with a lease. The claim is not in the store yet.
+    /// Creates a claim with a lease. The claim is not in the store yet.
     pub(crate) async fn new_claim(&self, limit: Duration) -> Result<Arc<Claim>, Error> {
         let lease = self.leases.take(self.retry(limit)).await?;
         let own = lock(&self.command).clone();

@@ -2,7 +2,7 @@
 //! slots of vanished holders, remove it.
 //!
 //! `resize` and `reap` give slots to waiters, as the manager does in the step machine
-//! ([`hallpass_algorithms::halls::cluster`]). `reclaim_own` does so too, which the lab **does not check**. They send the
+//! ([`hallpass_algorithms::halls::cluster`]). So does `reclaim_own`, which the lab **does not check**. They send the
 //! transactions of line E3, which take effect only while the slot is still free or stale and the receiver still waits.
 
 use std::{collections::HashSet, time::Duration};
@@ -184,7 +184,7 @@ async fn hand_over_stale(core: &Core, slot: usize, was: &View) -> Result<View, S
 /// Removes the hall.
 pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
-    // Whether a request was sent. It may have taken effect although no answer came.
+    // Whether a request was sent. It may have taken effect even if no answer came.
     let mut asked = false;
     loop {
         match remove_once(core, force, &mut asked).await {

@@ -218,13 +218,17 @@ impl StoreOptions {
         #[cfg(not(feature = "etcd"))]
         {
             let _ = variable;
-            Err(bad(url, "this program was built without the store of this URL"))
+            Err(bad(
+                url,
+                "this program was built without the store of this URL: enable the feature etcd or \
+                 postgres of hallpass-cluster",
+            ))
         }
     }
 }
 
 pub(crate) fn check_timeout(what: &str, time: Duration) -> Result<(), Error> {
-    if time.is_zero() { Err(bad(what, "it must be longer than 0 s")) } else { Ok(()) }
+    if time.is_zero() { Err(bad(what, "must be longer than 0 s, got 0 s")) } else { Ok(()) }
 }
 
 pub(crate) fn bad(what: impl Into<String>, why: impl Into<String>) -> Error {

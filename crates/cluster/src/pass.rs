@@ -34,7 +34,7 @@ use crate::{
 /// epoch is the upper part of every token, so tokens keep growing. All this assumes that the processes of a hall use
 /// the same ttl.
 ///
-/// A process that starts after the restore cannot notice the restore. To be safe in that case too, restore with
+/// A process that starts after the restore cannot notice the restore. To be safe even then, restore with
 /// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
 ///
 /// ```no_run

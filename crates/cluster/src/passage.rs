@@ -170,7 +170,7 @@ impl Passage {
         }
     }
 
-    /// Waits until slots may be assigned although the store lost history, and makes sure that tokens grow. Returns
+    /// If the store lost history, waits until slots may be assigned again, and makes sure that tokens grow. Returns
     /// `false` if the caller gives up first.
     async fn await_trust(&mut self) -> Result<bool, Error> {
         while let Some(time) = self.core.until_trusted(&self.view) {
@@ -317,7 +317,7 @@ impl Passage {
                 // The lease ended before the claim was in the store.
                 Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
                 Err(error) => {
-                    // The request may make the claim later, when nobody renews it any more.
+                    // The request may create the claim later, when nobody renews it any more.
                     self.claim.uncertain.store(true, Relaxed);
                     tokio::select! {
                         biased;

@@ -17,8 +17,8 @@ pub(crate) struct Door {
     pub version: u32,
     pub slots: usize,
     pub closed: bool,
-    /// How often a client has noticed that the store lost history. The epoch is the upper part of every token, so
-    /// that tokens grow although revisions start again.
+    /// The number of times that a client has noticed that the store lost history. The epoch is the upper part of every
+    /// token, so that tokens grow even if revisions start again.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
 }
@@ -58,7 +58,7 @@ pub(crate) struct ClaimRecord {
     /// The epoch of the hall when the claim got its slot. It is the upper part of the token.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
-    /// The token, if the claim was made again after it got its slot. Otherwise, the epoch and the revision in
+    /// The token, if the claim was created again after it got its slot. Otherwise, the epoch and the revision in
     /// which the slot was assigned determine the token.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<u64>,
@@ -84,7 +84,7 @@ pub(crate) struct ExpiryRecord {
 const TOLERANCE: u64 = 1000;
 
 impl ExpiryRecord {
-    /// Makes the record of an expiry that was noticed at the time `since` of `clock`.
+    /// Creates the record of an expiry that was noticed at the time `since` of `clock`.
     pub(crate) fn since(slot: usize, token: i64, clock: &Clock, since: Duration) -> Self {
         // Round up: a later time only prolongs the wait, but an earlier time would be unsafe.
         let at = since.as_millis() as u64 + 1;
@@ -109,7 +109,7 @@ impl ExpiryRecord {
 const LONGEST_COMMAND: usize = 1000;
 
 impl ClaimRecord {
-    /// Makes the record of a waiting claim for a process of this machine, its user and its command.
+    /// Creates the record of a waiting claim for a process of this machine, its user and its command.
     pub(crate) fn of((pid, user): (u32, String), command: &str, id: String, ttl: Duration) -> Self {
         let end = command.char_indices().nth(LONGEST_COMMAND).map_or(command.len(), |(at, _)| at);
         ClaimRecord {
@@ -167,7 +167,7 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the name of the user from the environment, where `sudo` and `su` set it too. If there is none, returns the
+/// Returns the name of the user from the environment, which `sudo` and `su` also set. If there is none, returns the
 /// user id.
 pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());

@@ -47,7 +47,7 @@ impl Retry {
     /// # Errors
     /// Returns the failure as an [`Error`] if there should be no further attempt. Only requests that got no
     /// answer are retried, and only until the limit. Without a limit, requests for which the store has no space
-    /// are retried too, because an operator will make space.
+    /// are also retried, because an operator will make space.
     pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
         let failure = match failed.into() {
             StoreError::Invalid(error) => return Err(error),

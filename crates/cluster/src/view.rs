@@ -28,7 +28,7 @@ pub(crate) struct ClaimRef<'a> {
 /// A claim in the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiter {
-    /// The revision in which the claim was made: its position in the queue.
+    /// The revision in which the claim was created: its position in the queue.
     pub made: Revision,
     pub lease: LeaseId,
     pub record: ClaimRecord,
@@ -38,7 +38,7 @@ pub(crate) struct Waiter {
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     /// The revision in which the record of the slot was last written: when the slot was assigned, or when its claim
-    /// was made again. It identifies the claim that has to be gone before the slot may be reassigned.
+    /// was created again. It identifies the claim that has to be gone before the slot may be reassigned.
     pub version: Revision,
     pub record: ClaimRecord,
 }
@@ -69,7 +69,7 @@ pub(crate) struct SeenDoor {
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub revision: Revision,
-    /// How many times this client had noticed, by then, that the store had lost its history.
+    /// The number of times that this client had noticed, by then, that the store had lost its history.
     pub generation: u64,
     pub door: Option<SeenDoor>,
     pub slots: BTreeMap<usize, Owner>,
@@ -99,7 +99,7 @@ pub(crate) enum OwnClaim {
         version: Revision,
         token: u64,
     },
-    /// The claim is gone, but its slot is still assigned to it: its owner may make it again.
+    /// The claim is gone, but its slot is still assigned to it: its owner may create it again.
     Detached { slot: usize, version: Revision, token: u64 },
 }
 

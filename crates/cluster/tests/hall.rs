@@ -198,7 +198,7 @@ fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() 
         .expect("a new hall can be created");
     let hall = connect_with_short_ttl(cluster).open("deleted", 1).expect("the hall exists");
     let pass = far.acquire().expect("a slot is free");
-    // Without a connection, the holder cannot make its claim again after the deletion.
+    // Without a connection, the holder cannot create its claim again after the deletion.
     path.cut();
     let begun = Instant::now();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/deleted/inside/"]).status();

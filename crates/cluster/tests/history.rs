@@ -77,7 +77,7 @@ fn backed_up_hall() -> (EtcdCluster, ClusterHall) {
 }
 
 #[test]
-fn tokens_grow_although_the_cluster_was_restored_from_a_backup() {
+fn tokens_grow_even_if_the_cluster_was_restored_from_a_backup() {
     let Some(()) = etcd() else { return };
     let (cluster, hall) = backed_up_hall();
     let mut largest = 0;

@@ -126,7 +126,7 @@ fn a_holder_behind_a_grpc_proxy_keeps_its_pass() {
     let pass = hall.acquire().expect("a slot is free");
     let near = connect(&cluster).open("gpu", 1).expect("the hall exists");
     stay(std::slice::from_ref(&pass), 2 * ttl);
-    // The lease of the holder lasts too.
+    // The lease of the holder also lasts.
     assert!(near.status().expect("reachable").holders[0].alive);
     pass.release().expect("the pass is valid");
 }

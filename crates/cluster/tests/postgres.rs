@@ -94,7 +94,7 @@ fn a_pass_outlives_a_failover_that_loses_nothing() {
 }
 
 #[test]
-fn a_failover_that_loses_a_pass_is_noticed_although_revisions_go_on() {
+fn a_failover_that_loses_a_pass_is_noticed_even_if_revisions_go_on() {
     let Some(()) = postgres() else { return };
     let pair = Pair::start();
     pair.catch_up();

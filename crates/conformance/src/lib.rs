@@ -48,7 +48,7 @@ mod macros;
 mod task;
 
 pub use helpers::{Queued, assert_nothing_lost, deadline, enqueue, eventually, set_deadline};
-pub use task::{Alarm, Task};
+pub use task::{Task, WakeCounter};
 
 use std::{
     fmt::Debug,

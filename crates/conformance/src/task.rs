@@ -14,17 +14,17 @@ use crate::{HallUnderTest, eventually};
 
 /// A waker that counts its wake-ups.
 #[derive(Default, Debug)]
-pub struct Alarm(AtomicUsize);
+pub struct WakeCounter(AtomicUsize);
 
-impl Wake for Alarm {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
     }
 }
 
-impl Alarm {
+impl WakeCounter {
     /// Returns the number of wake-ups.
-    pub fn rung(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.load(SeqCst)
     }
 }
@@ -35,18 +35,18 @@ pub struct Task<F> {
     /// The future.
     pub future: Pin<Box<F>>,
     /// The waker with which the future is polled.
-    pub alarm: Arc<Alarm>,
+    pub wakes: Arc<WakeCounter>,
 }
 
 impl<F: Future> Task<F> {
     /// Creates a task that has not been polled.
     pub fn new(future: F) -> Self {
-        Task { future: Box::pin(future), alarm: Arc::default() }
+        Task { future: Box::pin(future), wakes: Arc::default() }
     }
 
     /// Polls once.
     pub fn poll(&mut self) -> Poll<F::Output> {
-        let waker = Waker::from(Arc::clone(&self.alarm));
+        let waker = Waker::from(Arc::clone(&self.wakes));
         self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
 
@@ -63,7 +63,7 @@ impl<F: Future> Task<F> {
 
     /// Returns whether the task was woken, so that it should be polled again.
     pub fn is_woken(&self) -> bool {
-        self.alarm.rung() > 0
+        self.wakes.count() > 0
     }
 
     /// Waits until the task is woken.
@@ -75,11 +75,11 @@ impl<F: Future> Task<F> {
     /// Polls the future whenever it is woken, until it is ready.
     pub fn done(mut self) -> F::Output {
         loop {
-            let rung = self.alarm.rung();
+            let before = self.wakes.count();
             if let Poll::Ready(output) = self.poll() {
                 return output;
             }
-            eventually("the task is woken", || self.alarm.rung() > rung);
+            eventually("the task is woken", || self.wakes.count() > before);
         }
     }
 }

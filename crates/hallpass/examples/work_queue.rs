@@ -40,7 +40,7 @@ fn main() {
             STALLS.set(true);
             stalled.store(true, SeqCst);
             let started = Instant::now();
-            // Other threads may help with this operation and call this closure too. Only this thread stalls, once.
+            // Other threads may help with this operation and also call this closure. Only this thread stalls, once.
             let job = jobs.pop_if(|_| {
                 if STALLS.take() {
                     thread::sleep(STALL);

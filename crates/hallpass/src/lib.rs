@@ -90,7 +90,7 @@
 //!
 //! [`Hall::acquire_many`] takes `m` slots together. The request waits in the same queue as requests for one slot.
 //! While it is first, slots that become free stay free for it. So small requests cannot starve it. The price
-//! is *head-of-line blocking*: the waiters behind it wait although slots are free. A request for more slots than
+//! is *head-of-line blocking*: the waiters behind it wait even if slots are free. A request for more slots than
 //! the hall has is an error.
 //!
 //! # Resizing, closing, forgetting

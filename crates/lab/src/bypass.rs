@@ -80,7 +80,7 @@ pub struct Overtaken {
     pub is_complete: bool,
 }
 
-/// A run that shows how often a process is overtaken.
+/// A run that shows the number of times that a process is overtaken.
 pub struct Run {
     /// The initial state.
     pub start: Id,
@@ -104,7 +104,7 @@ impl<S: Standing> Victim<'_, S> {
         (0..self.standing.n()).filter(move |&p| p != victim)
     }
 
-    /// Returns how often a step overtakes the victim: once, or not at all.
+    /// Returns the number of times that a step overtakes the victim: 0 or 1.
     fn overtakes(&self, from: &[u64; 1], to: &[u64; 1]) -> u32 {
         let enters = |p: Pid| {
             to[0] & self.later(p) != 0

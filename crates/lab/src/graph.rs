@@ -197,8 +197,8 @@ impl Serialize for Bound {
     }
 }
 
-/// The heaviest paths of a part. A path ends where it leaves the part. The weight of the edge that
-/// leaves counts too.
+/// The heaviest paths of a part. A path ends where it leaves the part. The weight includes the edge
+/// that leaves.
 pub struct Heaviest {
     components: Components,
     /// For each component, the weight of the heaviest path that starts in it.

@@ -276,8 +276,8 @@ fn least<S: Specification>(
     all.into_iter().collect()
 }
 
-// These implementations are not derived, because a derived one would require the traits of the
-// specification too, and not only of its states and operations.
+// These implementations are not derived, because a derived one would also require the traits of
+// the specification, and not only those of its states and operations.
 
 impl<S: Specification> Clone for Monitor<S> {
     fn clone(&self) -> Self {

@@ -281,7 +281,7 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
     }
 }
 
-/// A machine that several owners share.
+/// A step machine that several owners share.
 impl Machine for std::sync::Arc<dyn Machine> {
     fn n(&self) -> usize {
         (**self).n()

@@ -13,7 +13,7 @@ pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
 /// An agent: anything that can make a step. Every process is an agent. With store buffers, each buffer
-/// is an agent too. If faults can hit processes, the fault of each process is also an agent.
+/// is also an agent. If faults can hit processes, the fault of each process is also an agent.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -136,8 +136,8 @@ impl Sequential<'_> {
 impl Sequential<'_> {
     /// Returns the state after the fault of `p`.
     #[inline]
-    fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
-        let mut next = self.tables.befallen(state, p)?;
+    fn after_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+        let mut next = self.tables.after_mishap(state, p)?;
         if let Some(normal) = &self.normal {
             normal.after_step(self.tables, p, state, &mut next);
         }
@@ -207,7 +207,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
         }
         if self.mishaps {
             for p in 0..self.tables.n {
-                if let Some(next) = self.befallen(state, p) {
+                if let Some(next) = self.after_mishap(state, p) {
                     each(self.tables.n + p, next);
                 }
             }

@@ -1,6 +1,6 @@
 //! Checks that the universal construction keeps its guarantees at small sizes, and that each wrong
 //! variant is rejected. The numbers of states are pinned, so that a search that explores fewer states
-//! fails. `hallpass lab objects` runs the models that take longer.
+//! fails. `hallpass-lab objects` runs the models that take longer.
 
 use std::sync::atomic::AtomicBool;
 

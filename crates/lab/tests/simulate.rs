@@ -21,8 +21,8 @@ fn run(setting: &Setting, simulation: &mut Simulation, who: &[Pid]) {
 
 #[test]
 fn a_passage_without_contention_takes_three_references() {
-    // The steps are lines 2, 7 and 8. Leaving the remainder and leaving the critical section are steps
-    // too.
+    // The steps are lines 2, 7 and 8. Leaving the remainder and leaving the critical section are also
+    // steps.
     let (setting, mut simulation) = start(Conventions::default());
     run(&setting, &mut simulation, &[0, 0]);
     assert!(simulation.is_critical(&setting, 0));

@@ -12,7 +12,7 @@ pub type Value = i64;
 pub enum Sort {
     /// A condition.
     Bool,
-    /// A number, which may be the identifier of a process.
+    /// A number, which may be a process number.
     Number,
     /// A set of small numbers, such as processes.
     Set,

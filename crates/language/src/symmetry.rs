@@ -1,6 +1,6 @@
 //! Decides whether an algorithm treats all processes alike. The lab then analyses one process instead of all.
 //!
-//! A file treats its processes alike if it uses their identifiers only in these ways: it writes `me` to variables of
+//! A file treats its processes alike if it uses process numbers only in these ways: it writes `me` to variables of
 //! the type `process` that start `open`, puts `me` into queues, and compares such values with `me`. Its invariants may
 //! quantify over `process`. Every other use counts as a difference, even if it makes none.
 
@@ -9,9 +9,9 @@ use crate::code::{Access, Binary, Builtin, Code, Each, Ex, Instr, Kind, Over, To
 /// What an expression depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Not on identifiers of processes.
+    /// Not on process numbers.
     Plain,
-    /// It is the identifier of a process.
+    /// It is a process number.
     Process,
     /// It is a queue of processes.
     Queue,

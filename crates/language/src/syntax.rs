@@ -109,7 +109,7 @@ pub enum StmtKind {
 pub enum Type {
     /// True or false.
     Bool,
-    /// The identifier of a process.
+    /// A process number.
     Process,
     /// A set of processes.
     Set,

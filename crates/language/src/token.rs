@@ -236,7 +236,7 @@ pub fn tokens(source: &str) -> Result<Tokens, Vec<Diagnostic>> {
     Ok(Tokens { list, errors: foreign.diagnostics() })
 }
 
-/// The symbols of other languages in a file: each with its first place, and how often it occurs.
+/// The symbols of other languages in a file: each with its first place, and the number of times that it occurs.
 #[derive(Default)]
 struct Foreign(Vec<(usize, Span, usize)>);
 

@@ -1,4 +1,4 @@
-//! What a file does with the identifiers of processes: queues, and whether it treats all processes alike.
+//! What a file does with process numbers: queues, and whether it treats all processes alike.
 
 use std::{fs, path::Path};
 
@@ -99,11 +99,11 @@ fn is_alike(name: &str) -> bool {
 }
 
 #[test]
-fn files_that_only_compare_identifiers_treat_processes_alike() {
+fn files_that_only_compare_process_numbers_treat_processes_alike() {
     for name in ["papers/am_fig3.kx", "spinlock.kx", "ticket.kx", "gottlieb.kx", "fischer.kx"] {
         assert!(is_alike(name), "{name}");
     }
-    // These have homes, orders of identifiers, or arrays with an element for each process.
+    // These have homes, orders of process numbers, or arrays with an element for each process.
     for name in ["papers/am_fig8.kx", "burns.kx", "bakery.kx", "mcs.kx", "peterson.kx", "filter.kx"]
     {
         assert!(!is_alike(name), "{name}");
@@ -111,7 +111,7 @@ fn files_that_only_compare_identifiers_treat_processes_alike() {
 }
 
 #[test]
-fn every_use_of_an_identifier_but_comparison_is_a_difference() {
+fn every_use_of_a_process_number_but_comparison_is_a_difference() {
     let file = |variables: &str, line: &str, invariant: &str| {
         parsed(&format!(
             "algorithm test shared {variables} x : 0..9 = 0 private v : 0..9 s : set

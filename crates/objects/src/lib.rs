@@ -28,7 +28,7 @@
 //! - **Bounded memory.** There are at most 3k copies of the object, plus one for each of the k threads
 //!   that is just cloning a copy. This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
-//!   Operations are kept too: at most k for each copy, and k for each slot.
+//!   Operations are also kept: at most k for each copy, and k for each slot.
 //! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets
 //!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of
 //!   the k slots.
@@ -39,8 +39,8 @@
 //!
 //! The construction and the turnstile in front of it are step machines in the crate
 //! `hallpass-algorithms`, in the modules `objects::universal` and `objects::turnstile`. For small k, the
-//! lab explores them in every interleaving, and lets processes stop anywhere (`hallpass lab objects`,
-//! `hallpass lab check turnstile+names -n 3 -k 2`). The same code runs in this crate.
+//! lab explores them in every interleaving, and lets processes stop anywhere (`hallpass-lab objects`,
+//! `hallpass-lab check turnstile+names -n 3 -k 2`). The same code runs in this crate.
 //!
 //! # Limits
 //!
@@ -63,7 +63,7 @@
 //! An operation is applied twice, to two copies that take turns as the current one. Nothing is cloned
 //! unless threads collide or a thread has stalled. In addition, an operation makes about ten atomic
 //! read-modify-writes and one allocation. In total, it costs about ten times as much as an uncontended
-//! mutex. `hallpass bench objects` measures this, and `docs/objects.md` explains when a mutex is the
+//! mutex. `hallpass-bench objects` measures this, and `docs/objects.md` explains when a mutex is the
 //! better choice.
 //!
 //! Reading ([`Resilient::read`]) makes no copy and blocks no other thread.

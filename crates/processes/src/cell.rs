@@ -79,7 +79,7 @@ pub struct SharedCell<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-/// How many times a reader tries to copy the value before it joins the queue.
+/// The number of times that a reader tries to copy the value before it joins the queue.
 const LOOKS: usize = 16;
 /// How long a reader waits in the queue before it tries again. The limit keeps it from waiting for a stopped process.
 const QUEUE_TIME: Duration = Duration::from_millis(2);

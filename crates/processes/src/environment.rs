@@ -105,7 +105,7 @@ pub(crate) struct WakeSources {
     gone: Option<(usize, i64)>,
     /// Whether a process that should be watched could not be reached.
     blind: bool,
-    /// Whether the waiter should look again although no process has woken it.
+    /// Whether the waiter should look again even if no process has woken it.
     look_again: bool,
     crowded: Crowded,
 }
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use crate::{HallDir, registration::Registration};
 
-    /// Each access of an environment returns the value from before it, as the machine's model does.
+    /// Each access of an environment returns the value from before it, as the model of the step machine does.
     #[test]
     fn every_access_returns_the_value_from_before_it() {
         let folder = tempfile::tempdir().unwrap();

@@ -18,8 +18,8 @@ pub(crate) struct ForkMutex<T> {
     locked_in: AtomicU64,
 }
 
-/// How often a child tries to lock a mutex that its parent has locked last. Another thread of the child may have
-/// just locked it, so one try is not enough.
+/// The number of times that a child tries to lock a mutex that its parent has locked last. Another thread of the
+/// child may have just locked it, so one try is not enough.
 const TRIES: usize = 1000;
 
 impl<T> ForkMutex<T> {

@@ -31,7 +31,7 @@ pub(crate) const RECORDS: usize = machine::PROCESSES_IN_TAG;
 /// The last records are not for passages: a hall that is full can still be resized, reaped and removed.
 const RESERVED: usize = 16;
 
-// The machine and the file have room for every hall that the common rules allow.
+// The step machine and the file have room for every hall that the common rules allow.
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
 /// The version of the layout. Every change of the layout changes it.

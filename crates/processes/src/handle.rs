@@ -31,7 +31,7 @@ use crate::{
     sys,
 };
 
-/// How often a process looks for a free record if all records for passages are taken.
+/// The time between two looks for a free record while all records for passages are taken.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(50);
 
 /// A hall that this process has open. Clones of a [`SharedHall`](crate::SharedHall) share it.

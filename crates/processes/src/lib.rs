@@ -27,7 +27,7 @@
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
 //!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
 //!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
-//!   kernel has closed the other files of the dying process too. Only this short wait uses a PID, so containers
+//!   kernel has also closed the other files of the dying process. Only this short wait uses a PID, so containers
 //!   with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
 //!   queue. As long as fewer than k processes are stopped, at whatever instruction, all others continue.

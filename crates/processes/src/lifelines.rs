@@ -44,7 +44,7 @@ struct Open {
     others: HashMap<i64, Arc<OwnedFd>>,
 }
 
-/// How many writing ends may stay open for later use although no waiter watches them.
+/// The maximum number of writing ends that stay open for later use while no waiter watches them.
 const MAX_KEPT: usize = 64;
 
 impl Lifelines {

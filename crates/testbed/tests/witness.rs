@@ -83,7 +83,7 @@ fn arrivals_departures_and_deaths_are_recorded() {
     assert_eq!(read, seen);
 }
 
-/// `etcdctl lock` admits the next command when the lease has ended, although the first command is still
+/// `etcdctl lock` admits the next command when the lease has ended, even if the first command is still
 /// running.
 #[test]
 fn a_lock_that_admits_a_second_holder_is_caught() {

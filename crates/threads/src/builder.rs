@@ -17,7 +17,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[must_use = "call `build` to make the hall"]
+#[must_use = "call `build` to create the hall"]
 pub struct Builder {
     k: usize,
     max: usize,
@@ -67,7 +67,7 @@ impl Builder {
         self
     }
 
-    /// Lets a newcomer take a free slot ahead of the queue (barging). This applies to `try_acquire` too.
+    /// Lets a newcomer take a free slot ahead of the queue (barging). This also applies to `try_acquire`.
     ///
     /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to
     /// sleep while a slot is free, and no slot stays free until a sleeping thread wakes up. The price is
@@ -88,7 +88,7 @@ impl Builder {
         self
     }
 
-    /// Makes the hall.
+    /// Creates the hall.
     ///
     /// # Errors
     /// Returns [`BuildError`] if `k` is 0, if `k` or the limit is more than [`MAX_SLOTS`], or if `k` is more
@@ -110,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// Makes the hall in a constant, such as a `static`.
+    /// Creates the hall in a constant, such as a `static`.
     ///
     /// # Panics
     /// Panics if [`build`](Builder::build) would return an error. In a constant, the panic is a compile error.
@@ -131,7 +131,7 @@ impl Builder {
         }
     }
 
-    /// Returns the reason why the hall cannot be made, or `None` if it can be made.
+    /// Returns the reason why the hall cannot be created, or `None` if it can be created.
     const fn problem(&self) -> Option<Problem> {
         if self.k == 0 {
             Some(Problem::NoSlots)
@@ -145,7 +145,7 @@ impl Builder {
     }
 }
 
-/// The reason why a hall cannot be made.
+/// The reason why a hall cannot be created.
 enum Problem {
     NoSlots,
     TooManySlots,

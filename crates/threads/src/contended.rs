@@ -124,7 +124,7 @@ impl Hall {
         changed
     }
 
-    /// Runs the machine for the node of a future, until it would wait or join the queue again.
+    /// Runs the step machine for the node of a future, until it would wait or join the queue again.
     ///
     /// # Safety
     /// The conditions of [`NativeEnvironment::run`] hold.
@@ -154,7 +154,7 @@ impl Hall {
         }
     }
 
-    /// Runs the machine for the node of a future in the less common modes.
+    /// Runs the step machine for the node of a future in the less common modes.
     ///
     /// # Safety
     /// The conditions of [`NativeEnvironment::run`] hold.
@@ -165,7 +165,7 @@ impl Hall {
         unsafe { by_mode!(self.mode, self.run_as(node, at, stop)) }
     }
 
-    /// Runs the machine for the node of a future.
+    /// Runs the step machine for the node of a future.
     ///
     /// # Safety
     /// The conditions of [`NativeEnvironment::run`] hold.

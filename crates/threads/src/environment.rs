@@ -23,8 +23,9 @@ use crate::{
 /// How many grants a server makes before it makes the head of the queue the server.
 const MAX_GRANTS: u32 = 64;
 
-/// How often a newcomer tries to overtake before it queues. It tries again after it was refused, or after another
-/// caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to queue.
+/// The number of times that a newcomer tries to overtake before it queues. It tries again after it was refused, or
+/// after another caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to
+/// queue.
 pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// Identifies a waiter.
@@ -47,7 +48,7 @@ pub(crate) struct NativeEnvironment<'a> {
     pub(crate) woke_a_thread: bool,
 }
 
-/// The point at which a run of the machine stops.
+/// The point at which a run of the step machine stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// At the end of the passage. A thread waits in the run if it has to.
@@ -56,7 +57,7 @@ pub(crate) enum Stop {
     BeforeWaiting,
 }
 
-/// How a run of the machine ended.
+/// How a run of the step machine ended.
 pub(crate) enum End {
     /// The caller has entered, with these slots.
     Entered(Word),
@@ -80,7 +81,7 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
-    /// Runs the machine from `at` until the caller has entered or left, or has to stop.
+    /// Runs the step machine from `at` until the caller has entered or left, or has to stop.
     ///
     /// # Safety
     /// If `at` is a stage of a passage that waits, `me` is the node of that passage. The node stays alive and does
@@ -140,7 +141,7 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
-    /// Executes lines of the machine that do not wait for a grant.
+    /// Executes lines of the step machine that do not wait for a grant.
     pub(crate) fn work<P: Pool, M: Policy>(&mut self, at: Stage) {
         // SAFETY: none of these lines accesses the node of the caller.
         let end = unsafe { self.run::<P, M>(NonNull::dangling(), at, Stop::AtTheEnd) };
@@ -196,7 +197,7 @@ impl<'a> NativeEnvironment<'a> {
     /// Accesses the queue. The caller is the server.
     #[inline(always)]
     fn queue<R>(&mut self, f: impl FnOnce(&mut Queue) -> R) -> R {
-        // SAFETY: the machine accesses the queue only while it serves, and there is only one server.
+        // SAFETY: the step machine accesses the queue only while it serves, and there is only one server.
         self.hall.queue.queue.with_mut(|queue| f(unsafe { &mut *queue }))
     }
 }
@@ -222,8 +223,8 @@ impl Environment for NativeEnvironment<'_> {
     /// Accesses the lock, which is in one word with the newcomers.
     ///
     /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
-    /// a run of the machine in which no other access comes between L5 and S1. L4 and L5 are one access for the same
-    /// reason.
+    /// a run of the step machine in which no other access comes between L5 and S1. L4 and L5 are one access for the
+    /// same reason.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
         let lock = &self.hall.queue.lock;
@@ -231,7 +232,7 @@ impl Environment for NativeEnvironment<'_> {
             Op::Set(HELD) => Word::from(lock.try_lock()),
             Op::Set(_) => match self.joining.take() {
                 None => Word::from(lock.announce()),
-                // SAFETY: the machine has called `push` with the node of the running passage. The caller of `run`
+                // SAFETY: the step machine has called `push` with the node of the running passage. The caller of `run`
                 // promised that the node is alive and does not move.
                 Some(me) => match unsafe { lock.queue(me) } {
                     true => HELD,
@@ -260,7 +261,7 @@ impl Environment for NativeEnvironment<'_> {
     fn head(&mut self) -> Option<Waiter> {
         let lock = &self.hall.queue.lock;
         self.queue(|queue| {
-            // SAFETY: the machine calls this while it serves.
+            // SAFETY: the step machine calls this while it serves.
             unsafe { lock.let_newcomers_join(queue) };
             queue.head()
         })
@@ -276,7 +277,7 @@ impl Environment for NativeEnvironment<'_> {
     fn pop(&mut self) {
         *self.handle = self.queue(|queue| {
             let head = queue.head()?;
-            // SAFETY: the machine calls this while it serves, and the head is in the queue.
+            // SAFETY: the step machine calls this while it serves, and the head is in the queue.
             unsafe {
                 queue.remove(head);
                 head.as_ref().take_handle()
@@ -289,8 +290,8 @@ impl Environment for NativeEnvironment<'_> {
         let lock = &self.hall.queue.lock;
         // The node keeps its handle, which its owner drops.
         self.queue(|queue| {
-            // SAFETY: the machine calls this at C3, while it serves. The node is that of this caller, and is in the
-            // queue or among the newcomers.
+            // SAFETY: the step machine calls this at C3, while it serves. The node is that of this caller, and is in
+            // the queue or among the newcomers.
             unsafe {
                 lock.let_newcomers_join(queue);
                 queue.remove(waiter)
@@ -305,7 +306,7 @@ impl Environment for NativeEnvironment<'_> {
         let node = unsafe { waiter.as_ref() };
         let Op::Write(grant) = op else { return op.apply(&node.grant) };
         if grant == SERVE {
-            // SAFETY: the machine writes this at S19, while it serves.
+            // SAFETY: the step machine writes this at S19, while it serves.
             *self.handle = unsafe { node.thread_handle() };
         }
         // ORDERING: Release. An owner that reads the grant sees everything that the server did before. A waiter that
@@ -313,7 +314,7 @@ impl Environment for NativeEnvironment<'_> {
         // next read of the waiter. The writes of the owner itself (L9, C5) come before it joins the queue again, if
         // it does.
         sync::set(&node.grant, grant);
-        0 // the machine does not use the old value
+        0 // the step machine does not use the old value
     }
 
     #[inline(always)]
@@ -355,7 +356,7 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn may_serve(&self, waiter: Waiter) -> bool {
-        // SAFETY: the machine calls this while it serves, with a node in the queue.
+        // SAFETY: the step machine calls this while it serves, with a node in the queue.
         unsafe { waiter.as_ref().thread_handle().is_some() }
     }
 

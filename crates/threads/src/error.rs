@@ -102,7 +102,7 @@ impl fmt::Display for ResizeError {
 
 impl Error for ResizeError {}
 
-/// Error returned by [`Builder::build`](crate::Builder::build): the hall cannot be made.
+/// Error returned by [`Builder::build`](crate::Builder::build): the hall cannot be created.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuildError(pub(crate) String);
 

@@ -278,7 +278,7 @@ impl<H: AsHall> Entering<H> {
         (self.hall.hall(), place)
     }
 
-    /// Makes a node that wakes the task of this poll.
+    /// Creates a node that wakes the task of this poll.
     #[inline(always)]
     fn new_node(&self, context: &Context<'_>) -> (Node, WakerId) {
         let waker = context.waker().clone(); // may panic; the future is in no queue

@@ -84,7 +84,7 @@ const _: () = assert!(size_of::<Hall>() == 128);
 
 macro_rules! constructor {
     ($($const:tt)?) => {
-        /// Makes a hall with `k` slots.
+        /// Creates a hall with `k` slots.
         ///
         /// This is a `const fn`, so a hall can be a static.
         ///
@@ -105,7 +105,7 @@ macro_rules! constructor {
             Hall::with_room(k, if k > SLOTS_IN_WORD { k } else { SLOTS_IN_WORD }, 0)
         }
 
-        /// Makes a hall with `k` slots that can be resized up to `max`. At most `bypass` newcomers overtake a waiter.
+        /// Creates a hall with `k` slots that can be resized up to `max`. At most `bypass` newcomers overtake a waiter.
         pub(crate) $($const)? fn with_room(k: usize, max: usize, bypass: u32) -> Self {
             let mode = Mode::new(max > SLOTS_IN_WORD, bypass);
             let free = if mode.is_wide() { WideBits::of(k) } else { (1 << k) - 1 };
@@ -125,7 +125,7 @@ macro_rules! constructor {
     };
 }
 
-/// Making a hall.
+/// Creating a hall.
 impl Hall {
     #[cfg(not(loom))]
     constructor!(const);

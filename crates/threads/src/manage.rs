@@ -70,7 +70,7 @@ impl Hall {
     /// slots.
     ///
     /// A waiter may have asked for more slots than the hall now has. It waits until the hall has enough again, and
-    /// the waiters behind it wait too.
+    /// so do the waiters behind it.
     ///
     /// # Errors
     /// Returns [`ResizeError`] if `k` is more than the limit of this hall. The limit is 32, or the initial number of

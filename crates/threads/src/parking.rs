@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::sync::{spin_loop, thread};
 
-/// How many times a waiter looks again without a pause.
+/// The number of times that a waiter looks again without a pause.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// How many times a waiter yields before it parks. If every caller has to wait, the system switches from each waiter to
-/// the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
+/// The number of times that a waiter yields before it parks. If every caller has to wait, the system switches from each
+/// waiter to the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
 
 /// How long a caller is willing to wait.
@@ -61,7 +61,7 @@ impl Parker {
         self.deadline.has_passed()
     }
 
-    /// Spins, yields or parks, depending on how often it was called. Returns whether the caller should look at its
+    /// Spins, yields or parks, depending on the number of calls so far. Returns whether the caller should look at its
     /// grant again. It returns `false` if the deadline has passed.
     pub(crate) fn rest(&mut self) -> bool {
         self.rounds = self.rounds.saturating_add(1);

@@ -1,7 +1,7 @@
 //! The queue. Its nodes are on the stacks of waiting threads and in futures. They do not move while they are in the
 //! queue.
 //!
-//! 1. Only the server (the holder of the machine's `lock`) accesses the queue, and the links and wake handles of
+//! 1. Only the server (the holder of the step machine's `lock`) accesses the queue, and the links and wake handles of
 //!    nodes in the queue. Every caller may push its own node on the stack of newcomers (see `lock`). The server
 //!    moves the newcomers to the queue.
 //! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does not
@@ -23,7 +23,7 @@ use crate::{
 
 /// A waiter.
 pub(crate) struct Node {
-    /// The grant of the waiter: the machine's `grant`.
+    /// The grant of the waiter: `grant` of the step machine.
     pub(crate) grant: AtomicI64,
     /// The number of slots that the waiter asks for.
     pub(crate) need: u32,
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    /// Takes out the handle that wakes the owner. The handle of a thread stays in the node too, because in a
+    /// Takes out the handle that wakes the owner. The handle of a thread also stays in the node, because in a
     /// barging hall the thread may have to queue again. The server neither wakes nor drops the handle of a task,
     /// because the code of a waker may call this hall.
     ///

@@ -25,7 +25,7 @@ pub trait Codec: Debug + Send + Sync {
         vec![]
     }
 
-    /// Returns `value` with every process identifier replaced by its new one.
+    /// Returns `value` with every process number replaced by the new one.
     fn renamed(&self, value: Word, _new: &dyn Fn(Pid) -> Pid) -> Word {
         value
     }
@@ -44,7 +44,7 @@ pub enum Kind {
     Number,
     /// A boolean, 0 or 1.
     Flag,
-    /// The identifier of a process.
+    /// A process number.
     Pid,
     /// Two numbers, stored as `width * first + second`. Words have the same order as their pairs.
     Pair {
@@ -154,7 +154,7 @@ impl Decl {
         Self::new(name, Kind::Flag, (0..=1).collect(), Init::Is(init.into()))
     }
 
-    /// Declares the identifier of one of `n` processes.
+    /// Declares the number of one of `n` processes.
     pub fn pid(name: impl Into<String>, n: usize, init: Init) -> Self {
         Self::new(name, Kind::Pid, (0..n as Word).collect(), init)
     }
@@ -203,7 +203,7 @@ impl Decl {
         }
     }
 
-    /// Returns `value` with every process identifier replaced by its new one.
+    /// Returns `value` with every process number replaced by the new one.
     pub fn renamed(&self, value: Word, new: impl Fn(Pid) -> Pid) -> Word {
         match &self.kind {
             Kind::Number | Kind::Flag | Kind::Pair { .. } => value,

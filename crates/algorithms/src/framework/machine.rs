@@ -159,7 +159,7 @@ pub trait Algorithm {
     }
 
     /// Returns whether every renaming of the processes maps runs to runs, including the initial states.
-    /// Such a step machine keeps no process identifier in its private state and compares identifiers
+    /// Such a step machine keeps no process number in its private state and compares process numbers
     /// only for equality. The lab's tests check the returned value for every step machine.
     fn is_symmetric(&self) -> bool {
         false

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-/// The identifier of a competing process, in `0..n`.
+/// A process number, in `0..n`.
 pub type Pid = usize;
 
 /// The content of a shared variable. Booleans are 0 and 1.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::framework::memory::Pid;
 
-/// A set of processes with identifiers below 32.
+/// A set of processes with numbers below 32.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Pids(u32);
 

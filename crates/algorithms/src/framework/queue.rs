@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use crate::framework::memory::{Pid, Word};
 
-/// The base of the digits. A digit is the identifier of a process plus one. The digit zero ends the
+/// The base of the digits. A digit is a process number plus one. The digit zero ends the
 /// queue.
 const BASE: Word = 16;
 
@@ -23,7 +23,7 @@ pub fn unpack(mut word: Word) -> Vec<Pid> {
     queue
 }
 
-/// Returns the queue with every process identifier replaced by its new one.
+/// Returns the queue with every process number replaced by the new one.
 pub fn renamed(word: Word, new: impl Fn(Pid) -> Pid) -> Word {
     pack(&unpack(word).into_iter().map(new).collect::<Vec<_>>())
 }

@@ -57,7 +57,7 @@ impl fmt::Display for Error {
                  put on another timestamp system"
             ),
             Error::Unknown(id) => {
-                write!(f, "no algorithm is called `{id}`; `hallpass lab list` shows them all")
+                write!(f, "no algorithm is called `{id}`; `hallpass-lab list` shows them all")
             }
             Error::Size(text) => f.write_str(text),
         }

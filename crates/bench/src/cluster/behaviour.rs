@@ -24,7 +24,7 @@ use super::{
 const SUCCESSION: Duration = Duration::from_secs(60);
 /// How long the trials in which the holder may keep its slot wait for a successor: longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
-/// How many times a trial is repeated if a busy machine costs the holder its slot before the trial begins.
+/// The number of times that a trial is repeated if a busy machine costs the holder its slot before the trial begins.
 const ATTEMPTS: usize = 5;
 /// A command that prints its process id and runs longer than every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];

@@ -82,7 +82,7 @@ pub fn stays(
     let command = || wrapper.command(&cluster.url(), LONG_TTL, "stays", &STAY);
     let outputs = compete(loops, each, command)?;
     let stay = |output: &String| {
-        // The wrapper may print something too.
+        // The wrapper may also print something.
         let times: Vec<i64> = output.split_whitespace().flat_map(str::parse).collect();
         match times[..] {
             [begun, ended] => Ok((begun, ended)),

@@ -56,7 +56,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Makes a new connection.
+/// Creates a new connection.
 pub(super) fn connect(cluster: &EtcdCluster) -> Result<Cluster, String> {
     Cluster::connect(ClusterOptions::at(&cluster.url()).map_err(failed)?).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! Warnings about rankings that mean nothing because rounds overlap.
+//! Warnings about rankings that mean nothing because measurements overlap.
 
 /// The median of a contestant, with its spread.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Measured<'a> {
     pub spread: f64,
 }
 
-/// Returns a line for each group of neighbours in `ranking` whose rounds overlap. Another run may rank them
+/// Returns a line for each group of neighbours in `ranking` whose measurements overlap. Another run may rank them
 /// differently. `ranking` is sorted by the median.
 pub fn warnings(ranking: &[Measured<'_>]) -> String {
     let overlap = |one: &Measured<'_>, next: &Measured<'_>| {
@@ -22,7 +22,7 @@ pub fn warnings(ranking: &[Measured<'_>]) -> String {
         let names: Vec<&str> = group.iter().map(|one| one.contestant).collect();
         let spread = group.iter().map(|one| one.spread).fold(0.0, f64::max);
         format!(
-            "  no ranking (rounds overlap, spread up to {:.0} %): {}\n",
+            "  no ranking (measurements overlap, spread up to {:.0} %): {}\n",
             spread * 100.0,
             names.join(", ")
         )
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_whose_rounds_overlap_have_no_ranking() {
+    fn neighbours_whose_measurements_overlap_have_no_ranking() {
         let measured = |contestant, median, spread| Measured { contestant, median, spread };
         let ranking = [
             measured("first", 10.0, 0.01),
@@ -45,7 +45,7 @@ mod tests {
         ];
         assert_eq!(
             warnings(&ranking),
-            "  no ranking (rounds overlap, spread up to 20 %): second, third\n"
+            "  no ranking (measurements overlap, spread up to 20 %): second, third\n"
         );
         assert_eq!(warnings(&ranking[..2]), "");
     }

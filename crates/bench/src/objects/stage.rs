@@ -1,7 +1,7 @@
 //! Runs threads on one queue, while another thread measures them.
 //!
 //! The operations of *workers* count. A worker makes a number of operations, or continues until the measurement is
-//! over. The operations of *victims* do not count. A victim works too, and stops in the middle of an operation
+//! over. The operations of *victims* do not count. A victim also works, and stops in the middle of an operation
 //! when it is asked to. When the measurement is over, the victims are released, and all threads end before the
 //! next measurement begins.
 

@@ -72,7 +72,7 @@ fn longest(figure: &Figure) -> String {
 }
 
 /// Returns warnings about contestants that cannot be ranked by their times with the most threads, because
-/// their rounds overlap.
+/// their measurements overlap.
 fn warnings(figure: &Figure) -> String {
     let Some(&threads) = figure.threads().last() else { return String::new() };
     let measured = |curve: &Curve| {

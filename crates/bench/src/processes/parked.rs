@@ -29,18 +29,18 @@ pub struct Parked {
 pub fn measure(time: Duration) -> Result<Parked, String> {
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;
-    let asks: Shared<AtomicU64> = Shared::new(AtomicU64::new(0)).map_err(failed)?;
-    let visit = || {
-        let hall = HallDir::at(folder.path()).open(NAME, 1).expect("it can be made");
-        asks.fetch_add(1, SeqCst);
+    let arrived: Shared<AtomicU64> = Shared::new(AtomicU64::new(0)).map_err(failed)?;
+    let acquire_and_park = || {
+        let hall = HallDir::at(folder.path()).open(NAME, 1).expect("the hall can be created");
+        arrived.fetch_add(1, SeqCst);
         let _pass = hall.acquire().expect("nobody closes the hall");
         loop {
             thread::park();
         }
     };
-    let come = |count| {
+    let wait_for_arrivals = |count| {
         let begun = Instant::now();
-        while asks.load(SeqCst) < count {
+        while arrived.load(SeqCst) < count {
             if begun.elapsed() > Duration::from_secs(20) {
                 return Err("a process did not start within 20 s".to_string());
             }
@@ -50,10 +50,10 @@ pub fn measure(time: Duration) -> Result<Parked, String> {
         thread::sleep(Duration::from_millis(200));
         Ok(())
     };
-    let _holder = Process::new(visit).map_err(failed)?;
-    come(1)?;
-    let waiter = Process::new(visit).map_err(failed)?;
-    come(2)?;
+    let _holder = Process::new(acquire_and_park).map_err(failed)?;
+    wait_for_arrivals(1)?;
+    let waiter = Process::new(acquire_and_park).map_err(failed)?;
+    wait_for_arrivals(2)?;
     let used = || {
         let text = fs::read_to_string(format!("/proc/{}/schedstat", waiter.pid()));
         let numbers = text.map_err(|error| format!("schedstat: {error}"))?;

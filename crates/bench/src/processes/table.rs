@@ -78,7 +78,7 @@ fn successions(report: &Report) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(report.successions.iter().map(line)).collect()
 }
 
-/// Returns warnings about contestants that cannot be ranked because their rounds overlap.
+/// Returns warnings about contestants that cannot be ranked because their measurements overlap.
 fn warnings(outcome: &Outcome) -> String {
     let measured =
         |row: &Row| Measured { contestant: row.contestant, median: row.ns, spread: row.spread };

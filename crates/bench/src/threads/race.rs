@@ -163,7 +163,7 @@ struct Witnessing<'a>(&'a Witness);
 impl Observer for Witnessing<'_> {
     fn enters(&mut self, slot: Option<usize>, _: &Phase) {
         self.0.enters(slot);
-        // If the semaphore is wrong, this gives another thread time to enter too.
+        // If the semaphore is wrong, this gives another thread time to enter.
         thread::yield_now();
     }
 

@@ -65,8 +65,8 @@ fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(outcome.rows.iter().map(line)).collect()
 }
 
-/// Returns warnings about contestants that cannot be ranked because their rounds overlap. Workloads that measure
-/// waits get no warnings, because they are ranked by a percentile, which has no spread.
+/// Returns warnings about contestants that cannot be ranked because their measurements overlap. Workloads that
+/// measure waits get no warnings, because they are ranked by a percentile, which has no spread.
 fn warnings(outcome: &Outcome) -> String {
     if outcome.workload.measures_waits() {
         return String::new();

@@ -287,7 +287,7 @@ impl Server {
     }
 
     /// Takes back all but one of the tokens that no client has taken. If the last of them is unused for [`UNUSED`]
-    /// while others wait for a slot, takes it back too.
+    /// while others wait for a slot, also takes it back.
     fn give_up_unused(&mut self) -> Result<(), Failure> {
         let mut surplus = self.tokens.offered()?.saturating_sub(1);
         let is_unused = self.request.is_none() && self.offered_at.elapsed() >= UNUSED;

@@ -23,8 +23,8 @@ use rustix::{
 pub const VARIABLE: &str = "HALLPASS_ID";
 const SEPARATOR: char = ',';
 
-/// How many times hallpass looks for new processes before it concludes that there is none. A process that forks and
-/// exits within milliseconds may escape a single look.
+/// The number of times that hallpass looks for new processes before it concludes that there is none. A process that
+/// forks and exits within milliseconds may escape a single look.
 const LOOKS: usize = 30;
 
 pub struct Lifeline {

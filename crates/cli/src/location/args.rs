@@ -16,7 +16,7 @@ use super::{Error, Halls, Location};
 use crate::{halls::FAILED, signals::exit_on_truncated_file, time};
 
 /// The heading of the options for halls on a cluster, in help texts.
-pub const ON_ETCD: &str = "Halls on etcd";
+pub const ON_A_STORE: &str = "Halls on etcd or PostgreSQL";
 
 /// The options that all commands on halls share.
 #[derive(Args, Default, Debug, PartialEq, Eq)]
@@ -27,28 +27,29 @@ pub struct LocationArgs {
     /// Use the halls in this directory [default: $HALLPASS_DIR, or a directory of this user]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
-    /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS
+    /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS; or, if hallpass
+    /// was built with the feature postgres, on a database: postgres://USER@HOST:PORT/DATABASE
     /// [default: $HALLPASS_ON, unless --dir or --system is given]
-    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"], help_heading = ON_ETCD)]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"], help_heading = ON_A_STORE)]
     on: Option<String>,
     /// TLS: the certificate authorities to trust
-    #[arg(long, value_name = "FILE", help_heading = ON_ETCD)]
+    #[arg(long, value_name = "FILE", help_heading = ON_A_STORE)]
     cacert: Option<PathBuf>,
     /// TLS: the client certificate
-    #[arg(long, value_name = "FILE", requires = "key", help_heading = ON_ETCD)]
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = ON_A_STORE)]
     cert: Option<PathBuf>,
     /// TLS: the key of the client certificate
-    #[arg(long, value_name = "FILE", requires = "cert", help_heading = ON_ETCD)]
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = ON_A_STORE)]
     key: Option<PathBuf>,
-    /// The etcd user; the password comes from $ETCDCTL_PASSWORD or --password-file
+    /// The user of etcd or PostgreSQL; the password comes from --password-file, $ETCDCTL_PASSWORD or $PGPASSWORD
     // All users can read the command lines of all processes, so hallpass accepts no passwords there.
-    #[arg(long, value_name = "NAME", help_heading = ON_ETCD)]
+    #[arg(long, value_name = "NAME", help_heading = ON_A_STORE)]
     user: Option<String>,
-    /// A file with the password of the etcd user in its first line
-    #[arg(long, value_name = "FILE", help_heading = ON_ETCD)]
+    /// A file with the password of the user in its first line
+    #[arg(long, value_name = "FILE", help_heading = ON_A_STORE)]
     password_file: Option<PathBuf>,
-    /// Fail if no member of etcd answers within this time [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_ETCD)]
+    /// Fail if no server of etcd or PostgreSQL answers within this time [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_A_STORE)]
     dial_timeout: Option<Duration>,
 }
 
@@ -95,9 +96,9 @@ impl LocationArgs {
     fn on_machine(&self, dir: HallDir) -> Result<Location, Error> {
         match self.only_for_clusters() {
             None => Ok(Location::Machine(dir)),
-            Some(option) => {
-                Err(Error::Options(format!("{option} is for halls on etcd: add --on URL")))
-            }
+            Some(option) => Err(Error::Options(format!(
+                "{option} is for halls on etcd or PostgreSQL: add --on URL"
+            ))),
         }
     }
 
@@ -122,7 +123,7 @@ impl LocationArgs {
             #[cfg(feature = "postgres")]
             StoreOptions::Postgres(postgres) => self.complete_postgres(postgres)?,
             _ => {
-                let why = "a command needs a store that outlives it: use etcd://HOST:PORT";
+                let why = "a command needs a store that outlives it: use the URL of etcd, etcd://HOST:PORT";
                 return Err(Error::Options(format!("--on {url}: {why}")));
             }
         }

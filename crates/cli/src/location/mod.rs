@@ -9,7 +9,7 @@ use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
 pub use self::{
-    args::{LocationArgs, ON_ETCD},
+    args::{LocationArgs, ON_A_STORE},
     error::Error,
     file_system::check_file_system,
     open::open_or_create,
@@ -83,7 +83,7 @@ impl Halls {
     pub fn evict(&self, name: &str, slot: usize) -> Result<(), Error> {
         match self {
             Halls::OnMachine(_) => Err(Error::Options(
-                "evict is for halls on etcd: add --on URL. On this machine, `hallpass status` shows the \
+                "evict is for halls on etcd or PostgreSQL: add --on URL. On this machine, `hallpass status` shows the \
                  process that holds the slot: kill it"
                     .into(),
             )),

@@ -32,7 +32,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let Location::Machine(dir) = args.location.location()? else {
         return Err(Error::Options(
-            "log is for halls of this machine: halls on etcd have no log".into(),
+            "log is for halls of this machine: halls on etcd or PostgreSQL have no log".into(),
         ));
     };
     // Fails with a clear message if there is no such hall.

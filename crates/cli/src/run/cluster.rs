@@ -46,7 +46,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         return Err(Refusal::failure(why));
     }
     if args.take().is_some_and(|count| count > 1) {
-        let why = "--take cannot be combined with --on: a holder on etcd has one slot";
+        let why =
+            "--take cannot be combined with --on: a holder on etcd or PostgreSQL has one slot";
         return Err(Refusal::failure(why));
     }
     if args.duties().time_limit.is_some() {

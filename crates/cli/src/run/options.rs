@@ -11,7 +11,7 @@ use super::{
     warden::{Duties, TimeLimit},
 };
 use crate::{
-    location::{LocationArgs, ON_ETCD},
+    location::{LocationArgs, ON_A_STORE},
     time,
 };
 
@@ -91,11 +91,11 @@ pub struct Args {
     /// [default: keep; with --on, kill]
     #[arg(long, value_name = "ACTION", value_enum)]
     pub on_kill: Option<OnKill>,
-    /// With --on: CMD ends at most this long after the last contact with etcd; SIGTERM is sent --grace
+    /// With --on: CMD ends at most this long after the last contact with the store; SIGTERM is sent --grace
     /// earlier [default: 20s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_ETCD)]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_A_STORE)]
     ttl: Option<Duration>,
-    /// The time between SIGTERM and SIGKILL, with --time-limit or when a slot on etcd is lost; with --on, less
+    /// The time between SIGTERM and SIGKILL, with --time-limit, or with --on when the slot is lost; with --on, less
     /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
@@ -188,7 +188,7 @@ impl Args {
         match grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
             false => Err(format!(
-                "--grace {} must be less than half of --ttl {}: the rest is the time that etcd has to answer \
+                "--grace {} must be less than half of --ttl {}: the rest is the time that the store has to answer \
                  before the command must end",
                 humantime::format_duration(grace),
                 humantime::format_duration(ttl)
@@ -200,9 +200,10 @@ impl Args {
     pub fn no_cluster_options(&self) -> Result<(), String> {
         match (self.ttl, self.grace, self.time_limit) {
             (None, None, _) | (None, Some(_), Some(_)) => Ok(()),
-            (Some(_), ..) => Err("--ttl is for halls on etcd: add --on URL".into()),
+            (Some(_), ..) => Err("--ttl is for halls on etcd or PostgreSQL: add --on URL".into()),
             (None, Some(_), None) => {
-                Err("--grace is for --time-limit and for halls on etcd: add --time-limit TIME or --on URL"
+                Err("--grace is for --time-limit and for halls on etcd or PostgreSQL: add --time-limit TIME \
+                     or --on URL"
                     .into())
             }
         }

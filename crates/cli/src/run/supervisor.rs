@@ -77,7 +77,7 @@ impl Ended {
     /// Returns [`status`](Ended::status). After Ctrl-C, kills this process by SIGINT instead.
     pub fn exit_code(self) -> ExitCode {
         if self == Ended::Interrupted {
-            // A shell continues its script after Ctrl-C unless SIGINT kills hallpass too.
+            // A shell continues its script after Ctrl-C unless SIGINT also kills hallpass.
             let _ = SignalSet::of([Signal::INT]).unblock();
             let _ = raise(Signal::INT);
         }
@@ -274,7 +274,7 @@ impl Supervisor {
         let _ = kill_process(self.child, signal);
     }
 
-    /// Returns `true` if the probe has got the signal too.
+    /// Returns `true` if the probe has also got the signal.
     fn is_sent_to_group(&mut self, signal: Signal) -> bool {
         let Some(probe) = &self.probe else { return false };
         let pending = probe.signals();
@@ -285,7 +285,7 @@ impl Supervisor {
         pending.contains(signal)
     }
 
-    /// Returns `true` if the command got the signal from the terminal too.
+    /// Returns `true` if the command also got the signal from the terminal.
     fn terminal_reaches_child(&self, signal: Signal) -> bool {
         // When a terminal is closed, the kernel sends SIGHUP to the session leader only.
         let sent_to_leader =

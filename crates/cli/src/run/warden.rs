@@ -90,7 +90,7 @@ pub struct WatchedCommand {
 
 impl WatchedCommand {
     /// Starts the command under a warden. Processes that the command leaves running may continue after its end; the
-    /// warden then continues too.
+    /// warden then also continues.
     ///
     /// This process must have only one thread.
     pub fn start(
@@ -331,7 +331,7 @@ impl Warden {
                 ask_all_to_end();
             }
             Some(_) => {
-                // The probe is a descendant too. Once it is killed and reaped, another process may get its PID.
+                // The probe is also a descendant. Once it is killed and reaped, another process may get its PID.
                 self.supervisor.end_probe();
                 descendants::kill_once();
                 self.kill_at = Some(now + SOON);

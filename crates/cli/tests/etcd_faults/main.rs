@@ -142,7 +142,7 @@ fn setting(name: &str) -> Option<u64> {
     env::var(name).ok().map(|value| value.parse().expect("a number"))
 }
 
-/// Applies faults for this time. Returns how often each was applied.
+/// Applies faults for this time. Returns the number of times that each was applied.
 fn break_things(
     targets: &Targets,
     to_store: &[Fault],

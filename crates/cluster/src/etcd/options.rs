@@ -70,7 +70,7 @@ impl EtcdOptions {
     pub(crate) fn check_password(&self) -> Result<(), Error> {
         match &self.user {
             Some((name, password)) if password.is_empty() => {
-                let why = "there is no password: set ETCDCTL_PASSWORD too";
+                let why = "there is no password: also set ETCDCTL_PASSWORD";
                 Err(bad(format!("user `{}`", name.escape_debug()), why))
             }
             _ => Ok(()),
@@ -108,10 +108,10 @@ fn tls(wanted: bool, variable: &Variables) -> Result<Option<Tls>, Error> {
         (Some(cert), Some(key)) => Some((cert, key)),
         (None, None) => None,
         (Some(_), None) => {
-            return Err(bad("ETCDCTL_CERT", "it needs its key: set ETCDCTL_KEY too"));
+            return Err(bad("ETCDCTL_CERT", "it needs its key: also set ETCDCTL_KEY"));
         }
         (None, Some(_)) => {
-            return Err(bad("ETCDCTL_KEY", "it needs its certificate: set ETCDCTL_CERT too"));
+            return Err(bad("ETCDCTL_KEY", "it needs its certificate: also set ETCDCTL_CERT"));
         }
     };
     let wanted = wanted || cacert.is_some() || identity.is_some();

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// How often a step starts over because another process has changed the hall in the meantime.
+/// The number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
 const ATTEMPTS: u32 = 100;
 
 /// A connection to a PostgreSQL database.

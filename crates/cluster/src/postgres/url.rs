@@ -101,11 +101,16 @@ fn hosts(config: &Config, variable: &Variables) -> Result<Vec<(String, u16)>, Er
     let mut ports = config.get_ports().to_vec();
     if ports.is_empty() {
         let list = variable("PGPORT").unwrap_or_else(|| PORT.to_string());
-        let port = |text: &str| text.parse().map_err(|_| bad("PGPORT", "it is not a port"));
+        let wrong = |text: &str| bad("PGPORT", format!("must be a port number, got `{text}`"));
+        let port = |text: &str| text.parse().map_err(|_| wrong(text));
         ports = list.split(',').map(port).collect::<Result<_, _>>()?;
     }
     if ports.len() != 1 && ports.len() != hosts.len() {
-        return Err(bad("the URL of a database", "it has not as many ports as hosts"));
+        let (ports, hosts) = (ports.len(), hosts.len());
+        let why = format!(
+            "must have one port, or a port for each host, got {ports} ports for {hosts} hosts"
+        );
+        return Err(bad("the URL of a database", why));
     }
     let port = |at: usize| *ports.get(at).unwrap_or(&ports[0]);
     Ok(hosts.into_iter().enumerate().map(|(at, host)| (host, port(at))).collect())
@@ -119,7 +124,10 @@ fn connect_timeout(config: &Config, variable: &Variables) -> Result<Duration, Er
         None => Ok(Duration::from_secs(2)),
         Some(text) => match text.parse() {
             Ok(seconds @ 1..) => Ok(Duration::from_secs(seconds)),
-            _ => Err(bad("PGCONNECT_TIMEOUT", "it is not a number of seconds")),
+            _ => {
+                let why = format!("must be a number of seconds, at least 1, got `{text}`");
+                Err(bad("PGCONNECT_TIMEOUT", why))
+            }
         },
     }
 }
@@ -157,15 +165,15 @@ fn tls_of(given: TlsValues<'_>, variable: &Variables) -> Result<Option<Tls>, Err
         // These modes of libpq do not protect against anybody, since they accept a server without TLS.
         None | Some("allow" | "prefer") => false,
         Some("require" | "verify-ca" | "verify-full") => true,
-        Some(_) => {
+        Some(mode) => {
             let modes = "disable, allow, prefer, require, verify-ca or verify-full";
-            return Err(bad("sslmode", format!("it must be {modes}")));
+            return Err(bad("sslmode", format!("must be {modes}, got `{mode}`")));
         }
     };
     let identity = match (cert, key) {
         (Some(cert), Some(key)) => Some((cert.into(), key.into())),
         (None, None) => None,
-        _ => return Err(bad("sslcert", "a certificate and its key need each other")),
+        _ => return Err(bad("sslcert", "set both sslcert and sslkey, or neither")),
     };
     let wanted = wanted || cacert.is_some() || identity.is_some();
     Ok(wanted.then(|| Tls { cacert: cacert.map(PathBuf::from), identity, server_name: None }))

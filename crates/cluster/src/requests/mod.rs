@@ -44,7 +44,7 @@ impl HallStore {
         HallStore { name: name.into(), url, store, history, keys }
     }
 
-    /// Returns how often this process has noticed that the store lost history.
+    /// Returns the number of times that this process has noticed that the store lost history.
     pub(crate) fn generation(&self) -> u64 {
         self.history.generation()
     }
@@ -161,7 +161,7 @@ impl HallStore {
         Ok(View::of_claim(claim, revision, generation))
     }
 
-    /// Makes a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
+    /// Creates a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
     /// that a holder needs to leave.
     pub(crate) async fn attach(
         &self,
@@ -194,7 +194,7 @@ impl HallStore {
         Ok((view, queue))
     }
 
-    /// Reads the hall, and the id of the claim right before the claim that was made in revision `made`.
+    /// Reads the hall, and the id of the claim right before the claim that was created in revision `made`.
     pub(crate) async fn view_with_predecessor(
         &self,
         own: ClaimRef<'_>,
@@ -287,7 +287,7 @@ impl HallStore {
 
     /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
     /// no waiters. With `force`, the slot records stay, so that a new hall of the same name does not assign these
-    /// slots before the deadlines of their old holders. With `all`, the slot records are removed too. Returns
+    /// slots before the deadlines of their old holders. With `all`, the slot records are also removed. Returns
     /// whether the hall is gone.
     pub(crate) async fn remove(
         &self,

@@ -25,7 +25,7 @@ fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
     }
 }
 
-/// Makes the record of a claim of this process.
+/// Creates the record of a claim of this process.
 fn record(id: &str) -> ClaimRecord {
     ClaimRecord::of((1, "joe".into()), "a command", id.into(), Duration::from_secs(60))
 }
@@ -46,7 +46,7 @@ fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_made_agai
                 store.create(Door::with(1)).await.expect("reachable");
             }
             let now = store.perform(claim.clone(), Some(late), &was).await.expect("reachable");
-            assert_eq!(now.own, OwnClaim::Outside, "made again: {remade}");
+            assert_eq!(now.own, OwnClaim::Outside, "created again: {remade}");
         }
     });
 }
@@ -111,7 +111,7 @@ fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
         assert_eq!(gone, OwnClaim::Detached { slot: 0, version, token });
         own.lease = grant().await;
         let other_hall = store.attach(own, hall + 1, gone).await.expect("reachable").own;
-        assert_eq!(other_hall, gone, "the hall was removed and made again");
+        assert_eq!(other_hall, gone, "the hall was removed and created again");
         let again = store.attach(own, hall, gone).await.expect("reachable").own;
         let OwnClaim::Inside { version: newer, token: same, .. } = again else {
             panic!("{again:?}")

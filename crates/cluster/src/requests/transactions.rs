@@ -14,7 +14,7 @@ impl HallStore {
     pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
         let id = &own.record.id;
         let Some(door) = was.door else { return Txn::default() };
-        // A request that arrives late must not make a claim in a hall that was created in the meantime.
+        // A request that arrives late must not create a claim in a hall that was created in the meantime.
         let same_hall = || When::created(self.keys.door(), door.created);
         let absent = || [self.keys.waiting(id), self.keys.inside(id)].map(When::absent);
         let new = || absent().into_iter().chain([same_hall()]).collect::<Vec<_>>();
@@ -111,7 +111,8 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Makes a claim again, with this record and this slot in this version, if the hall and the slot are still the same.
+    /// Creates a claim again, with this record and this slot in this version, if the hall and the slot are still the
+    /// same.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
@@ -127,7 +128,7 @@ impl HallStore {
             When::absent(inside.clone()),
         ];
         let record = records::write(record);
-        // Write the record of the slot too. So other processes have to start again with counting the time since
+        // Also write the record of the slot. So other processes have to start again with counting the time since
         // the claim was gone.
         let then = vec![
             Op::put(inside, record.clone(), own.lease),

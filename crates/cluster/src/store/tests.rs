@@ -244,7 +244,7 @@ fn a_hall_has_a_name_once_it_has_a_door() {
 }
 
 #[test]
-fn revisions_grow_although_all_records_of_a_hall_are_deleted() {
+fn revisions_grow_even_if_all_records_of_a_hall_are_deleted() {
     on_every_store(async |bed| {
         let before = bed.put("door", 0).await.revision;
         let deleted = bed.delete("door").await.revision;

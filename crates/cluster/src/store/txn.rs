@@ -81,7 +81,8 @@ pub(crate) struct KeyValue {
 pub(crate) struct TxnResponse {
     /// The revision of the store after the step.
     pub revision: Revision,
-    /// How often the store had lost its history by then, as far as this process has noticed. 0 in nested steps.
+    /// The number of times that this process has noticed that the store lost its history, by then. 0 in
+    /// nested steps.
     pub generation: u64,
     /// Whether all conditions in `when` held.
     pub succeeded: bool,
@@ -104,7 +105,7 @@ pub(crate) enum Answer {
 pub(crate) struct KeyRead {
     pub kv: Option<KeyValue>,
     pub revision: Revision,
-    /// How often the store had lost its history by then, as far as this process has noticed.
+    /// The number of times that this process has noticed that the store lost its history, by then.
     pub generation: u64,
 }
 

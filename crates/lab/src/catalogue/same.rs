@@ -192,7 +192,7 @@ fn next_pairs(
         }
         _ => {
             return differs(
-                "makes an access and the other machine makes none, or the reverse".into(),
+                "makes an access and the other step machine makes none, or the reverse".into(),
             );
         }
     };
@@ -203,7 +203,7 @@ fn next_pairs(
         let b_access = b_access.map(|(var, kind, left, failed)| (vars[var], kind, left, failed));
         if a_access != b_access {
             return differs(format!(
-                "has another effect than the other machine if it finds {answer}"
+                "has another effect than the other step machine if it finds {answer}"
             ));
         }
         next.push((a_next, b_next));

@@ -201,7 +201,10 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     }
     .map_err(|cause| cannot_compile(algorithm, *n, *k, cause))?;
     if question.crashes > *n {
-        return Err(Error::Question(format!("at most n = {n} processes can stop")));
+        return Err(Error::Question(format!(
+            "at most n = {n} processes can stop, got {}",
+            question.crashes
+        )));
     }
     check_initial(&tables, question.initial, resources.bytes)?;
     check_there_is_something(&*machine, &tables, question)?;
@@ -249,7 +252,7 @@ fn symmetry(
     }
     Symmetry::new(machine, tables, 0).ok_or_else(|| {
         Error::Question(format!(
-            "{} distinguishes processes by their identifiers: leave out --symmetry",
+            "{} distinguishes processes by their numbers: leave out --symmetry",
             question.algorithm
         ))
     })

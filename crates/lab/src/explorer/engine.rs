@@ -110,7 +110,7 @@ impl Engine {
         self.answers.insert(answers.stopped, answers);
     }
 
-    /// Returns the chart and a set of stopped processes for which the caller is to compute answers. Returns each set
+    /// Returns the chart and a set of stopped processes for which the caller should compute answers. Returns each set
     /// once.
     pub fn wants(&mut self) -> Option<(Arc<Chart>, u64)> {
         let chart = self.chart.clone()?;

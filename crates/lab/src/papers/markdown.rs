@@ -66,7 +66,7 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
         .filter_map(|piece| piece.run.clone())
         .collect();
     let mut text = String::from(
-        "<!-- Written by `hallpass lab papers --out docs` from
+        "<!-- Written by `hallpass-lab papers --out docs` from
      crates/algorithms/src/papers/*/statements.toml. Do not edit. -->\n\n\
          # Five papers, statement by statement\n\n",
     );

@@ -247,7 +247,10 @@ pub fn ask(questions: &Questions, resources: &Resources<'_>) -> Result<Report, E
     check_contention(questions.contention, *n)?;
     check_initial(&tables, questions.initial, resources.bytes)?;
     if questions.crashes > *n {
-        return Err(Error::Question(format!("at most n = {n} processes can stop")));
+        return Err(Error::Question(format!(
+            "at most n = {n} processes can stop, got {}",
+            questions.crashes
+        )));
     }
     let asked = all_or(&questions.asked, &*machine, &tables);
     asked.iter().try_for_each(|asked| check_exists(algorithm, asked, &*machine, &tables))?;

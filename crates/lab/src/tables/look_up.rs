@@ -81,7 +81,7 @@ impl Tables {
     /// Returns the state after the fault of `p`, or `None` if there is no such fault or it changes
     /// nothing.
     #[inline]
-    pub fn befallen<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
+    pub fn after_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let fate = self.fates[p].as_ref()?;
         let mut next = *state;
         if fate.kills {

@@ -203,7 +203,10 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let n = question.n;
     if !(2..=entry.max_processes).contains(&n) {
         let max = entry.max_processes;
-        return Err(Error::Size(format!("{} can be checked for n = 2 to {max}", entry.id)));
+        return Err(Error::Size(format!(
+            "{} can be checked for n = 2 to {max}, got {n}",
+            entry.id
+        )));
     }
     let mut report = Report {
         question: question.clone(),

@@ -6,7 +6,7 @@
 //! His paragraph about Scans while processes are outside Label is `consistent` and `lasting`.
 //!
 //! Each property is a question about the past, and some sets of processes answer it. This is a finite
-//! memory, so the exploration with it is finite too. The first access of a procedure counts as its
+//! memory, so the exploration with it is also finite. The first access of a procedure counts as its
 //! beginning, and the last access as its end. So "after" covers no more pairs than necessary.
 
 use super::{
@@ -143,8 +143,8 @@ impl Properties {
         demand(start.must & !after[p] == 0, Fault::P3);
         demand((0..n).all(|i| start.later[i] & !after[i] == 0), Fault::Lasting);
         for (i, &after) in after.iter().enumerate() {
-            // If two processes were outside Label since the Scan began, earlier orders must hold for
-            // them in this Scan too.
+            // If two processes were outside Label since the Scan began, earlier orders must also hold
+            // for them in this Scan.
             let outside = if has(start.outside, i) { start.outside } else { 0 };
             let other_way = seen.before[i] & outside;
             demand(self.agreed[i] & other_way == 0, Fault::Consistent);

@@ -241,7 +241,7 @@ impl Evidence<'_> {
         };
         self.ends()?;
         let all = self.stem.len();
-        // An incomplete passage counts too, because continuing it can only add references.
+        // An incomplete passage also counts, because continuing it can only add references.
         let Some(from) = self.last(p, all, &Event::LeavesRemainder) else {
             return Err(format!("process {p} makes no passage"));
         };

@@ -183,7 +183,7 @@ impl Interpreter {
         }
     }
 
-    /// Continues from a snapshot of an interpreter of the same machine.
+    /// Continues from a snapshot of an interpreter of the same step machine.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let Snapshot { state, past_doorway, caches, broken } = snapshot.clone();
         (self.state, self.past_doorway) = (state, past_doorway);
@@ -267,7 +267,7 @@ impl Interpreter {
         let n = self.machine.n();
         match agent.checked_sub(n) {
             None => self.own_step(agent),
-            Some(p) if p < n && self.model == MemoryModel::Sequential => self.befall(p),
+            Some(p) if p < n && self.model == MemoryModel::Sequential => self.apply_mishap(p),
             Some(p) if p < n => self.flush(p),
             Some(_) => Err(format!("there is no agent {agent}")),
         }
@@ -324,7 +324,7 @@ impl Interpreter {
         Ok(Step { stays: false, ..self.perform(agent, p, stand.clone(), stand, Some(seen)) })
     }
 
-    fn befall(&mut self, p: Pid) -> Result<Step, String> {
+    fn apply_mishap(&mut self, p: Pid) -> Result<Step, String> {
         let Some(Mishap { var, op, kills, name }) = self.machine.mishap(p) else {
             return Err(format!("process {p} has no mishap"));
         };

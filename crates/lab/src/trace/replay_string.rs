@@ -81,7 +81,7 @@ pub fn decode(text: &str) -> Result<Schedule, Error> {
 /// Decodes a replay string of `machine`, which has this name and need not be in the registry.
 ///
 /// # Errors
-/// Fails if the string is not a replay string, is damaged, or is not about this machine.
+/// Fails if the string is not a replay string, is damaged, or is not about this step machine.
 pub fn decode_on(machine: &dyn Machine, name: &str, text: &str) -> Result<Schedule, Error> {
     let parts = parts(text)?;
     let (n, k) = (machine.n(), machine.k());

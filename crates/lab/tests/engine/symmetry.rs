@@ -72,7 +72,7 @@ fn compare<S: Space<{ super::support::W }>>(
     (full.states, small.states)
 }
 
-/// The values n and k, the number of processes that keep their identifiers, the number of states, and
+/// The values n and k, the number of processes that are not renamed, the number of states, and
 /// the number of orbits.
 type Count = (usize, usize, usize, u64, u64);
 

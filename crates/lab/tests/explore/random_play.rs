@@ -99,7 +99,8 @@ fn play(id: &str, session: &mut Session, mut after: impl FnMut(usize, &Session, 
     for &agent in &schedule.stem {
         fresh.step(agent).unwrap();
     }
-    // Private states are numbered in the order in which a machine meets them, so memory is compared, and positions.
+    // Private states are numbered in the order in which a step machine meets them, so the test compares memory and
+    // positions.
     assert_eq!(fresh.state().memory, memory(session, node), "{id}");
     let view = session.view(node).unwrap();
     for p in 0..n {

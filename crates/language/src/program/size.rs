@@ -226,7 +226,7 @@ impl Program {
         Ok(decl)
     }
 
-    /// Replaces the domain of the first variables with those of a machine with a normal form.
+    /// Replaces the domain of the first variables with those of a step machine with a normal form.
     pub fn adopt_domains(&mut self, model: &Layout) {
         let mut layout = Layout::default();
         for (index, decl) in self.layout.decls().iter().enumerate() {

@@ -57,7 +57,7 @@ enum Audience {
 /// with it.
 const HIDDEN: &str = ".";
 
-/// How many times [`HallDir::open`] tries to create a hall if other processes keep removing it.
+/// The number of times that [`HallDir::open`] tries to create a hall if other processes keep removing it.
 const TRIES: usize = 100;
 
 /// Adds files to a new hall before other processes see it.

@@ -109,7 +109,7 @@ impl<'a> SeizedHall<'a> {
         }
         let registration = Some(hall.handle.reserved_registration()?);
         let mut seized = SeizedHall { hall, registration, seized: 0 };
-        // Take the slots beyond the size too. The hall may have been larger when a newcomer read its size.
+        // Also take the slots beyond the size. The hall may have been larger when a newcomer read its size.
         while seized.seized < hall.handle.state.file.slots_ready() {
             if !seized.take_next() {
                 drop(seized);
@@ -132,7 +132,7 @@ impl<'a> SeizedHall<'a> {
 
     /// Takes one more slot, as line E5 does. Returns `false` if another process holds this slot.
     ///
-    /// A void tag is replaced too: a closed hall keeps the void tags of its dead holders.
+    /// This also replaces a void tag: a closed hall keeps the void tags of its dead holders.
     fn take_next(&mut self) -> bool {
         let state = &self.hall.handle.state;
         let slot = state.file.slot(self.seized);

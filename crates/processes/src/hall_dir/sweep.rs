@@ -3,7 +3,7 @@
 //! A removal renames the hall to `.old-*`, and then closes it and deletes its files. A removal that is killed after the
 //! rename has already freed the name of the hall. So before a process creates a hall, it *closes* every renamed hall.
 //! Otherwise, waiters of the removed hall would wait forever, and a newcomer that has the removed hall open could take
-//! slot 0 while a holder of the new hall has slot 0 too.
+//! slot 0 while a holder of the new hall also has slot 0.
 
 use std::{
     fs::{self, DirEntry},

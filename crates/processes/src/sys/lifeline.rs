@@ -46,7 +46,7 @@ pub(crate) fn create(hall: BorrowedFd<'_>, id: i64) -> io::Result<OwnedFd> {
     mknodat(hall, &name, FileType::Fifo, MODE, 0)?;
     // The umask may have removed permissions.
     let opened = chmodat(hall, &name, MODE, AtFlags::empty()).and_then(|()| {
-        // Open the lifeline for writing too. Otherwise a poll would return whenever the last other writer closes it.
+        // Also open the lifeline for writing. Otherwise a poll would return whenever the last other writer closes it.
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         openat(hall, &name, flags, Mode::empty())
     });
@@ -127,7 +127,7 @@ pub(crate) fn sleep<'a>(
     // These entries request no events, because the kernel always reports a lost reader.
     fds.extend(watched.map(|lifeline| PollFd::new(lifeline, PollFlags::empty())));
     let time = time.try_into().ok();
-    // A signal ends the sleep too. The caller looks again in any case.
+    // A signal also ends the sleep. The caller looks again in any case.
     let reports = poll(&mut fds, time.as_ref()).unwrap_or(0);
     let gone = fds[1..].iter().map(|fd| !fd.revents().is_empty()).collect();
     Woken { silent: reports == 0, gone }

@@ -15,7 +15,7 @@ const NAPPING: u32 = 1;
 pub(crate) fn take(nap: &AtomicU32, time: Duration, is_wanted: impl Fn() -> bool) {
     nap.store(NAPPING, SeqCst);
     if is_wanted() {
-        // A signal ends the nap too; the caller looks again in any case.
+        // A signal also ends the nap; the caller looks again in any case.
         let _ = futex::wait(nap, Flags::empty(), NAPPING, time.try_into().ok().as_ref());
     }
     nap.store(AWAKE, SeqCst);

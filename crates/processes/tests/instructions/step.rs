@@ -9,8 +9,8 @@ use rustix::{
 
 use crate::process;
 
-/// How many times in a row the process must be asleep before it counts as blocked. These looks take longer than any
-/// sleep of the process. A process that is ready to run, but has no core on a busy machine, is not blocked.
+/// The number of looks in a row that must find the process asleep before it counts as blocked. These looks take longer
+/// than any sleep of the process. A process that is ready to run, but has no core on a busy machine, is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
 /// The number of looks before the first pause. An instruction takes less time than going to sleep.

@@ -98,7 +98,7 @@ impl<'a> Judge<'a> {
     fn grant(&mut self, event: &Transaction<'a>, slot: usize, claim: &'a str) {
         let owner = self.owners.get(&slot);
         if owner.is_some_and(|owner| owner.claim == claim) && !self.inside.contains(claim) {
-            // Its lease has ended, and its owner has made the claim again.
+            // Its lease has ended, and its owner has created the claim again.
             return;
         }
         if slot >= self.slots {

@@ -3,7 +3,7 @@
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
 use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
-/// Makes a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused.
+/// Creates a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused.
 fn record(lines: &[&str]) -> Vec<Event> {
     let event = |(at, line): (usize, &&str)| {
         let (kind, rest) = line.split_at(1);

@@ -77,10 +77,10 @@ impl Visitor for Hide {
 
 /// Published algorithms (feature `papers`).
 impl Hall {
-    /// Makes a hall that runs a published algorithm for `n` threads. At most `k` of them hold a slot at the same
+    /// Creates a hall that runs a published algorithm for `n` threads. At most `k` of them hold a slot at the same
     /// time.
     ///
-    /// `hallpass lab list` shows the algorithms and their guarantees. In none of them can a waiter give up, so such a
+    /// `hallpass-lab list` shows the algorithms and their guarantees. In none of them can a waiter give up, so such a
     /// hall has only [`acquire`](PaperHall::acquire).
     ///
     /// # Errors

@@ -74,7 +74,7 @@ pub fn assert_all_slots_free(hall: &Hall) {
     assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
 }
 
-/// A waker that counts how often it is woken.
+/// A waker that counts its wake-ups.
 #[derive(Default)]
 pub struct Alarm(AtomicUsize);
 

@@ -67,7 +67,7 @@ impl GuardedHall {
         self.touch(pass.slot());
     }
 
-    /// Returns how many times the cells were accessed. No other caller holds a slot.
+    /// Returns the number of times that the cells were accessed. No other caller holds a slot.
     pub fn touched(&self) -> u32 {
         let hall = &self.hall;
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0));

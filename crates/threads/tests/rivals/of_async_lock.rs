@@ -96,7 +96,7 @@ fn two_threads_hold_slots_at_once() {
     }
 }
 
-/// A pass that owns its hall can leave the function that made the hall.
+/// A pass that owns its hall can leave the function that created the hall.
 #[test]
 fn an_owned_pass_has_no_lifetime() {
     fn make() -> hallpass_threads::OwnedPass {

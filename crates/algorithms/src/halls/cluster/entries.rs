@@ -18,7 +18,7 @@ entries! {
     "etcd-late" => |n, k| ClusterModel::new(Late, n, k), CLAIMS.fife().titled("any request may hang and arrive later");
     "etcd-late-timeout" => |n, k| ClusterModel::new(Late | Timeout, n, k), CLAIMS.fife().titled("any request may hang and arrive later; waiters give up");
     "etcd-late-try" => |n, k| ClusterModel::new(Late | Try, n, k), CLAIMS.titled("any request may hang and arrive later; one process does not wait").deadlock_free_only();
-    "etcd-late-remake" => |n, k| ClusterModel::new(Late | Remake, n, k), CLAIMS.titled("any request may hang while the hall is removed by force and made again").deadlock_free_only();
+    "etcd-late-remake" => |n, k| ClusterModel::new(Late | Remake, n, k), CLAIMS.titled("any request may hang while the hall is removed by force and created again").deadlock_free_only();
     "etcd-timeout" => |n, k| ClusterModel::new(Timeout, n, k), CLAIMS.fife().titled("waiters give up; the last process is the clock");
     "etcd-try" => |n, k| ClusterModel::new(Try, n, k), CLAIMS.titled("the last process does not wait").deadlock_free_only();
     "etcd-resize" => |n, k| ClusterModel::new(Resize, n, k), CLAIMS.fife().titled("the last process removes a slot and adds it again").without_resilience();
@@ -29,12 +29,12 @@ entries! {
     "etcd-unheard-timeout" => |n, k| ClusterModel::new(Unheard | Timeout, n, k), CLAIMS.fife().titled("any connection may break; waiters give up");
     "etcd-expiry-resize" => |n, k| ClusterModel::new(Expiry | Resize | HandOver, n, k), CLAIMS.titled("any lease may end; the last process resizes the hall and hands slots over").without_resilience();
     "etcd-expiry-reap" => |n, k| ClusterModel::new(Expiry | Reap, n, k), CLAIMS.titled("any lease may end; the last process reaps").without_resilience();
-    "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders make their claims again").without_resilience();
-    "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and makes it again").deadlock_free_only();
+    "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders create their claims again").without_resilience();
+    "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and creates it again").deadlock_free_only();
     "etcd-wipe" => |n, k| ClusterModel::new(Wipe, n, k), CLAIMS.titled("the store loses its history").deadlock_free_only();
-    "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot although others wait");
+    "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot even if others wait");
     "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
-    "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot although others wait");
+    "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot even if others wait");
     "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line X3 frees a slot and wakes only the head of the queue");
     "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as its holder's lease has ended");
     "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the slot is still the holder's");
@@ -42,7 +42,7 @@ entries! {
     "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("a waiter does not watch the claim before it");
     "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
     "etcd-expiry-reap:eager" => wrong::eager, CLAIMS.wrong("a slot is reaped as soon as its claim is gone");
-    "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect although its claim is gone");
+    "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect even if its claim is gone");
     "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
     "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned at once after the store has lost its history");
     "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");

@@ -44,7 +44,7 @@ pub enum Ask<T> {
     },
 }
 
-/// The state of a slot that is to be given to a claim.
+/// The state of a slot that will be given to a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Was {
     /// Assigned to no claim.
@@ -143,7 +143,7 @@ impl<T> Line<T> {
     }
 }
 
-/// Returns the next step of a process that is to get a slot, or `otherwise` if it has nothing to do.
+/// Returns the next step of a process that should get a slot, or `otherwise` if it has nothing to do.
 fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Holding(slot), .. } => Enter(X1 { slot }),

@@ -1,7 +1,7 @@
 //! Claims: k-exclusion among computers that share a store such as etcd. The store has transactions,
 //! revisions and leases.
 //!
-//! The protocol is not from a paper. A process that needs a slot makes a claim. The store has these
+//! The protocol is not from a paper. A process that needs a slot creates a claim. The store has these
 //! records for a hall:
 //!
 //! - `door`: the number of slots, or that the hall is closed.
@@ -79,9 +79,9 @@
 //!
 //! Of the events that the driver knows, the model has these: leases that end, processes that die, answers that get
 //! lost, requests of lines E1, T1, E4 and X3 that arrive late, waiters that give up, processes that do not wait,
-//! `resize` and `reap` and the slots that they hand over, holders that make their claims again, a hall that is closed,
-//! or removed by force and made again, and a store that loses its history. Some are combined ([`Casts`]). The model
-//! has no clock: it lets a process out in time, and the driver has to see to that.
+//! `resize` and `reap` and the slots that they hand over, holders that create their claims again, a hall that is
+//! closed, or removed by force and created again, and a store that loses its history. Some are combined ([`Casts`]).
+//! The model has no clock. It assumes that a process leaves in time, which the driver has to ensure.
 
 mod halls;
 mod lines;

@@ -30,7 +30,7 @@ use crate::framework::{
 pub enum Cast {
     /// Any process may die, at any line.
     Mortal,
-    /// Any lease may end at any time, although its owner lives and may hold a slot.
+    /// Any lease may end at any time, even if its owner is alive and holds a slot.
     Expiry,
     /// Any connection may break: the request has taken effect, but the sender gets no answer.
     Unheard,
@@ -47,7 +47,7 @@ pub enum Cast {
     HandOver,
     /// The manager gives the slots of vanished holders to waiters, or frees them.
     Reap,
-    /// The manager removes the hall by force and makes it again.
+    /// The manager removes the hall by force and creates it again.
     Remake,
     /// The store loses its history.
     Wipe,
@@ -90,7 +90,7 @@ impl Casts {
         n - usize::from(self.has_manager())
     }
 
-    /// Returns whether a claim may be gone although its owner is inside.
+    /// Returns whether a claim may be gone while its owner is inside.
     pub(super) fn has_stale_holders(self) -> bool {
         [Expiry, Remake, Wipe].into_iter().any(|cast| self.has(cast))
     }
@@ -334,4 +334,4 @@ impl Algorithm for ClusterModel {
 }
 
 const _: () =
-    assert!(MAX_PROCESSES < 8, "a process identifier must fit into the argument of a transaction");
+    assert!(MAX_PROCESSES < 8, "a process number must fit into the argument of a transaction");

@@ -161,7 +161,7 @@ pub(super) fn dies(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Updates the word when the lease of process `p` ends although the process is alive.
+/// Updates the word when the lease of process `p` ends while the process is alive.
 pub(super) fn expires(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.strike(p as Pid);
@@ -169,7 +169,7 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Makes the next answer to `p` get lost, unless the next answer to another process is to get lost
+/// Makes the next answer to `p` get lost, unless the next answer to another process will get lost
 /// already.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
@@ -232,7 +232,7 @@ pub(super) fn reap(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Removes the hall by force and makes it again. All claims are gone, but the records of slots stay, so that no slot
+/// Removes the hall by force and creates it again. All claims are gone, but the records of slots stay, so that no slot
 /// is assigned as long as its old holder may be inside.
 pub(super) fn remake(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
@@ -250,7 +250,7 @@ pub(super) fn wipe(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Every holder whose lease has ended makes its claim again: its slot is still assigned to it.
+/// Every holder whose lease has ended creates its claim again: its slot is still assigned to it.
 pub(super) fn attach(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     for slot in &mut hall.slots {
@@ -283,7 +283,7 @@ impl Hall {
         }
     }
 
-    /// Returns whether the request of `p` at this line is to hang in the network.
+    /// Returns whether the request of `p` at this line will hang in the network.
     pub fn delayed(&self, p: Pid, line: Line<Pid>) -> bool {
         self.late == Late::Next(p) && can_hang(line)
     }

@@ -64,7 +64,7 @@ pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
     }))
 }
 
-/// Removing a hall by force removes the records of its slots too, so a new hall assigns slots that are still held.
+/// Removing a hall by force also removes the records of its slots, so a new hall assigns slots that are still held.
 pub fn thorough(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Remake, n, k).with_management(Cast::Remake, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -74,7 +74,7 @@ pub fn thorough(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// After the store has lost its history, slots are assigned at once, although an old holder may still use one.
+/// After the store has lost its history, slots are assigned at once, even if an old holder still uses one.
 pub fn hasty(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Wipe, n, k).with_management(Cast::Wipe, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -94,8 +94,8 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// A request that hung in the network takes effect although the claim is gone for which it was sent: it frees a slot
-/// that its sender has got again, or makes a claim for a sender that has left.
+/// A request that hung in the network takes effect even if the claim for which it was sent is gone: it frees a slot
+/// that its sender has got again, or creates a claim for a sender that has left.
 pub fn unbound(n: usize, k: usize) -> ClusterModel {
     let casts = Casts::from(Cast::Late);
     let halls = halls_with_any_claims(casts, casts.members(n), k);
@@ -122,7 +122,7 @@ const fn by(transact: Transact) -> (Transact, Answer) {
 
 changed_lines! {
     ClusterModel, State => Next<State>;
-    /// E1 takes a free slot although others wait.
+    /// E1 takes a free slot even if others wait.
     Barging: |model, m, p| {
         At(line @ E1 { .. }) => model.line(m, p, line, by(claim_ahead_of_the_queue)),
     }
@@ -142,7 +142,7 @@ changed_lines! {
         At(line @ E4) => model.line(m, p, line, (withdraw_and_leave, |_, _, _| Leave)),
     }
 
-    /// X1 and X3 free the slot although others wait, and wake only the head of the queue.
+    /// X1 and X3 free the slot even if others wait, and wake only the head of the queue.
     Selfish: |model, m, p| {
         At(line @ X1 { .. }) => model.line(m, p, line, (look_without_handing_over, never_hand_over)),
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),

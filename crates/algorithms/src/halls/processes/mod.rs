@@ -48,7 +48,7 @@
 //!   before another eligible process arrived.
 //! - The algorithm tolerates k-1 undetected stops. No process waits for a serving process. A process
 //!   that stops while it waits, or after it was given a slot, blocks at most that slot.
-//! - No wake-up is lost, although any process may die. A process that frees a slot serves afterwards,
+//! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter
 //!   itself, or the kernel does.

@@ -246,7 +246,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 }
 
-/// Executes a line. Then executes the next line too, if that line makes no access in the model, where
+/// Executes a line. Then also executes the next line, if that line makes no access in the model, where
 /// the number of slots is a constant.
 fn without_local_lines<M: Memory>(
     environment: &mut ModelEnvironment<'_, M>,

@@ -146,8 +146,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             mark_rung(e, who, j);
             given_away(role)
         }
-        // A waiter that is awake looks at everything again before it sleeps. One that was given a slot meanwhile is
-        // rung too: the process that gave it the slot may stop before it rings.
+        // A waiter that is awake looks at everything again before it sleeps. A waiter that was given a slot
+        // meanwhile is also rung: the process that gave it the slot may stop before it rings.
         S12 { who } => match Card::unpack(e.card(who, Op::Read)).phase {
             Phase::Asleep | Phase::Unrung(_) => Goto(S15 { who }),
             _ => Leave,

@@ -29,7 +29,7 @@ changed_lines! {
     }
 
     /// A process does not announce that it is about to wait. Another process then finds no waiter and
-    /// declares the hall quiet, although a ticket is drawn.
+    /// declares the hall quiet, even though a ticket was drawn.
     Unannounced: |_s, _e, _p| {
         At(Line::E6 { x }) => Goto(At(Line::E7 { x })),
     }

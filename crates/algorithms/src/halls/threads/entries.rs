@@ -67,5 +67,5 @@ entries! {
     "hall-sleep-bypass-resize" => |n, k| bypass_model(1, Cast::Resize, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; the last process takes a slot away and back");
     "hall-sleep-bypass-close" => |n, k| bypass_model(1, Cast::Close, Sleep::Deep, n, k), HALL.titled("one newcomer may overtake a waiter; the last process closes the hall");
     "hall-bypass:free" => |n, k| Changed::<_, wrong::Free>::new(bypass_model(1, Casts::PLAIN, Sleep::Light, n, k)), BYPASS.wrong("line B3 takes no credit");
-    "hall-bypass:no-look" => |n, k| Changed::<_, wrong::NoLook>::new(bypass_model(1, Casts::PLAIN, Sleep::Light, n, k)), BYPASS.wrong("the server grants a slot although a newcomer has taken it");
+    "hall-bypass:no-look" => |n, k| Changed::<_, wrong::NoLook>::new(bypass_model(1, Casts::PLAIN, Sleep::Light, n, k)), BYPASS.wrong("the server grants a slot even if a newcomer has taken it");
 }

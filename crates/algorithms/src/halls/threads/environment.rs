@@ -68,7 +68,7 @@ pub trait Environment: OvertakeEnvironment {
 
     /// Returns how many newcomers may overtake a waiter, in a hall with a limit on that.
     fn bypass_limit(&self) -> u32;
-    /// Returns how often a newcomer tries again after another caller was faster, before it queues.
+    /// Returns the number of times that a newcomer tries again after another caller was faster, before it queues.
     fn overtake_tries(&self) -> u32;
 }
 

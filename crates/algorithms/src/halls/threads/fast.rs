@@ -11,7 +11,7 @@ use super::{
 };
 use crate::framework::memory::{Op, Word};
 
-/// The word that line L1 saw, and the slots that line L2 is to take.
+/// The word that line L1 saw, and the slots that line L2 takes if the word is still the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// The word as L1 read it.

@@ -128,7 +128,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         Self::with_bypass(casts.into(), sleep, 0, n, k)
     }
 
-    /// Makes the model in which `bypass` newcomers may overtake a waiter, if the policy says so.
+    /// Creates the model in which `bypass` newcomers may overtake a waiter, if the policy says so.
     fn with_bypass(casts: Casts, sleep: Sleep, bypass: u32, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
@@ -346,7 +346,7 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     }
 }
 
-/// Makes a model in which `bypass` newcomers may overtake a waiter.
+/// Creates a model in which `bypass` newcomers may overtake a waiter.
 pub fn bypass_model(
     bypass: u32,
     casts: impl Into<Casts>,

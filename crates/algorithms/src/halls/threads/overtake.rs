@@ -83,7 +83,7 @@ pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake)
                 _ => Overtaken::Queue,
             }
         }
-        // Without this line, each newcomer would write the credit although it is refused.
+        // Without this line, each newcomer would write the credit even if it is refused.
         Overtake::See { left } => match e.credit(Op::Read) {
             1.. => Overtaken::Goto(Overtake::Pay { left }),
             _ => Overtaken::Refused { left },
@@ -129,7 +129,7 @@ pub fn overtake<P: Pool, E: OvertakeEnvironment>(
     }
 }
 
-/// Returns the credit after the server has let a waiter in although there was no `credit`. `waiting` waiters were
+/// Returns the credit after the server has let a waiter in without `credit`. `waiting` waiters were
 /// counted before, and `limit` is the most that may ever overtake one.
 pub(super) fn repay(credit: Word, waiting: Word, limit: Word) -> Word {
     let debt = if credit < DEBT { DEBT - credit } else { waiting };

@@ -112,7 +112,7 @@ changed_lines! {
         },
     }
 
-    /// The server grants the slot although a newcomer has taken it.
+    /// The server grants the slot even if a newcomer has taken it.
     NoLook: |_s, d, _p| {
         At(Line::B6 { turn, terms, who, word, take }) => {
             d.word(Op::CompareAndSwap { old: word, new: word - take });

@@ -202,7 +202,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             false => G2 { h, i, c, j: j + 1 },
         },
         G3 { h, i: _, c, j } if j == k => B1 { h, c },
-        // The process checks its own request too, because another process may have served it after this
+        // The process also checks its own request, because another process may have served it after this
         // process found h.
         G3 { h, i, c, j } => {
             match Request::unpack(e.request(j, Op::Read)).answer == Answer::In(c) {

@@ -14,9 +14,9 @@
 //!   recursion ends at (k+1, k), which is a block. The result has n - k blocks and n - k - 1 gates. (The
 //!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
 //!
-//! Difference from the paper: the slow path of [`fast`] is a tree over all n identifiers. Figure 7 uses
-//! (n-1, k)-exclusion there. But Figure 5 sends a process left or right by comparing its identifier with
-//! half the number of processes, and all n identifiers can occur on the slow path, though never at the
+//! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses
+//! (n-1, k)-exclusion there. But Figure 5 sends a process left or right by comparing its number with
+//! half the number of processes, and all n numbers can occur on the slow path, though never at the
 //! same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
@@ -163,7 +163,7 @@ pub fn inductive<B: Block>(n: usize, k: usize) -> Arranged<B> {
 /// Arranges blocks as in Figure 5.
 pub fn tree<B: Block>(n: usize, k: usize) -> Arranged<B> {
     let mut plan = Plan::new(n);
-    plan.symmetric = false; // the identifier of a process determines its leaf
+    plan.symmetric = false; // the number of a process determines its leaf
     let routes = plan.tree("t", 0..n, n, k);
     plan.routes = routes.into_iter().map(|route| vec![route]).collect();
     plan.declare(n, k)

@@ -133,7 +133,7 @@ fn different_tickets(
     };
     let packed = pack(lags(choi, history).map(new));
     let same = |(p, lag): (Pid, Word), (q, other): (Pid, Word)| {
-        // A lag of 3 stands for all larger lags too.
+        // A lag of 3 also stands for all larger lags.
         p < q && lag == other && lag < 3 && (lag > 0 || from_the_start)
     };
     let found = lags(choi, packed).any(|one| lags(choi, packed).any(|other| same(one, other)));

@@ -21,7 +21,7 @@ impl Semaphore for Hall {
 /// The number of newcomers that may overtake a waiter in [`bypass`].
 pub const BYPASS: u32 = 64;
 
-/// Makes a hall with `k` slots in which [`BYPASS`] newcomers may overtake a waiter.
+/// Creates a hall with `k` slots in which [`BYPASS`] newcomers may overtake a waiter.
 pub fn bypass(k: usize) -> Hall {
     Hall::builder(k).bypass(BYPASS).build().expect("k is a size that halls have")
 }

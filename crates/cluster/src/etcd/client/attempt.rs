@@ -215,7 +215,7 @@ impl Line {
 
     fn request<M>(&self, message: M) -> Request<M> {
         let mut request = Request::new(message);
-        // With this header, a member without a leader reports an error, also later in a stream. Without it, the
+        // With this header, a member without a leader reports an error, even later in a stream. Without it, the
         // member would wait for a leader.
         request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
         if let Some(token) = &self.token {

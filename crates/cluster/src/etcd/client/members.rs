@@ -36,7 +36,7 @@ pub(super) struct Members {
 /// The current connection.
 #[derive(Default)]
 struct Current {
-    /// How many times the client has switched to the next member.
+    /// The number of times that the client has switched to the next member.
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,

@@ -190,7 +190,7 @@ fn a_watch_reports_changes_of_all_its_ranges() {
         let ranges = vec![KeyRange::prefix("inside/"), KeyRange::one("door")];
         let mut watch = client.watch_from(ranges, before).await.unwrap();
 
-        // Changes since that revision are reported too; changes of other keys are not.
+        // Changes since that revision are also reported; changes of other keys are not.
         let events = watch.next().await.unwrap();
         assert_eq!(keys(&events), [("inside/1", false)]);
         assert_eq!(events[0].kv.mod_revision, before);
@@ -315,7 +315,7 @@ fn a_killed_member_ends_its_watches() {
             server.kill();
         });
         let Err(Failure::Unreachable(why)) = outcome else { panic!("{outcome:?}") };
-        // The closed connection ends the watch. Unanswered pings would end it too, but later.
+        // The closed connection ends the watch. Unanswered pings would also end it, but later.
         assert!(!why.contains("timed out"), "{why}");
         assert!(matches!(client.grant(5).await, Err(Failure::Unreachable(_))));
     });

@@ -24,7 +24,8 @@ impl Address {
             Some(("etcds", rest)) => (true, rest),
             _ => {
                 return Err(bad_url(
-                    "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...",
+                    "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...; with the feature \
+                     postgres, also postgres://USER@HOST:PORT/DATABASE",
                 ));
             }
         };

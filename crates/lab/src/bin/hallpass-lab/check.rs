@@ -182,9 +182,9 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
         let plural = if resilience == 1 { "" } else { "es" };
         let stopped = format!("{least}{resilience} stopped process{plural}");
         remarks.push(match (name, resilience) {
-            ("deadlock", 0) => "all processes can block although none has stopped".into(),
+            ("deadlock", 0) => "all processes can block even if none has stopped".into(),
             ("deadlock", _) => format!("{stopped} can block all others"),
-            (_, 0) => "resilience 0: a process can starve although none has stopped".into(),
+            (_, 0) => "resilience 0: a process can starve even if none has stopped".into(),
             _ => format!("resilience {least}{resilience}: {stopped} can starve another"),
         });
     }

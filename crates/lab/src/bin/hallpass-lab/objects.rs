@@ -1,4 +1,4 @@
-//! `hallpass lab objects`.
+//! `hallpass-lab objects`.
 
 use std::process::ExitCode;
 

@@ -36,7 +36,7 @@
 //! most 4n - 1 for Scan and 7n - 3 + 3g for Label.
 //!
 //! The *none* of S1 could be left out. If copy keeps its old value instead, the guarantee still holds
-//! (`linear:same-copy` in the lab), because p avoids that colour too.
+//! (`linear:same-copy` in the lab), because p also avoids that colour.
 //!
 //! The labels are those of Dolev & Shavit ("Bounded concurrent time-stamp systems are constructible").
 //! Two ideas are from Dwork, Herlihy, Plotkin & Waarts ("Time-lapse snapshots"): a snapshot weaker than
