@@ -4,7 +4,10 @@
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. Both are bounded. A thread that still has to wait after that sleeps.
 
-use std::time::{Duration, Instant};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use crate::sync::{spin_loop, thread};
 
@@ -13,6 +16,17 @@ const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// The number of times that a waiter yields before it parks. If every caller has to wait, the system switches from each
 /// waiter to the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
+/// A yield that takes longer gave the core to another program for a time slice. Then sleeping costs less: the system
+/// wakes a thread on a core that is free.
+const SLOW_YIELD: Duration = Duration::from_micros(500);
+/// How many waits of a thread park at once after a slow yield. There are many, because the other program probably
+/// still runs.
+const WAITS_WITHOUT_YIELDS: u32 = 4096;
+
+thread_local! {
+    /// How many more waits of this thread park at once.
+    static PARKS_AT_ONCE: Cell<u32> = const { Cell::new(0) };
+}
 
 /// How long a caller is willing to wait.
 #[derive(Clone, Copy)]
@@ -71,12 +85,22 @@ impl Parker {
             spin_loop();
         } else if self.has_expired() {
             return false;
-        } else if self.rounds <= SPINS + YIELDS {
-            thread::yield_now();
+        } else if self.rounds <= SPINS + YIELDS && self.may_yield() {
+            yield_core();
         } else {
             self.park();
         }
         true
+    }
+
+    /// Returns whether this wait may yield. If it may not, this counts the wait, and skips all of its yields.
+    fn may_yield(&mut self) -> bool {
+        let left = PARKS_AT_ONCE.get();
+        if left > 0 {
+            PARKS_AT_ONCE.set(left - 1);
+            self.rounds = SPINS + YIELDS;
+        }
+        left == 0
     }
 
     #[cfg(not(loom))]
@@ -92,6 +116,15 @@ impl Parker {
     #[cfg(loom)]
     fn park(&self) {
         thread::park();
+    }
+}
+
+/// Lets other threads run, and notes whether another program used the core for long.
+fn yield_core() {
+    let begun = Instant::now();
+    thread::yield_now();
+    if begun.elapsed() > SLOW_YIELD {
+        PARKS_AT_ONCE.set(WAITS_WITHOUT_YIELDS);
     }
 }
 

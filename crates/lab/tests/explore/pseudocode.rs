@@ -28,9 +28,13 @@ fn sizes() -> Vec<(String, usize, usize)> {
             (entry.id.to_string(), n, k)
         })
         .collect();
-    for (id, n, k) in
-        [("am-fig3", 3, 2), ("am-fig3-fast", 4, 2), ("choi", 3, 2), ("hall-wide", 3, 2)]
-    {
+    for (id, n, k) in [
+        ("am-fig3", 3, 2),
+        ("am-fig3-fast", 4, 2),
+        ("choi", 3, 2),
+        ("hall-wide", 3, 2),
+        ("hall-wide-groups", 3, 2),
+    ] {
         sizes.push((id.to_string(), n, k));
     }
     for id in ["am-fig3", "choi", "afek", "bakery"] {
