@@ -19,12 +19,12 @@ const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
 /// A yield that takes longer gave the core to another program for a time slice. Then sleeping costs less: the system
 /// wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// How many waits of a thread park at once after a slow yield. There are many, because the other program probably
-/// still runs.
+/// The number of waits of a thread that park at once after a slow yield. It is large, because the other program
+/// probably still runs.
 const WAITS_WITHOUT_YIELDS: u32 = 4096;
 
 thread_local! {
-    /// How many more waits of this thread park at once.
+    /// The number of waits of this thread that will park at once.
     static PARKS_AT_ONCE: Cell<u32> = const { Cell::new(0) };
 }
 

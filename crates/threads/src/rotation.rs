@@ -11,11 +11,16 @@
 //! threads make equally many passages. A hall is crowded for a while after a thread had to wait in its queue. Threads
 //! that do not compete never yield.
 //!
+//! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
+//! a thread makes [`TURNS_WITHOUT_YIELDS`] turns before it yields again. So the yields cost at most about a third of its
+//! time, but the threads no longer make equally many passages.
+//!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
 
 use std::{
     cell::Cell,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
+    time::{Duration, Instant},
 };
 
 use crate::sync::thread;
@@ -28,7 +33,16 @@ const TURN: u32 = 256;
 /// a large number.
 const CROWDED_TURNS: u32 = 1 << 14;
 
+/// A yield that takes longer gave the core to another program. If only the threads of a hall take turns, a yield takes
+/// some tenths of a millisecond.
+const SLOW_YIELD: Duration = Duration::from_millis(2);
+
+/// How many turns a thread makes without yielding after a slow yield. They take a few times as long as a time slice.
+const TURNS_WITHOUT_YIELDS: u32 = 1024;
+
 thread_local! {
+    /// The number of turns that this thread will make without yielding.
+    static TURNS_LEFT: Cell<u32> = const { Cell::new(0) };
     /// The number of passages that this thread has made in its turn.
     static PASSAGES: Cell<u32> = const { Cell::new(0) };
 }
@@ -69,7 +83,21 @@ impl Rotation {
         let turns = self.turns.load(Relaxed);
         if turns > 0 {
             self.turns.store(turns - 1, Relaxed);
-            thread::yield_now();
+            take_turns();
         }
+    }
+}
+
+/// Lets other threads run, unless the last yield was slow and few turns have ended since then.
+fn take_turns() {
+    let left = TURNS_LEFT.get();
+    if left > 0 {
+        TURNS_LEFT.set(left - 1);
+        return;
+    }
+    let begun = Instant::now();
+    thread::yield_now();
+    if begun.elapsed() > SLOW_YIELD {
+        TURNS_LEFT.set(TURNS_WITHOUT_YIELDS);
     }
 }
