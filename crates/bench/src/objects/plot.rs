@@ -152,7 +152,7 @@ fn draw_kept(report: &Report) -> Result<String, Failure> {
     let kinds: Vec<Kind> = report.stopped.iter().map(|kept| kept.kind).collect();
     let title = "Throughput of other threads while threads are stopped in an operation";
     let most = remains.iter().map(|one| one.part).fold(1.0, f64::max);
-    let scale = Scale::of_ratios(0.0, most, RANGE);
+    let scale = Scale::of_ratios(1.0, most, RANGE);
     let bars: Vec<Bar<'_>> = remains.iter().map(bar).collect();
     let panel = bars::Panel {
         about: &format!("{} more threads work", report.active),

@@ -3,6 +3,8 @@
 /// Ratios up to this are drawn to a linear scale.
 const LINEAR_UP_TO: f64 = 25.0;
 const MOST_TICKS: usize = 8;
+/// A scale covers only values in this range. A ratio can be 0 or infinite, if a contestant finished nothing in its time.
+const DRAWABLE: (f64, f64) = (1e-9, 1e15);
 
 /// An axis.
 pub struct Scale {
@@ -15,6 +17,7 @@ impl Scale {
     /// Creates a scale for ratios from `least` to `most`. It is linear from 0, or logarithmic if the ratios differ
     /// much.
     pub fn of_ratios(least: f64, most: f64, pixels: (i32, i32)) -> Self {
+        let [least, most] = [least, most].map(drawable);
         if most <= LINEAR_UP_TO {
             return Scale { log: false, values: (0.0, most), pixels };
         }
@@ -23,6 +26,7 @@ impl Scale {
 
     /// Creates a logarithmic scale between powers of ten.
     pub fn of_decades(least: f64, most: f64, pixels: (i32, i32)) -> Self {
+        let [least, most] = [least, most].map(drawable);
         let low = 10f64.powf(least.max(1.0).log10().floor());
         let high = 10f64.powf(most.max(10.0 * low).log10().ceil());
         Scale { log: true, values: (low, high), pixels }
@@ -72,6 +76,11 @@ impl Scale {
     }
 }
 
+/// Returns the value, or the nearest one that a scale can cover. Returns 1 if the value is not a number.
+fn drawable(value: f64) -> f64 {
+    if value.is_nan() { 1.0 } else { value.clamp(DRAWABLE.0, DRAWABLE.1) }
+}
+
 /// Returns positions for labels near `wanted`, at least `gap` apart, and within `range` if they fit. Labels that
 /// would overlap are placed around the middle of their wanted positions.
 pub fn spread_out(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
@@ -114,6 +123,14 @@ mod tests {
         assert_eq!((large.pixel(1.0), large.pixel(10.0)), (0, 200));
         assert_eq!(large.ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
         assert_eq!(Scale::of_decades(30.0, 2e8, (0, 1)).values, (10.0, 1e9));
+    }
+
+    #[test]
+    fn scales_of_zero_and_infinite_values_have_few_ticks() {
+        for (least, most) in [(0.0, 100.0), (1.0, f64::INFINITY), (f64::NAN, f64::NAN)] {
+            assert!(Scale::of_ratios(least, most, (0, 400)).ticks().len() < 30);
+            assert!(Scale::of_decades(least, most, (0, 400)).ticks().len() < 30);
+        }
     }
 
     #[test]
