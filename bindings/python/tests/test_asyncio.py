@@ -120,6 +120,27 @@ def test_a_task_that_is_cancelled_just_after_it_got_its_slot_frees_the_slot(one)
     asyncio.run(main())
 
 
+def test_a_task_with_a_time_limit_that_is_cancelled_while_a_slot_becomes_free_is_cancelled(one):
+    async def main():
+        for turns in range(8):
+            held = await one.acquire_async()
+            task = asyncio.ensure_future(one.acquire_async(timeout=60))
+            while one.waiting == 0:
+                await asyncio.sleep(0.001)
+            held.release()
+            time.sleep(0.02)  # now the event loop has something to read
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            was_running = task.cancel()
+            await asyncio.wait({task})
+            assert task.cancelled() == was_running, f"after {turns} turns of the event loop"
+            if not was_running:
+                task.result().release()
+            await _until(lambda: one.available == 1)
+
+    asyncio.run(main())
+
+
 def test_a_time_limit_ends_the_wait_of_a_task(one):
     async def main():
         async with one.acquire_async():

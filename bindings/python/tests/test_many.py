@@ -15,7 +15,7 @@ import pytest
 from conftest import DEADLINE, eventually
 
 import hallpass_slots
-from hallpass_slots import Hall
+from hallpass_slots import Hall, _many
 
 
 @pytest.fixture
@@ -231,3 +231,44 @@ def test_a_cancelled_task_keeps_no_slot(three):
         eventually("no slot is kept", lambda: three.available == 3 and three.waiting == 0)
 
     asyncio.run(main())
+
+
+def test_a_task_with_no_time_to_wait_takes_free_slots(three):
+    async def main():
+        assert (await three.acquire_many_async(2, timeout=0)).slots == (0, 1)
+
+    asyncio.run(main())
+
+
+def test_a_task_that_is_cancelled_while_one_of_its_slots_becomes_free_leaves_the_queue(three):
+    async def main():
+        for turns in range(8):
+            held = three.acquire_many(3)
+            task = asyncio.ensure_future(three.acquire_many_async(3))
+            while three.waiting < 3:
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(0.02)  # now the task knows that all its requests wait
+            held._passes[0].release()
+            time.sleep(0.02)  # now the event loop has something to read
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            done, _ = await asyncio.wait({task}, timeout=5)
+            assert done and task.cancelled(), f"after {turns} turns of the event loop"
+            held.release()
+            eventually("no slot is kept", lambda: three.available == 3 and three.waiting == 0)
+
+    asyncio.run(main())
+
+
+def test_a_forked_child_does_not_end_the_turn_of_its_parent(three):
+    requests = _many._Requests(three, 2)
+    assert requests._has_turn()
+    child = os.fork()
+    if child == 0:
+        requests.cancel()  # as when a signal handler forks, and the child raises an exception there
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not _many._Requests(three, 2)._has_turn()
+    requests.cancel()
+    assert _many._Requests(three, 2)._has_turn()

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use common::{Halls, Running, eventually, send, state, text};
+use common::{HALLPASS, Halls, Running, eventually, send, state, text};
 use hallpass_processes::HallDir;
 use rustix::process::Signal;
 
@@ -181,6 +181,24 @@ fn tokens_in_a_named_pipe_are_taken_and_put_back() {
     let (code, said) = finish(client);
     assert_eq!(code, Some(0), "{said}");
     assert!(halls.is_free("m"));
+}
+
+/// In the namespace, hallpass has another PID than in `/proc`.
+#[test]
+fn a_build_finds_the_named_pipe_in_a_pid_namespace_without_its_own_proc() {
+    let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
+    let mut unshare = Command::new("unshare");
+    unshare.args(namespace);
+    if !unshare.arg("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: this system does not allow new namespaces");
+        return;
+    }
+    let halls = Halls::new();
+    let mut command = Command::new("unshare");
+    command.args(namespace).args([HALLPASS, "jobserver"]).args(&halls.place);
+    command.args(["--style", "fifo", "m", "--", "sh", "-c", "test -p ${MAKEFLAGS##*fifo:}"]);
+    let output = command.env_remove("MAKEFLAGS").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
 #[test]

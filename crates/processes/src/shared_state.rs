@@ -108,7 +108,8 @@ impl SharedState {
     pub(crate) fn remove_void_tags(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
-            if word != FREE && self.holder_by(slot, word).is_none() {
+            let has_tag = word != FREE && word != SEALED.pack();
+            if has_tag && self.holder_by(slot, word).is_none() {
                 let _ = self.file.slot(slot).compare_exchange(word, FREE, SeqCst, SeqCst);
             }
         }

@@ -49,6 +49,8 @@ impl Builder {
     ///
     /// - Every caller counts as a newcomer until it joins the queue. It may be a thread or a task, may call
     ///   `acquire` or `try_acquire`, and may ask for one slot or for several at once.
+    /// - The limit counts the callers that come after the waiter has joined the queue. A caller that came before may
+    ///   still be on its way to a free slot. It may get in first, beside the `limit` others.
     /// - A task that is first in the queue and waits for one slot gets it as soon as it is free, as in a fair hall.
     ///   If the first waiter is a thread that sleeps, or waits for several slots, newcomers may overtake it and all
     ///   waiters behind it.

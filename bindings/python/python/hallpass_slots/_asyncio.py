@@ -70,12 +70,7 @@ async def acquire(hall: Hall, timeout: Optional[float]) -> Pass:
             return free
     if line is None:
         line = hall._lines[loop] = Line(hall, loop)
-    if timeout is None:
-        return await line.wait()
-    try:
-        return await asyncio.wait_for(line.wait(), timeout)
-    except asyncio.TimeoutError:
-        raise Timeout(f"no slot of hall `{hall.name}` was free within {timeout} s") from None
+    return await line.wait(timeout)
 
 
 class Line:
@@ -88,12 +83,14 @@ class Line:
         self.position: Optional[Waiting] = None
         """The position in the hall's queue. None if no task waits."""
 
-    async def wait(self) -> Pass:
-        """Waits in the line for a pass. A cancelled task leaves the line."""
+    async def wait(self, timeout: Optional[float]) -> Pass:
+        """Waits in the line for a pass. A task that is cancelled or whose time is over leaves the line."""
         waiter: asyncio.Future[Pass] = self.loop.create_future()
         self.waiters.append(waiter)
         if self.position is None:
             self._serve()
+        # Not `asyncio.wait_for`: before Python 3.12, it swallows a cancellation that comes together with the pass.
+        timer = None if timeout is None else self.loop.call_later(timeout, self._time_is_over, waiter, timeout)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -101,6 +98,8 @@ class Line:
                 waiter.result().release()  # the task was cancelled after it had got its pass
             raise
         finally:
+            if timer is not None:
+                timer.cancel()
             if waiter in self.waiters:
                 self.waiters.remove(waiter)
             if not self.waiters:
@@ -109,11 +108,15 @@ class Line:
                 if self.hall._lines.get(self.loop) is self:
                     del self.hall._lines[self.loop]
 
+    def _time_is_over(self, waiter: asyncio.Future[Pass], timeout: float) -> None:
+        if not waiter.done():
+            waiter.set_exception(Timeout(f"no slot of hall `{self.hall.name}` was free within {timeout} s"))
+
     def _serve(self) -> None:
         """Gives free slots to the tasks in the line; then waits in the hall's queue for the next slot."""
         while self.waiters:
             if self.waiters[0].done():
-                self.waiters.popleft()  # this task was cancelled and is about to leave the line
+                self.waiters.popleft()  # this task was cancelled or its time is over; it is about to leave the line
                 continue
             try:
                 if self.position is None:

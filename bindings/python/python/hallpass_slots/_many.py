@@ -133,21 +133,18 @@ async def acquire_async(hall: Hall, count: int, timeout: Optional[float]) -> Pas
     """Waits for the slots in a task."""
     _check(hall, count)
     check_timeout(timeout)
-    if timeout is None:
-        return await _acquire_async(hall, count)
-    try:
-        return await asyncio.wait_for(_acquire_async(hall, count), timeout)
-    except asyncio.TimeoutError:
-        raise Timeout(f"{count} slots of hall `{hall.name}` were not free within {timeout} s") from None
-
-
-async def _acquire_async(hall: Hall, count: int) -> Passes:
+    deadline = None if timeout is None else time.monotonic() + timeout
     requests = _Requests(hall, count)
     try:
         while True:
             pause = requests.advance()
             if pause is None:
                 return requests.passes()
+            if deadline is not None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise Timeout(f"{count} slots of hall `{hall.name}` were not free within {timeout} s")
+                pause = min(pause, left)
             await requests.sleep_async(pause)
     finally:
         requests.cancel()
@@ -221,11 +218,12 @@ class _Requests:
         descriptors = [one.fileno() for one in self._waiting]
         for descriptor in descriptors:
             loop.add_reader(descriptor, event.set)
+        # Not `asyncio.wait_for`: before Python 3.12, it swallows a cancellation that comes together with the event.
+        timer = loop.call_later(seconds, event.set)
         try:
-            await asyncio.wait_for(event.wait(), seconds)
-        except asyncio.TimeoutError:
-            pass
+            await event.wait()
         finally:
+            timer.cancel()
             for descriptor in descriptors:
                 loop.remove_reader(descriptor)
 
@@ -268,6 +266,8 @@ class _Requests:
         return True
 
     def _end_turn(self) -> None:
+        if self.process != os.getpid():
+            self.forget()
         lock, self._lock = self._lock, None
         if lock is not None:
             # Closing the descriptor would not unlock it while a forked child has a copy.

@@ -1,10 +1,10 @@
 //! The tokens of a jobserver. Each token is a slot.
 
 use std::{
-    io,
+    fs, io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     pin::Pin,
-    process::{self, Command},
+    process::Command,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
@@ -80,7 +80,9 @@ impl Tokens {
     fn in_named_pipe() -> io::Result<(Self, Shared)> {
         let (source, offer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         shrink(&offer)?;
-        let authority = format!("fifo:/proc/{}/fd/{}", process::id(), offer.as_raw_fd());
+        // If /proc is that of an outer PID namespace, it has another number for this process than `getpid`.
+        let process = fs::read_link("/proc/self")?;
+        let authority = format!("fifo:/proc/{}/fd/{}", process.display(), offer.as_raw_fd());
         let tokens = Tokens { offer, take_back: source, returned: None };
         Ok((tokens, Shared { authority, _inherited: Vec::new() }))
     }
@@ -227,7 +229,7 @@ impl Server {
         let mut files = watched.map(|(file, flags)| PollFd::from_borrowed_fd(file, flags));
         let until_retry = self.retry_at.map(|time| time.saturating_duration_since(Instant::now()));
         let pause = match (wants_token, returned) {
-            (false, Some(_)) => until_retry.filter(|_| !self.exhausted),
+            (false, Some(_)) => until_retry.filter(|_| self.request.is_none() && !self.exhausted),
             (true, Some(_)) => Some(UNUSED),
             (_, None) => Some(LOOK),
         };

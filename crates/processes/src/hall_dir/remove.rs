@@ -41,9 +41,13 @@ impl HallDir {
         if let Some(hall) = &hall {
             hall.close();
         }
-        if let Some(mut seized) = seized {
-            seized.take_added();
-            seized.keep_slots();
+        match (&hall, seized) {
+            (_, Some(mut seized)) => {
+                seized.take_added();
+                seized.keep_slots();
+            }
+            (Some(hall), None) => hall.handle.state.seal_free_slots(),
+            (None, None) => {}
         }
         // The hall is removed. A later sweep, perhaps by another process, deletes files that cannot be deleted now.
         let _ = remove_all(&hidden);
@@ -197,6 +201,10 @@ mod tests {
     /// A newcomer is delayed between reading the size of the hall and taking a slot.
     #[test]
     fn a_removed_hall_admits_no_newcomer_that_read_its_size_before() {
+        [false, true].into_iter().for_each(remove_before_a_newcomer_takes_a_slot);
+    }
+
+    fn remove_before_a_newcomer_takes_a_slot(force: bool) {
         let folder = tempfile::tempdir().unwrap();
         let dir = HallDir::at(folder.path());
         let hall = dir.open("hall", 2).unwrap();
@@ -211,7 +219,7 @@ mod tests {
             let Next::Goto(line) = step(&mut newcomer, me, at) else { panic!("it entered early") };
             at = line;
         }
-        dir.remove("hall", false).unwrap();
+        dir.remove("hall", force).unwrap();
         let successor = dir.open("hall", 2).unwrap();
         let _pass = successor.acquire().unwrap();
         while !matches!(at, Line::E6 { .. }) {
@@ -250,6 +258,18 @@ mod tests {
             }
         }
         registration.unregister(state);
+    }
+
+    /// A reaper has checked that the hall is open, and is then delayed until the removal is over.
+    #[test]
+    fn a_removed_hall_keeps_its_slots_when_a_late_reaper_removes_void_tags() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = HallDir::at(folder.path());
+        let hall = dir.open("hall", 2).unwrap();
+        let _pass = hall.acquire().unwrap();
+        dir.remove("hall", true).unwrap();
+        hall.handle.state.remove_void_tags();
+        assert_eq!(hall.handle.state.file.slot(1).load(SeqCst), SEALED.pack());
     }
 
     /// The hall gets more slots after the removal has taken all slots and before it closes the hall.

@@ -13,8 +13,12 @@
 //! waiter gets in first.
 //!
 //! The limit b holds for every waiter. Between two moments at which the server gives credit, at most b newcomers
-//! overtake. A waiter that was overtaken by one of them is counted in the word when the server notices that no
+//! take a credit. A waiter that was overtaken by one of them is counted in the word when the server notices that no
 //! credit is left, so it is one of the d waiters that get in first.
+//!
+//! A newcomer that has taken a credit may be slow, and take its slots after the server has given new credit. Then it
+//! overtakes waiters that joined the queue after it took its credit. The limit does not count it: it came before these
+//! waiters.
 
 use super::{
     environment::OvertakeEnvironment,
