@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{net::TcpListener, sync::mpsc, thread, time::Duration};
 
 use common::{await_queue, eventually, options, wait};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
@@ -117,6 +117,27 @@ fn a_failover_that_loses_a_pass_is_noticed_even_if_revisions_go_on() {
 }
 
 #[test]
+fn a_server_that_waits_for_its_standby_confirms_nothing() {
+    let Some(()) = postgres() else { return };
+    let Pair { primary, standby, .. } = Pair::start();
+    let require = |names: &str| {
+        primary.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
+        primary.psql("SELECT pg_reload_conf()");
+    };
+    require("*");
+    let count = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    eventually(|| primary.psql(count) == "1");
+    let ttl = Duration::from_secs(10);
+    let options = ClusterOptions { ttl, ..options(&primary.url()) };
+    let cluster = Cluster::connect(options).expect("valid options");
+    let pass = cluster.open("sync", 1).expect("reachable").acquire().expect("reachable");
+    // Another server may have taken over from here on.
+    standby.kill();
+    assert_eq!(wait(pass.lost()), Loss::OutOfTouch);
+    require("");
+}
+
+#[test]
 fn a_server_behind_a_cut_network_is_reported_and_found_again() {
     let Some(()) = postgres() else { return };
     let server = PostgresServer::shared();
@@ -133,6 +154,55 @@ fn a_server_behind_a_cut_network_is_reported_and_found_again() {
     path.heal();
     drop(pass);
     next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+}
+
+#[test]
+fn a_server_that_accepts_connections_and_says_nothing_does_not_hide_the_next_one() {
+    let Some(()) = postgres() else { return };
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let first = silent.local_addr().expect("it has an address");
+    let url = PostgresServer::url_through(&[first, PostgresServer::shared().address()]);
+    let ttl = Duration::from_secs(10);
+    let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
+    let hall = cluster.open("silent", 1).expect("the second server answers");
+    hall.acquire().expect("reachable").release().expect("reachable");
+}
+
+#[test]
+fn settings_of_a_user_do_not_weaken_commits() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    connect(&server.url()).names().expect("reachable");
+    server.psql("ALTER ROLE postgres SET synchronous_commit = off");
+    server.psql("ALTER ROLE postgres SET default_transaction_isolation = serializable");
+    // Each step notes its settings.
+    server.psql("CREATE TABLE public.seen (setting text)");
+    server.psql(
+        "CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         INSERT INTO public.seen VALUES (current_setting('synchronous_commit')), \
+         (current_setting('transaction_isolation')); RETURN NULL; END $$",
+    );
+    server.psql(
+        "CREATE TRIGGER note AFTER UPDATE ON hallpass.halls \
+         FOR EACH ROW EXECUTE FUNCTION public.note()",
+    );
+    let hall = connect(&server.url()).open("settings", 1).expect("reachable");
+    hall.acquire().expect("reachable").release().expect("reachable");
+    let seen = "SELECT string_agg(DISTINCT setting, ', ' ORDER BY setting) FROM public.seen";
+    assert_eq!(server.psql(seen), "on, read committed");
+}
+
+#[test]
+fn a_revision_that_leaves_no_room_for_another_is_refused() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let cluster = connect(&server.url());
+    cluster.open("damaged", 1).expect("reachable");
+    for revision in [i64::MAX, -1] {
+        server.psql(&format!("UPDATE hallpass.halls SET revision = {revision}"));
+        let error = connect(&server.url()).open("damaged", 1).expect_err("a damaged row");
+        assert!(error.to_string().contains("hallpass.halls"), "{error}");
+    }
 }
 
 #[test]
@@ -168,7 +238,8 @@ fn many_waiters_of_a_process_share_one_connection() {
     let waiters: Vec<_> = (0..50).map(|_| token_of_next(&hall)).collect();
     await_queue(&hall, waiters.len());
     let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
-    assert_eq!(server.psql(count), "1");
+    // At first, a second connection checks that notifications arrive.
+    eventually(|| server.psql(count) == "1");
     let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
     assert_eq!(server.psql(open), "0", "no transaction is open while somebody waits");
     pass.release().expect("reachable");

@@ -2,7 +2,10 @@
 
 use std::{
     future::{Future, poll_fn},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -31,7 +34,10 @@ const FAILURE_LASTS: Duration = Duration::from_millis(100);
 
 /// The database, and the connection to it.
 pub(super) struct Database {
-    config: Config,
+    /// How to connect to each server.
+    servers: Vec<Config>,
+    /// The server that was connected last.
+    latest: AtomicUsize,
     tls: Option<MakeRustlsConnect>,
     place: Place,
     /// How long one attempt may take.
@@ -39,6 +45,8 @@ pub(super) struct Database {
     /// How long it may take to connect and log in.
     login_timeout: Duration,
     current: Mutex<Current>,
+    /// Whether there was a check that notifications of other connections arrive.
+    checked: AtomicBool,
 }
 
 #[derive(Default)]
@@ -59,9 +67,6 @@ impl Database {
     /// Reads certificate files, without using the network.
     pub(super) fn new(options: &PostgresOptions, cluster: &ClusterOptions) -> Result<Self, Error> {
         let mut config = Config::new();
-        for (host, port) in &options.hosts {
-            config.host(host).port(*port);
-        }
         config.user(&options.user).dbname(&options.database).application_name("hallpass");
         if let Some(password) = &options.password {
             config.password(password);
@@ -70,14 +75,17 @@ impl Database {
         // A standby cannot assign slots.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.ssl_mode(if options.tls.is_some() { SslMode::Require } else { SslMode::Disable });
+        let server = |(host, port): &(String, u16)| config.clone().host(host).port(*port).clone();
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
         Ok(Database {
-            config,
+            servers: options.hosts.iter().map(server).collect(),
+            latest: AtomicUsize::new(0),
             tls: options.tls.as_ref().map(tls::connector).transpose()?,
             place,
             patience: Patience::new(cluster.attempt_times()),
             login_timeout: (cluster.ttl / 2).min(2 * cluster.command_timeout),
             current: Mutex::default(),
+            checked: AtomicBool::new(false),
         })
     }
 
@@ -162,21 +170,64 @@ impl Database {
     }
 
     async fn connect(&self) -> Result<Line, Failure> {
+        let line = self.find_server().await?;
+        let (tables, other) = tokio::join!(line.check_tables(), self.second_connection());
+        tables?;
+        line.check_notifications(other.as_ref().unwrap_or(&line)).await?;
+        Ok(line)
+    }
+
+    /// Connects to the first server that accepts writes, beginning with the one that was connected last. A server that
+    /// accepts a connection and then says nothing must not use up the time of the others, so each has its share.
+    async fn find_server(&self) -> Result<Line, Failure> {
+        let end = Instant::now() + self.login_timeout;
+        // ORDERING: Relaxed, because the number is only a hint.
+        let latest = self.latest.load(Relaxed);
+        let mut failure = Failure::Unreachable("there is no server".into());
+        let mut left = self.servers.len();
+        let servers = self.servers.iter().enumerate();
+        for (at, server) in servers.clone().skip(latest).chain(servers.take(latest)) {
+            let limit = end.saturating_duration_since(Instant::now()) / left.max(1) as u32;
+            left -= 1;
+            let late = || Failure::Unreachable(format!("no connection within {limit:?}"));
+            match timeout(limit, self.connect_to(server)).await.unwrap_or_else(|_| Err(late())) {
+                Ok(line) => {
+                    self.latest.store(at, Relaxed);
+                    return Ok(line);
+                }
+                Err(other) => failure = other,
+            }
+        }
+        Err(failure)
+    }
+
+    /// The first time, returns another connection to the present server, to check that its notifications arrive.
+    ///
+    /// A pooler that gives each transaction any connection often gives the same one again, while nobody else needs it.
+    /// So a notification that a process sends to itself arrives, and others do not. If there is no second connection,
+    /// because the number of connections is limited, there is no such check.
+    async fn second_connection(&self) -> Option<Line> {
+        // ORDERING: Relaxed, because a second check does no harm.
+        if self.checked.swap(true, Relaxed) {
+            return None;
+        }
+        let server = self.servers.get(self.latest.load(Relaxed))?;
+        timeout(self.login_timeout / 4, self.connect_to(server)).await.ok()?.ok()
+    }
+
+    async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
         let subscribers = Arc::new(Subscribers::default());
         let (client, driver) = match &self.tls {
             None => {
-                let (client, connection) = self.config.connect(NoTls).await?;
+                let (client, connection) = server.connect(NoTls).await?;
                 (client, drive(connection, subscribers.clone()))
             }
             Some(tls) => {
-                let (client, connection) = self.config.connect(tls.clone()).await?;
+                let (client, connection) = server.connect(tls.clone()).await?;
                 (client, drive(connection, subscribers.clone()))
             }
         };
-        let line = Line { client, subscribers, driver };
-        line.check_tables().await?;
-        line.check_notifications().await?;
-        Ok(line)
+        Ok(Line { client, subscribers, driver })
     }
 }
 

@@ -139,6 +139,10 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.timelines =
                 Timelines::parse(timelines).ok_or_else(|| damaged("hallpass.halls"))?;
             loaded.document.revision = row.try_get("created")?;
+            // Somebody else has written such a number, and it would leave no room for later ones.
+            if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
+                return Err(damaged("hallpass.halls"));
+            }
             loaded.exists = true;
         }
         2 => {

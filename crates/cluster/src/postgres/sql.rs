@@ -4,7 +4,14 @@
 pub(super) const VERSION: i32 = 1;
 
 /// Returns the version of the tables; fails with "undefined table" if there are none.
-pub(super) const FIND_VERSION: &str = "SELECT version FROM hallpass.format";
+///
+/// Also changes settings of this session that a user or a database may have. A commit that is not on disk, or not on
+/// the standby, proves nothing. And a step that comes second must see the first one, instead of failing.
+pub(super) const FIND_VERSION: &str = "SELECT version,
+        CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+            THEN set_config('synchronous_commit', 'on', false) END,
+        set_config('default_transaction_isolation', 'read committed', false)
+    FROM hallpass.format";
 
 /// Creates the tables. The lock is there because two processes that create the same schema at the same time would fail.
 pub(super) const CREATE: &str = "

@@ -117,6 +117,8 @@ impl PostgresStore {
             let unchanged = changed.keys.is_empty() && changed.leases.is_empty();
             let revision = match (unchanged, proof) {
                 (true, true) => loaded.document.revision,
+                // Another process has ended the leases. Nobody gets this answer.
+                (true, false) if matches!(change, Change::EndLeases) => return Ok(None),
                 // The answer needs a proof, although there is nothing to write.
                 (true, false) => {
                     proof = true;

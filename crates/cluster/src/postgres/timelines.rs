@@ -24,7 +24,8 @@ impl Timelines {
         let numbers: Vec<i64> =
             text.split_whitespace().map(|number| number.parse().ok()).collect::<Option<_>>()?;
         let (pairs, rest) = numbers.as_chunks::<2>();
-        rest.is_empty().then(|| Timelines(pairs.iter().map(|[at, base]| (*at, *base)).collect()))
+        let valid = rest.is_empty() && numbers.iter().all(|number| *number >= 0);
+        valid.then(|| Timelines(pairs.iter().map(|[at, base]| (*at, *base)).collect()))
     }
 
     /// Returns the numbers that the store keeps.
@@ -42,7 +43,10 @@ impl Timelines {
     /// Returns whether the history of this hall lacks a step that a process has seen. `seen` is the stamp of that step.
     /// `now` is the stamp that the hall has now.
     pub(super) fn lack(&self, seen: Stamp, now: Stamp) -> bool {
-        let later = self.0.iter().filter(|(timeline, _)| *timeline as u64 > seen.epoch);
+        // The last timelines of the list, from the end back to that of the step. The numbers may become smaller: tables
+        // that were copied to a new server begin again with timeline 1.
+        let is_later = |timeline: i64| timeline.unsigned_abs() > seen.epoch;
+        let later = self.0.iter().rev().take_while(|(timeline, _)| is_later(*timeline));
         now < seen || later.into_iter().any(|(_, base)| *base < seen.revision)
     }
 }
@@ -80,6 +84,21 @@ mod tests {
     }
 
     #[test]
+    fn tables_that_were_copied_to_a_new_server_have_all_their_steps() {
+        let mut timelines = Timelines::parse("1 0 2 100").expect("numbers");
+        let copied = next_revision(next_revision(100, 2), 2);
+        timelines.enter(1, copied);
+        for seen in [at(0, 0), at(1, copied)] {
+            assert!(!timelines.lack(seen, at(1, copied)));
+            assert!(!timelines.lack(seen, at(1, next_revision(copied, 1))));
+        }
+        // A failover of the new server is noticed as before.
+        timelines.enter(2, copied);
+        assert!(timelines.lack(at(1, copied + 1), at(2, copied)));
+        assert!(!timelines.lack(at(1, copied), at(2, copied + 1)));
+    }
+
+    #[test]
     fn revisions_grow_even_if_steps_are_lost() {
         let lost = next_revision(next_revision(0, 1), 1);
         assert!(next_revision(0, 2) > lost);
@@ -89,7 +108,7 @@ mod tests {
 
     #[test]
     fn malformed_timelines_are_rejected() {
-        for text in ["1", "1 2 3", "a b"] {
+        for text in ["1", "1 2 3", "a b", "-1 0"] {
             assert_eq!(Timelines::parse(text), None, "{text}");
         }
     }

@@ -36,8 +36,9 @@ impl PostgresOptions {
         variable: &Variables,
     ) -> Result<(PostgresOptions, Duration), Error> {
         let (address, tls) = split_tls(url)?;
+        // The message does not show the URL, because the URL may have a password anywhere.
         let config = Config::from_str(&address)
-            .map_err(|error| bad(without_password(url), reason(&error)))?;
+            .map_err(|error| bad("the URL of a database", reason(&error)))?;
         if config.get_password().is_some() {
             let why = "every user can see a password in the URL by listing processes: \
                        set PGPASSWORD or write ~/.pgpass instead";
@@ -202,14 +203,6 @@ fn unescaped(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Returns the URL without a password, for messages.
-fn without_password(url: &str) -> String {
-    match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://...@{}", rest.escape_debug()),
-        _ => url.split('?').next().unwrap_or(url).escape_debug().to_string(),
-    }
-}
-
 /// Describes an error and its cause.
 fn reason(error: &dyn std::error::Error) -> String {
     match error.source() {
@@ -269,8 +262,16 @@ mod tests {
             let error = parse(url, &[]).unwrap_err().to_string();
             assert!(error.contains("PGPASSWORD") && !error.contains("topsecret"), "{error}");
         }
-        let error = parse("postgres://joe:topsecret@h:port/x", &[]).unwrap_err().to_string();
-        assert!(!error.contains("topsecret"), "{error}");
+        for url in [
+            "postgres://joe:topsecret@h:port/x",
+            "postgres://joe@h:port/x?password=topsecret",
+            "postgres://h:port/x?password=topsecret",
+            "postgres://joe@h:port/x?password=a@topsecret",
+            "postgres://joe@h/x?password=topsecret&nosuchoption=1",
+        ] {
+            let error = parse(url, &[]).unwrap_err().to_string();
+            assert!(!error.contains("topsecret"), "{error}");
+        }
         assert!(parse("postgres://h/x?sslmode=no", &[]).is_err());
         assert!(parse("postgres://", &[("PGPORT", "x")]).is_err());
     }
