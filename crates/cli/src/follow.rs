@@ -83,7 +83,7 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// What identifies a holder or waiter. The time of a waiter is part of it, that of a holder is not: hallpass sets
+/// Identifies a holder or waiter. The time of a waiter is part of it, that of a holder is not: hallpass sets
 /// it when the process wakes up, a moment after the process got the slot.
 type Identity<'a> = (Process<'a>, Option<usize>, Option<SystemTime>);
 type Process<'a> = (&'a Option<String>, u32);

@@ -29,7 +29,7 @@ impl MemoryModel {
 /// The memory model in which remote references are counted.
 pub use hallpass_algorithms::registry::CostModel;
 
-/// What a run shows: a violation or a count.
+/// The result that a run shows: a violation or a count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// At the end, more than k processes are in their critical sections.

@@ -4,7 +4,7 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::{explore::Explored, store::Id, tables::Tables};
 
-/// What the analyses need to know about a state in addition to its edges.
+/// The facts about a state that the analyses need in addition to its edges.
 pub trait Standing: Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;

@@ -301,7 +301,7 @@ pub struct Promises {
 pub struct Code {
     /// The name of the algorithm.
     pub name: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: Option<String>,
     /// The publication.
     pub paper: Option<String>,

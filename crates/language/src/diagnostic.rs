@@ -9,7 +9,7 @@ use crate::token::Span;
 pub struct Diagnostic {
     /// The place.
     pub span: Span,
-    /// What is wrong, in one sentence.
+    /// The mistake, in one sentence.
     pub message: String,
     /// Short remarks on places in the file, such as "first here".
     pub labels: Vec<(Span, String)>,

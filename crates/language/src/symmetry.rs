@@ -6,7 +6,7 @@
 
 use crate::code::{Access, Binary, Builtin, Code, Each, Ex, Instr, Kind, Over, Touch, Variable};
 
-/// What an expression depends on.
+/// The inputs on which an expression depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Not on process numbers.
@@ -86,7 +86,7 @@ fn found(code: &Code, access: &Access) -> Option<Class> {
 /// The expressions of one instruction or invariant.
 struct Uses<'a> {
     code: &'a Code,
-    /// What the value from shared memory depends on.
+    /// The inputs on which the value from shared memory depends.
     found: Option<Class>,
 }
 

@@ -14,7 +14,7 @@ pub struct Name {
 /// An expression with its place.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind,
     /// The place.
     pub span: Span,
@@ -67,7 +67,7 @@ pub enum Range {
 pub struct Stmt {
     /// The label.
     pub label: Option<Name>,
-    /// What it does.
+    /// Its effect.
     pub kind: StmtKind,
     /// The place of its first line.
     pub span: Span,
@@ -163,7 +163,7 @@ pub struct Promise {
 /// A part of a file.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// What the algorithm is, in a few words.
+    /// A short description of the algorithm.
     Title(String),
     /// The publication.
     Paper(String),

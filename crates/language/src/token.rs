@@ -158,7 +158,7 @@ const FOREIGN: &[(&str, Meaning, &str)] = &[
     ("(*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
 ];
 
-/// What a symbol of another language stands for.
+/// The symbol of this language for a symbol of another one.
 #[derive(Clone, Copy)]
 enum Meaning {
     /// This symbol.

@@ -65,7 +65,7 @@ pub struct Transition<'a, S> {
     pub after: View<'a, S>,
 }
 
-/// What a statement finds in a step.
+/// The finding of a statement about one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
     /// The part of the past that the statement needs later. It has at most 30 bits, and is 0 before the

@@ -77,7 +77,7 @@ pub struct Behaviour {
     pub wrapper: Wrapper,
     /// `true` if the wrapper behaved as it should.
     pub good: bool,
-    /// What the trial saw.
+    /// The observation of the trial.
     pub seen: String,
 }
 
@@ -170,7 +170,7 @@ impl Trial {
     }
 }
 
-/// What the second command found when it started.
+/// The state that the second command found when it started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {
     /// The first command had ended.

@@ -1,6 +1,6 @@
 //! The password file of PostgreSQL, `~/.pgpass`.
 
-/// What a line of the file must match.
+/// The connection that a line of the file must match.
 #[derive(Clone, Copy)]
 pub(super) struct Login<'a> {
     pub host: &'a str,

@@ -36,7 +36,7 @@ pub(crate) struct PostgresStore {
     halls: Mutex<HashMap<String, Arc<Hall>>>,
 }
 
-/// What this process knows about a hall.
+/// The knowledge of this process about a hall.
 #[derive(Default)]
 struct Hall {
     history: Arc<History>,

@@ -18,7 +18,7 @@ pub(crate) struct When {
     pub condition: Condition,
 }
 
-/// What a [`When`] requires.
+/// The requirement of a [`When`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
     /// The range has no record.

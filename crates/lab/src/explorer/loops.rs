@@ -34,7 +34,7 @@ pub struct Loop {
     pub grows: bool,
     /// One sentence about it.
     pub why: String,
-    /// What the victims see in it, a sentence for each.
+    /// A sentence for each victim: the values that it sees in the loop.
     pub seen: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::trace::{RunState, Snapshot, Stand, Step};
 
-/// What changes along a run.
+/// The part of a state that changes along a run.
 #[derive(Clone)]
 pub(super) struct Moment {
     pub snapshot: Snapshot,

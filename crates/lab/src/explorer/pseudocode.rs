@@ -37,7 +37,7 @@ pub struct Line {
     pub at: String,
     /// The text, with its indentation.
     pub text: String,
-    /// What a wrong variant does with the line: `changed` or `dropped`.
+    /// The effect of a wrong variant on the line: `changed` or `dropped`.
     pub change: Option<&'static str>,
 }
 

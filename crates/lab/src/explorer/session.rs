@@ -36,7 +36,7 @@ pub struct Session {
     pub(super) nodes: Vec<Node>,
 }
 
-/// What an agent would do.
+/// The step that an agent would take.
 pub struct Choice {
     /// The agent.
     pub agent: Agent,

@@ -36,7 +36,7 @@ pub(super) struct Wait {
     variables: Vec<usize>,
     /// The values of its only variable with which it goes on, if they can be listed.
     goes_on: Option<Vec<Word>>,
-    /// What must happen first: `Q.2 ≠ 2`.
+    /// The condition that ends the wait: `Q.2 ≠ 2`.
     until: String,
 }
 

@@ -30,7 +30,7 @@ pub enum Verdict {
     Refuted,
 }
 
-/// What a run shows: a violation or a count.
+/// The result that a run shows: a violation or a count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shows {
     /// A property is violated.

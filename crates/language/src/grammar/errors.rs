@@ -86,7 +86,7 @@ fn options(expected: &[RichPattern<'_, Token>]) -> Vec<String> {
     options
 }
 
-/// What can follow a complete expression.
+/// The symbols that can follow a complete expression.
 const OPERATORS: [&str; 9] = [
     "`(`",
     "`[`",

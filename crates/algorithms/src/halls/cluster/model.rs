@@ -131,7 +131,7 @@ pub struct ClusterModel {
     layout: Layout,
     hall: Var,
     mishap: Option<(Transact, bool, &'static str)>,
-    /// What the manager does in a wrong variant.
+    /// The event of the manager that a wrong variant changes, with its changed effect.
     management: Option<(Cast, Transact)>,
 }
 

@@ -51,7 +51,7 @@ pub(super) enum Slot {
     Left,
 }
 
-/// What a process remembers from its last transaction.
+/// The knowledge that a process keeps from its last transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
     /// The process remembers nothing that matters.

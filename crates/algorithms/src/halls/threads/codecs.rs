@@ -13,7 +13,7 @@ use super::{
 };
 use crate::framework::{layout::Codec, memory::Word};
 
-/// What stands for slots in a word.
+/// The way in which a word shows slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slots {
     /// A bit for each slot.

@@ -46,7 +46,7 @@ pub enum Job {
 pub struct Turn {
     /// The number of times that the server still makes a grant or looks for news.
     pub left: u32,
-    /// What the server does afterwards.
+    /// The next task of the server.
     pub after: After,
 }
 
@@ -57,7 +57,7 @@ impl Turn {
     }
 }
 
-/// What a server does after its turn.
+/// The next task of a server after its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum After {
     /// The server waits for a grant.

@@ -6,7 +6,7 @@ use tonic::{Code, Status};
 
 use crate::failure::Failure;
 
-/// What to do if etcd has no space left.
+/// Advice if etcd has no space left.
 const MAKE_SPACE: &str = "free space in etcd, and switch the alarm off with `etcdctl alarm disarm`";
 
 impl From<Status> for Failure {

@@ -59,7 +59,7 @@ pub struct Args {
     effort: Effort,
 }
 
-/// What to open: a subject, and the replay strings of its runs.
+/// The subject to open, and the replay strings of its runs.
 fn target(args: &Args) -> Result<(Subject, Vec<String>), String> {
     let (replays, algorithms): (Vec<&String>, Vec<&String>) =
         args.targets.iter().partition(|target| target.starts_with("hp1."));
