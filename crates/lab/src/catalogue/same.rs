@@ -239,7 +239,8 @@ impl Machine for Borrowed {
     }
 
     fn is_symmetric(&self) -> bool {
-        self.model.is_symmetric()
+        // The runs are those of the model, but the invariants are those of the file, and may name a process.
+        self.model.is_symmetric() && (self.own.invariants().is_empty() || self.own.is_symmetric())
     }
 
     fn invariants(&self) -> &'static [&'static str] {

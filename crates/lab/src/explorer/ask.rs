@@ -45,6 +45,10 @@ impl Space<1> for FromHere<'_> {
     }
 }
 
+/// The answer if the limits were reached before anything was found.
+pub(super) const TOO_MANY: &str =
+    "nothing was found, but there are too many runs from here to examine them all";
+
 /// Returns whether `first` came before `second`, which is in its critical section, and can still be kept out.
 pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(Pid, Pid)> {
     let n = moment.stands.len();
@@ -57,17 +61,19 @@ pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(P
 }
 
 /// Returns a shortest way from the state `id` to one in which a process that came later is in its critical section
-/// while one that came earlier can be kept out forever, and the loop that keeps it out.
+/// while one that came earlier can be kept out forever, and the loop that keeps it out. The error means that the limits
+/// were reached before a way was found.
 pub(super) fn way_to_overtaking(
     chart: &Chart,
     answers: &Answers,
     moment: &Moment,
     id: Id,
     limits: &Limits<'_>,
-) -> Option<Way> {
+) -> Result<Option<Way>, String> {
     let filtered: Option<Graph> = (answers.stopped != 0).then(|| chart.without(answers.stopped));
     let graph = filtered.as_ref().unwrap_or(&chart.graph);
     let waits = |p: Pid| moment.stands[p].section == Section::Waiting;
+    let mut is_complete = true;
     let mut best: Option<(Vec<Agent>, Id, Pid)> = None;
     for first in 0..chart.n {
         for second in (0..chart.n).filter(|&second| second != first) {
@@ -89,6 +95,7 @@ pub(super) fn way_to_overtaking(
                 history.into_iter().filter(|(holds, _)| *holds).fold(0, |all, (_, bit)| all | bit);
             let here = FromHere { space: &pair, start: u64::from(id) | bits };
             let histories = explore::<1>(&here, limits);
+            is_complete &= histories.is_complete();
             let Some(found) = histories.flawed(OVERTAKEN) else { continue };
             let (start, steps) = histories.path(&here, found);
             if best.as_ref().is_none_or(|(way, ..)| steps.len() < way.len()) {
@@ -98,12 +105,14 @@ pub(super) fn way_to_overtaking(
             }
         }
     }
-    let (mut steps, end, first) = best?;
+    let Some((mut steps, end, first)) = best else {
+        return if is_complete { Ok(None) } else { Err(TOO_MANY.into()) };
+    };
     let kept_out = answers.kept_out(first);
     let (on, cycle) = kept_out.evidence(answers.graph(chart), &chart.sections, end);
     let shown_after = Some(steps.len());
     steps.extend(on);
-    Some(Way { steps, cycle, shown_after })
+    Ok(Some(Way { steps, cycle, shown_after }))
 }
 
 /// Returns the play from the state `id` in which `victim` is overtaken most often.

@@ -109,7 +109,7 @@ impl Engine {
             progress: &|_| (),
         };
         if name == "fife" {
-            let way = ask::way_to_overtaking(&chart, &answers, moment, id, &limits);
+            let way = ask::way_to_overtaking(&chart, &answers, moment, id, &limits)?;
             let text = "a process enters before one that came earlier, which then waits forever";
             return Ok(way.map(|way| (way, text.to_string())));
         }
@@ -150,6 +150,9 @@ impl Engine {
         let found = ask::most_overtaken(chart, answers, moment, (*id, p), limits);
         let least = if found.exact { "" } else { "at least " };
         let text = match found.count {
+            Bound::Most(0) if !found.exact && chart.covers_all_runs => {
+                return Err(ask::TOO_MANY.into());
+            }
             Bound::Most(0) => return Ok(None),
             Bound::Most(count) => {
                 let times = counted(count as usize, "time");

@@ -3,7 +3,7 @@
 //! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
 //! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
 //! explored states, but starts no passage: a process in its remainder section need not start one, so nobody may rely
-//! on it.
+//! on it. The stores in the buffer of a stopped process still reach memory.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ use crate::{
     standing::Standing as _,
     store::Id,
     tables::Access,
-    trace::{self, RunState, Snapshot, Step, Via, words},
+    trace::{Operation, RunState, Snapshot, Step, Via, words},
 };
 
 /// A process that waits.
@@ -62,18 +62,17 @@ impl Session {
         };
         let snapshot = moment.snapshot.clone();
         let Some(round) = self.repeated_steps(p, &snapshot) else { return Ok(None) };
-        let changes =
-            |access: &trace::Access| access.changes_memory() || access.via == Via::IntoBuffer;
         let accesses = || round.iter().filter_map(|step| step.access.as_ref());
-        let written: Vec<usize> = accesses().filter(|a| changes(a)).map(|a| a.var).collect();
-        let read = accesses().filter(|a| !changes(a) && a.via == Via::Memory).map(|a| a.var);
-        let variables: IndexSet<usize> = read.filter(|var| !written.contains(var)).collect();
+        let reads = accesses().filter(|access| access.operation != Operation::Write);
+        let variables: IndexSet<usize> = reads.map(|access| access.var).collect();
         let variables: Vec<usize> = variables.into_iter().collect();
         if variables.is_empty() {
             return Ok(None);
         }
+        // The values cannot be listed if the process itself changes the variable, or reads it from its own buffer.
+        let steady = accesses().all(|access| !access.changes_memory() && access.via == Via::Memory);
         let goes_on = match &variables[..] {
-            &[var] => self.values_that_end(p, &snapshot, var, round.len()),
+            &[var] if steady => self.values_that_end(p, &snapshot, var, round.len()),
             _ => None,
         };
         let decls = self.subject().machine().layout().decls();
@@ -161,9 +160,13 @@ fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>, memory: 
     }
 }
 
-/// The processes that can still end a wait without a new passage, and whether all states were examined.
+/// What the search for the end of a wait finds.
 struct Ends {
+    /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
+    /// buffer.
     who: u64,
+    /// Whether the search shows that nobody else ends the wait: all states were examined, and in none of them the
+    /// process enters on its own.
     complete: bool,
 }
 
@@ -191,10 +194,10 @@ impl Wait {
     /// Looks for the processes that can end the wait in their current passages.
     fn ends(&self, chart: &Chart, answers: &Answers, here: Id) -> Ends {
         let n = chart.n;
-        let others = ((1u64 << n) - 1) & !(1 << self.process) & !answers.stopped;
+        let others = ((1u64 << n) - 1) & !(1 << self.process);
         let mut found: IndexSet<Id> = IndexSet::from([here]);
         let mut queue = VecDeque::from([here]);
-        let mut who = 0;
+        let (mut who, mut enters) = (0, false);
         while let Some(from) = queue.pop_front() {
             for (agent, to) in answers.graph(chart).edges(from) {
                 let starts = agent < n && chart.sections.section(from, agent) == Section::Remainder;
@@ -206,15 +209,16 @@ impl Wait {
                     continue;
                 }
                 let waits = chart.sections.section(to, self.process).is_entry();
+                enters |= !waits;
                 if waits && found.len() < MOST_STATES && found.insert(to) {
                     queue.push_back(to);
                 }
             }
-            if who & others == others {
+            if who == others {
                 break;
             }
         }
-        Ends { who: who & others, complete: found.len() < MOST_STATES }
+        Ends { who, complete: found.len() < MOST_STATES && !enters }
     }
 
     /// Describes the wait, without what the checker knows.
@@ -232,7 +236,6 @@ impl Wait {
         all: &[Option<Wait>],
     ) -> Option<String> {
         let Ends { who, complete } = self.ends(chart, answers, here);
-        let named = |set: u64| words::list((0..chart.n).filter(|p| set >> p & 1 == 1));
         match who.count_ones() {
             0 if !complete || !chart.covers_all_runs => None,
             0 => {
@@ -243,11 +246,7 @@ impl Wait {
                     self.process
                 ))
             }
-            1 => Some(format!("Process {} can still do that in its current passage.", named(who))),
-            _ => Some(format!(
-                "Processes {} can still do that in their current passages.",
-                named(who)
-            )),
+            _ => Some(who_can(who, answers.stopped, chart.n)),
         }
     }
 
@@ -255,6 +254,26 @@ impl Wait {
     pub(super) fn to_json(&self, text: String) -> Value {
         json!({ "until": self.until, "variables": self.variables, "text": text })
     }
+}
+
+/// Says that these processes can still end a wait. Those that have stopped do so by a store in their buffers.
+fn who_can(who: u64, stopped: u64, n: usize) -> String {
+    let named = |set: u64| words::list((0..n).filter(|p| set >> p & 1 == 1));
+    let (moving, rest) = (who & !stopped, who & stopped);
+    let moving = match moving.count_ones() {
+        0 => None,
+        1 => Some(format!("Process {} can still do that in its current passage.", named(moving))),
+        _ => Some(format!(
+            "Processes {} can still do that in their current passages.",
+            named(moving)
+        )),
+    };
+    let rest = match rest.count_ones() {
+        0 => None,
+        1 => Some(format!("The store buffer of process {} can still do that.", named(rest))),
+        _ => Some(format!("The store buffers of processes {} can still do that.", named(rest))),
+    };
+    moving.into_iter().chain(rest).collect::<Vec<_>>().join(" ")
 }
 
 /// Says why these processes do not end a wait.

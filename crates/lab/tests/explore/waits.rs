@@ -9,6 +9,7 @@ use hallpass_lab::{
     schedule::MemoryModel,
     trace,
 };
+use hallpass_language::File;
 use serde_json::{Value, json};
 
 use super::{ask, explored, play, random_play::smallest, subject};
@@ -100,6 +101,40 @@ fn with_store_buffers_the_flush_of_another_process_can_end_a_wait() {
     let view = play(&mut engine, 0, &[1, 1, 0, 0, 0, 2, 0]);
     let text = waits(&view, 0);
     assert!(text.ends_with("Process 1 can still do that in its current passage."), "{text}");
+}
+
+#[test]
+fn the_buffer_of_a_stopped_process_can_end_a_wait() {
+    let subject = Subject::registered("am-fig3", 2, 1, MemoryModel::StoreBuffers).unwrap();
+    let mut engine = Engine::new(subject);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    engine.explore(&crate::common::resources(2_000_000, 2 << 30, &stop)).unwrap();
+    // Process 0 waits. Process 1 has left, and its store to Q.1 is in its buffer.
+    let view = play(&mut engine, 0, &[1, 1, 0, 0, 0, 2, 0, 1, 1, 1]);
+    let stopped = ask(&mut engine, json!({ "do": "stop", "node": view["node"], "process": 1 }));
+    engine.settle();
+    let view = ask(&mut engine, json!({ "do": "view", "node": stopped["node"] }));
+    let text = waits(&view, 0);
+    assert!(text.ends_with("The store buffer of process 1 can still do that."), "{text}");
+    let view = play(&mut engine, view["node"].as_u64().unwrap(), &[3, 0]);
+    assert_eq!(view["processes"][0]["section"], "critical");
+}
+
+#[test]
+fn a_process_also_waits_for_a_variable_that_it_changes_itself() {
+    let source = "algorithm gate requires k = 1 shared gate : bool = true S : k-n..k = k
+         passage waiting
+         loop 1: if gate then 2: if fetch_and_add(S, -1) > 0 then break end 3: fetch_and_add(S, 1) end end
+         critical 4: fetch_and_add(S, 1) end";
+    catalogue::add_file("gate.kx", &File::parse("gate.kx", source).unwrap());
+    let mut engine = explored("gate.kx", 2, 1);
+    // Process 0 is at line 4, which frees the slot.
+    let view = play(&mut engine, 0, &[0, 0, 0, 0, 1, 1]);
+    assert_eq!(
+        waits(&view, 1),
+        "Process 1 waits at line 2 until S (now 0) or gate (now true) changes. Process 0 can still do that in its \
+         current passage."
+    );
 }
 
 /// Plays at random in `session`, mostly with one process, so that loops are closed.

@@ -211,6 +211,20 @@ fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
 }
 
 #[test]
+fn a_file_with_a_normal_form_is_symmetric_only_if_its_invariants_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/papers/choi.kx");
+    let source = fs::read_to_string(path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let is_symmetric = |invariant: &str| {
+        let id = load(&folder, "ordered.kx", &format!("{source}\ninvariant Own: {invariant}\n"));
+        hallpass_lab::machine::build(&id, 2, 1).unwrap().is_symmetric()
+    };
+    assert!(is_symmetric("exists p in process : not (p at critical)"));
+    // The representative of a state that breaks it does not break it.
+    assert!(!is_symmetric("not (0 at 1 and 1 at critical)"));
+}
+
+#[test]
 fn overtakings_are_counted_for_up_to_32_processes() {
     let folder = tempfile::tempdir().unwrap();
     let source = "algorithm spin shared lock : bool = false passage waiting \

@@ -4,9 +4,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args as ClapArgs;
 use hallpass_lab::{
+    catalogue::author,
     check,
     program::{self, HOLDS, PARTIAL, VIOLATED, files, output::outln},
     questions::{self, Answer, Asked, Questions, Report},
+    space::Initial,
 };
 use indicatif::HumanCount;
 
@@ -117,7 +119,16 @@ fn print(report: &Report) {
         }
     }
     outln!("\nScope of this result:");
-    outln!("  - every schedule of this size, sequentially consistent");
+    match report.is_complete() {
+        true => outln!("  - every schedule of this size, sequentially consistent"),
+        false => outln!(
+            "  - every schedule of this size, except where an answer is partial; sequentially consistent"
+        ),
+    }
+    if report.questions.initial == Initial::Smallest {
+        let author = author(algorithm);
+        outln!("  - variables that {author} leaves open start at their smallest value only");
+    }
     outln!("  - rounds, sections: at most {crashes} stopped outside the remainder");
     outln!("  - amortised: all remote references divided by all passages, over a long run");
 }
