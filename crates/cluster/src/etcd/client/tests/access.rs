@@ -14,7 +14,9 @@ use crate::Tls;
 #[test]
 fn a_user_with_a_password_has_the_rights_of_its_role() {
     // Tokens expire after a second without use.
-    let Some(server) = Server::start_with("http", &["--auth-token-ttl=1".into()], vec![]) else {
+    // Cheap hashes of passwords keep the test short.
+    let flags = ["--auth-token-ttl=1".into(), "--bcrypt-cost=4".into()];
+    let Some(server) = Server::start_with("http", &flags, vec![]) else {
         return;
     };
     for command in [
