@@ -243,7 +243,8 @@ enum hallpass_result hallpass_reap(const struct hallpass_hall *hall,
  * # Safety
  * `hall` is a handle, and the text ends with a zero byte.
  */
-enum hallpass_result hallpass_describe_as(const struct hallpass_hall *hall, const char *command);
+enum hallpass_result hallpass_describe_as(const struct hallpass_hall *hall,
+                                          const char *command);
 
 /**
  * Returns the slot of a pass: a number from 0 to the number of slots minus 1 that no other holder has. Returns
