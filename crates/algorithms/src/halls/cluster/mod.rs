@@ -83,6 +83,7 @@
 //! closed, or removed by force and created again, and a store that loses its history. Some are combined ([`Casts`]).
 //! The model has no clock. It assumes that a process leaves in time, which the driver has to ensure.
 
+mod events;
 mod halls;
 mod lines;
 mod model;

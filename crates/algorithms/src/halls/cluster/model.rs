@@ -7,6 +7,7 @@ use alloc::string::String;
 use core::ops::BitOr;
 
 use super::{
+    events,
     halls::{all_halls, fewer, owns},
     lines::{
         ClaimState,
@@ -163,10 +164,10 @@ impl ClusterModel {
         let hall =
             layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
         let mishaps: [(Cast, Transact, bool, &str); 4] = [
-            (Mortal, register::dies, true, "killed"),
-            (Expiry, register::expires, false, "lease ends"),
-            (Unheard, register::breaks, false, "cut off"),
-            (Late, register::delays, false, "request hangs"),
+            (Mortal, events::dies, true, "killed"),
+            (Expiry, events::expires, false, "lease ends"),
+            (Unheard, events::breaks, false, "cut off"),
+            (Late, events::delays, false, "request hangs"),
         ];
         let mut mishaps = mishaps.into_iter().filter(|(cast, ..)| casts.has(*cast));
         let mishap = mishaps.next().map(|(_, change, kills, name)| (change, kills, name));
@@ -194,15 +195,15 @@ impl ClusterModel {
             return Op::AtomicUpdate(change, 0);
         }
         match cast {
-            Late => Op::AtomicUpdate(register::deliver, 0),
-            Resize => Op::AtomicUpdate(register::resize, (fewer(self.k) + 8 * self.k) as Word),
-            HandOver => Op::AtomicUpdate(register::hand_over, 0),
-            Reap => Op::AtomicUpdate(register::reap, 0),
-            Remake => Op::AtomicUpdate(register::remake, 0),
-            Wipe => Op::AtomicUpdate(register::wipe, 0),
-            Attach => Op::AtomicUpdate(register::attach, 0),
-            Close => Op::AtomicUpdate(register::close, 0),
-            Timeout | Mortal | Expiry | Unheard | Try => Op::AtomicUpdate(register::turn_clock, 0),
+            Late => Op::AtomicUpdate(events::deliver, 0),
+            Resize => Op::AtomicUpdate(events::resize, (fewer(self.k) + 8 * self.k) as Word),
+            HandOver => Op::AtomicUpdate(events::hand_over, 0),
+            Reap => Op::AtomicUpdate(events::reap, 0),
+            Remake => Op::AtomicUpdate(events::remake, 0),
+            Wipe => Op::AtomicUpdate(events::wipe, 0),
+            Attach => Op::AtomicUpdate(events::attach, 0),
+            Close => Op::AtomicUpdate(events::close, 0),
+            Timeout | Mortal | Expiry | Unheard | Try => Op::AtomicUpdate(events::turn_clock, 0),
         }
     }
 

@@ -153,122 +153,6 @@ pub(super) fn transact_by(
     hall.pack()
 }
 
-/// Updates the word when process `p` dies and its lease ends.
-pub(super) fn dies(word: Word, p: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.strike(p as Pid);
-    hall.lose(p as Pid, true);
-    hall.pack()
-}
-
-/// Updates the word when the lease of process `p` ends while the process is alive.
-pub(super) fn expires(word: Word, p: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.strike(p as Pid);
-    hall.lose(p as Pid, false);
-    hall.pack()
-}
-
-/// Makes the next answer to `p` get lost, unless the next answer to another process will get lost
-/// already.
-pub(super) fn breaks(word: Word, p: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.unheard = hall.unheard.or(Some(p as Pid));
-    hall.pack()
-}
-
-/// Makes the next request of `p` that can hang do so, unless another request hangs already.
-pub(super) fn delays(word: Word, p: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    if hall.late == Late::Nothing {
-        hall.late = Late::Next(p as Pid);
-    }
-    hall.pack()
-}
-
-/// Delivers the request that hangs. It has no effect if the claim is gone for which it was sent.
-pub(super) fn deliver(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    if let Late::Sent { from, line, is_bound } = hall.late {
-        hall.late = Late::Nothing;
-        if is_bound {
-            hall.request(from, line);
-        }
-    }
-    hall.pack()
-}
-
-/// Turns the clock: waiters give up from now on, or no longer.
-pub(super) fn turn_clock(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.clock = !hall.clock;
-    hall.pack()
-}
-
-/// Makes the hall small if it is large, and large if it is small.
-pub(super) fn resize(word: Word, sizes: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    let (small, large) = (sizes as usize % 8, sizes as usize / 8);
-    hall.size = if hall.size == large { small } else { large };
-    hall.wake_all();
-    hall.pack()
-}
-
-/// Gives a free slot to the head of the queue, as `resize` does after it has made the hall larger.
-pub(super) fn hand_over(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    if let (Some(slot), Some(&head)) = (hall.smallest_free(), hall.queue.first())
-        && !hall.closed
-    {
-        hall.assign(slot, head);
-    }
-    hall.pack()
-}
-
-/// Gives a slot whose claim has been gone for long enough to the head of the queue, or frees it if nobody waits.
-pub(super) fn reap(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.reap(|slot| *slot == Slot::Left);
-    hall.pack()
-}
-
-/// Removes the hall by force and creates it again. All claims are gone, but the records of slots stay, so that no slot
-/// is assigned as long as its old holder may be inside.
-pub(super) fn remake(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.forget_claims();
-    hall.lose_all(Slot::Left);
-    hall.pack()
-}
-
-/// Wipes the store: it has lost its history, and with it all claims and slots. Processes notice that, and assign no
-/// slot as long as a holder may be inside that the store does not show.
-pub(super) fn wipe(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.forget_claims();
-    hall.lose_all(Slot::Free);
-    hall.pack()
-}
-
-/// Every holder whose lease has ended creates its claim again: its slot is still assigned to it.
-pub(super) fn attach(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    for slot in &mut hall.slots {
-        if let Slot::Stale(owner) = *slot {
-            *slot = Slot::Held(owner);
-        }
-    }
-    hall.pack()
-}
-
-/// Closes the hall.
-pub(super) fn close(word: Word, _: Word) -> Word {
-    let mut hall = Hall::unpack(word);
-    hall.closed = true;
-    hall.wake_all();
-    hall.pack()
-}
-
 impl Hall {
     pub fn new(size: usize) -> Self {
         Hall {
@@ -417,7 +301,7 @@ impl Hall {
     }
 
     /// Takes the slots away from `p`, because its lease has ended, and wakes the head of the queue.
-    fn lose(&mut self, p: Pid, dead: bool) {
+    pub fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
             self.wake_head();
         }
@@ -465,7 +349,7 @@ impl Hall {
     }
 
     /// Takes the slots from all processes. Those whose owner is not inside become `left`.
-    fn lose_all(&mut self, left: Slot) {
+    pub fn lose_all(&mut self, left: Slot) {
         for slot in &mut self.slots {
             *slot = match *slot {
                 Slot::Held(owner) | Slot::Stale(owner) => Slot::Stale(owner),
