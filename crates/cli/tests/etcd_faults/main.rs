@@ -23,11 +23,14 @@ use fastrand::Rng;
 use faults::TO_SERVER;
 use faults::{Fault, Store, TO_CLUSTER, TO_HOLDERS, Targets};
 use hallpass_testbed::{
-    EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd, judge, spawn,
+    EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
+    judge::{self, Violation},
+    spawn,
 };
 #[cfg(feature = "postgres")]
 use hallpass_testbed::{PostgresServer, postgres};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 const SLOTS: usize = 5;
 const HOLDERS: usize = 50;
@@ -44,97 +47,115 @@ fn visitor() {
 #[test]
 fn no_guarantee_is_broken_under_faults() {
     let Some(()) = etcd() else { return };
-    let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
-    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
-    eprintln!("HALLPASS_FAULT_SEED={seed}");
-    let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
+    let run = Run::start();
     let cluster = EtcdCluster::start(3);
     let watch = cluster.record_keys("");
-    let witness = Arc::new(Witness::start(folder.path()));
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
     let urls: Vec<_> =
         (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
-    let mut crowd = Crowd::start(&urls, &witness, folder.path());
     let store = Store::Etcd(&cluster, &watch);
-    let targets = Targets { store, groups: &groups, crowd: &crowd, witness: &witness };
-    let done = break_things(&targets, TO_CLUSTER, seed, time);
-    targets.heal();
-    witness.note("everything is repaired");
-    let late = crowd.finish(4 * TTL + TIMEOUT);
-    let all_slots = late.is_empty() && all_get_in(&cluster.url(), &witness);
+    let mut result = run.suffer(store, TO_CLUSTER, &groups, &urls, &cluster.url());
 
     let changes = all_changes(&cluster, &watch);
-    write(&folder.path().join("keys.jsonl"), &changes);
+    write(&run.folder.path().join("keys.jsonl"), &changes);
     let hall = changes.iter().find_map(|change| change.key.strip_suffix("door"));
     let hall = hall.expect("the hall has a door");
-    let record = witness.record();
-    let verdict = judge::visits(SLOTS, &record);
-    let mut violations = verdict.violations;
-    violations.extend(judge::keys(SLOTS, &changes, hall));
-    violations.extend(judge::agreement(&record, &changes, hall));
-    let tally = crowd.tally();
-    eprintln!(
-        "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
-         {:?}; faults: {done:?}",
-        verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
-    );
-    let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
-    // A run in which hardly any command got a slot would show nothing. Even a busy machine makes some passages.
-    let enough = passages >= SLOTS;
-    if !late.is_empty() || !violations.is_empty() || !all_slots || !enough {
-        let kept = folder.keep();
-        violations.iter().for_each(|violation| eprintln!("{violation}"));
-        panic!(
-            "{} violations; late: {late:?}; all slots can be held: {all_slots}; passages: {passages}; \
-             HALLPASS_FAULT_SEED={seed}; see {}",
-            violations.len(),
-            kept.display()
-        );
-    }
+    result.violations.extend(judge::keys(SLOTS, &changes, hall));
+    result.violations.extend(judge::agreement(&run.witness.record(), &changes, hall));
+    run.judge(&result);
 }
 
 #[cfg(feature = "postgres")]
 #[test]
 fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let Some(()) = postgres() else { return };
-    let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
-    let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
-    eprintln!("HALLPASS_FAULT_SEED={seed}");
-    let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir().expect("a folder");
+    let run = Run::start();
     let server = PostgresServer::start();
-    let witness = Arc::new(Witness::start(folder.path()));
     let groups: Vec<Vec<_>> =
         (0..GROUPS).map(|_| vec![Proxy::before_address(server.address())]).collect();
     let url = |holder: usize| PostgresServer::url_through(&[groups[holder % GROUPS][0].address()]);
     let urls: Vec<_> = (0..HOLDERS).map(url).collect();
-    let mut crowd = Crowd::start(&urls, &witness, folder.path());
     let store = Store::Postgres(&server);
-    let targets = Targets { store, groups: &groups, crowd: &crowd, witness: &witness };
-    let done = break_things(&targets, TO_SERVER, seed, time);
-    targets.heal();
-    witness.note("everything is repaired");
-    let late = crowd.finish(4 * TTL + TIMEOUT);
-    let all_slots = late.is_empty() && all_get_in(&server.url(), &witness);
+    let result = run.suffer(store, TO_SERVER, &groups, &urls, &server.url());
+    run.judge(&result);
+}
 
-    let verdict = judge::visits(SLOTS, &witness.record());
-    let tally = crowd.tally();
-    eprintln!(
-        "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
-         {:?}; faults: {done:?}",
-        verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
-    );
-    let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
-    let violations = verdict.violations;
-    if !late.is_empty() || !violations.is_empty() || !all_slots || passages < SLOTS {
-        let kept = folder.keep();
-        violations.iter().for_each(|violation| eprintln!("{violation}"));
-        panic!(
-            "{} violations; late: {late:?}; all slots can be held: {all_slots}; passages: {passages}; \
-             HALLPASS_FAULT_SEED={seed}; see {}",
-            violations.len(),
-            kept.display()
+/// A run of the suite on one store.
+struct Run {
+    seed: u64,
+    time: Duration,
+    folder: TempDir,
+    witness: Arc<Witness>,
+}
+
+/// The result of a run.
+struct Outcome {
+    violations: Vec<Violation>,
+    /// The holders that did not end in time.
+    late: Vec<String>,
+    /// Whether all slots can be held at the end.
+    all_slots: bool,
+    /// The number of commands that got a slot and succeeded.
+    passages: usize,
+}
+
+impl Run {
+    fn start() -> Self {
+        let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
+        let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
+        eprintln!("HALLPASS_FAULT_SEED={seed}");
+        let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir();
+        let folder = folder.expect("a folder");
+        let witness = Arc::new(Witness::start(folder.path()));
+        Run { seed, time, folder, witness }
+    }
+
+    /// Lets holders compete while faults happen, and repairs everything. Each holder uses one of `urls`. At the end,
+    /// all slots must be free at `url`.
+    fn suffer(
+        &self,
+        store: Store<'_>,
+        faults: &[Fault],
+        groups: &[Vec<Proxy>],
+        urls: &[String],
+        url: &str,
+    ) -> Outcome {
+        let Run { seed, time, folder, witness } = self;
+        let mut crowd = Crowd::start(urls, witness, folder.path());
+        let targets = Targets { store, groups, crowd: &crowd, witness };
+        let done = break_things(&targets, faults, *seed, *time);
+        targets.heal();
+        witness.note("everything is repaired");
+        let late = crowd.finish(4 * TTL + TIMEOUT);
+        let all_slots = late.is_empty() && all_get_in(url, witness);
+        let verdict = judge::visits(SLOTS, &witness.record());
+        let tally = crowd.tally();
+        eprintln!(
+            "{} visits in {time:?}, {} excused, at most {} at once; {:?} was the longest passage; ends: \
+             {:?}; faults: {done:?}",
+            verdict.visits, verdict.excused, verdict.max_running, tally.longest, tally.ends
         );
+        let passages = tally.ends.get("exit 0").copied().unwrap_or_default();
+        Outcome { violations: verdict.violations, late, all_slots, passages }
+    }
+
+    /// Fails if a guarantee was broken. Then the records stay.
+    fn judge(self, outcome: &Outcome) {
+        let Outcome { violations, late, all_slots, passages } = outcome;
+        // A run in which hardly any command got a slot would show nothing. Even a busy machine makes some passages.
+        let enough = *passages >= SLOTS;
+        if !late.is_empty() || !violations.is_empty() || !all_slots || !enough {
+            let kept = self.folder.keep();
+            violations.iter().for_each(|violation| eprintln!("{violation}"));
+            panic!(
+                "{} violations; late: {late:?}; all slots can be held: {all_slots}; passages: {passages}; \
+                 HALLPASS_FAULT_SEED={}; see {}",
+                violations.len(),
+                self.seed,
+                kept.display()
+            );
+        }
     }
 }
 
