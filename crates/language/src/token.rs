@@ -14,9 +14,8 @@ pub const MOST_BYTES: usize = 256 << 10;
 /// The most tokens a file may have.
 const MOST_TOKENS: usize = 10_000;
 
-/// Words with a meaning of their own.
-const KEYWORDS: &[&str] = &[
-    "algorithm",
+/// Keywords that begin a part of a file. None of them can stand in a passage or a procedure.
+pub(crate) const ITEMS: &[&str] = &[
     "title",
     "paper",
     "requires",
@@ -28,6 +27,11 @@ const KEYWORDS: &[&str] = &[
     "invariant",
     "promises",
     "passage",
+    "normal",
+];
+/// The other keywords.
+const WORDS: &[&str] = &[
+    "algorithm",
     "end",
     "if",
     "then",
@@ -66,7 +70,6 @@ const KEYWORDS: &[&str] = &[
     "exists",
     "all",
     "at",
-    "normal",
     "naming",
 ];
 
@@ -77,12 +80,12 @@ const SYMBOLS: &[&str] = &[
 
 /// Returns whether a word has a meaning of its own, so that nothing else can have this name.
 pub fn is_keyword(word: &str) -> bool {
-    KEYWORDS.contains(&word)
+    keywords().any(|keyword| keyword == word)
 }
 
 /// Returns the words that have a meaning of their own.
 pub fn keywords() -> impl Iterator<Item = &'static str> {
-    KEYWORDS.iter().copied()
+    ITEMS.iter().chain(WORDS).copied()
 }
 
 /// A token.
@@ -187,7 +190,7 @@ fn token(raw: Raw, text: &str) -> Result<Token, String> {
                 .map_err(|_| format!("numbers are at most {}, got {text}", i32::MAX))?
                 .into(),
         ),
-        Raw::Word => match known(KEYWORDS) {
+        Raw::Word => match keywords().find(|keyword| *keyword == text) {
             Some(keyword) => Token::Keyword(keyword),
             None => Token::Word(text.to_string()),
         },

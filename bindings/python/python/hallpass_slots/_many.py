@@ -107,8 +107,7 @@ def try_acquire(hall: Hall, count: int) -> Optional[Passes]:
 def acquire(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
     """Waits for the slots in this thread."""
     _check(hall, count)
-    check_timeout(timeout)
-    deadline = None if timeout is None else time.monotonic() + timeout
+    limit = _Limit(hall, count, timeout)
     requests = _Requests(hall, count)
     try:
         while True:
@@ -119,12 +118,7 @@ def acquire(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
             pause = requests.advance()
             if pause is None:
                 return requests.passes()
-            if deadline is not None:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise Timeout(f"{count} slots of hall `{hall.name}` were not free within {timeout} s")
-                pause = min(pause, left)
-            requests.sleep(pause)
+            requests.sleep(limit.cut(pause))
     finally:
         requests.cancel()
 
@@ -132,22 +126,34 @@ def acquire(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
 async def acquire_async(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
     """Waits for the slots in a task."""
     _check(hall, count)
-    check_timeout(timeout)
-    deadline = None if timeout is None else time.monotonic() + timeout
+    limit = _Limit(hall, count, timeout)
     requests = _Requests(hall, count)
     try:
         while True:
             pause = requests.advance()
             if pause is None:
                 return requests.passes()
-            if deadline is not None:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise Timeout(f"{count} slots of hall `{hall.name}` were not free within {timeout} s")
-                pause = min(pause, left)
-            await requests.sleep_async(pause)
+            await requests.sleep_async(limit.cut(pause))
     finally:
         requests.cancel()
+
+
+class _Limit:
+    """The time limit of a request for several slots."""
+
+    def __init__(self, hall: Hall, count: int, timeout: Optional[float]) -> None:
+        check_timeout(timeout)
+        self._failure = f"{count} slots of hall `{hall.name}` were not free within {timeout} s"
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+
+    def cut(self, pause: float) -> float:
+        """Returns the pause, or the time that is left if this is shorter. Raises Timeout if none is left."""
+        if self._deadline is None:
+            return pause
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise Timeout(self._failure)
+        return min(pause, left)
 
 
 def check_timeout(timeout: Optional[float]) -> None:

@@ -26,7 +26,7 @@ fn flags_after(outer: &str, slots: usize, authority: &str) -> String {
 
 /// The letters of the options of make that take a value. The rest of such a word is the value.
 const MAKE_WITH_VALUE: &str = "CEIOWflo";
-/// Likewise for ninja.
+/// The letters of the options of ninja that take a value.
 const NINJA_WITH_VALUE: &str = "Cdfkltw";
 
 /// Returns the command without the options by which make and ninja limit their own jobs. With such an option, they

@@ -11,24 +11,8 @@ use super::{
 };
 use crate::{
     diagnostic::{Diagnostic, line_of},
-    token::{Span, Token},
+    token::{ITEMS, Span, Token},
 };
-
-/// Words that begin a part of a file. None of them can stand in a passage or a procedure.
-const ITEMS: [&str; 12] = [
-    "title",
-    "paper",
-    "requires",
-    "constant",
-    "define",
-    "shared",
-    "private",
-    "procedure",
-    "invariant",
-    "promises",
-    "passage",
-    "normal",
-];
 
 pub(super) fn explain(
     error: &Rich<'_, Token>,

@@ -74,14 +74,8 @@ pub fn run(args: Args) -> program::Result {
         outln!("{}", report.to_json());
     } else {
         print(&report);
-        if let Some(run) = shown {
-            outln!("");
-            show::print(run);
-        }
     }
-    if let (Some(path), Some(run)) = (&args.html, shown) {
-        show::save_page(run, path)?;
-    }
+    show::requested(shown, args.json, args.html.as_deref())?;
     Ok(ExitCode::from(status(&report)))
 }
 

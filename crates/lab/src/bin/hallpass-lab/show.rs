@@ -24,6 +24,17 @@ pub fn print(run: &Schedule) {
     }
 }
 
+/// Shows the run that the caller asked for, if there is one: as text after a report that is not JSON, and as a page if
+/// a path is given.
+pub fn requested(run: Option<&Schedule>, json: bool, page: Option<&Path>) -> Result<(), String> {
+    let Some(run) = run else { return Ok(()) };
+    if !json {
+        outln!("");
+        print(run);
+    }
+    page.map_or(Ok(()), |path| save_page(run, path))
+}
+
 /// Writes the run as an HTML page.
 pub fn save_page(run: &Schedule, path: &Path) -> Result<(), String> {
     let trace = trace::run(run, &trace::conventions(run)).map_err(|error| error.to_string())?;
