@@ -40,7 +40,7 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 /// A fair counting semaphore whose guards have numbers.
 ///
 /// A hall has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has its own slot, a number
-/// from 0 to k-1. Threads and tasks wait in one queue, first in, first enabled.
+/// from 0 to k-1. Threads and tasks wait in one queue, and get slots in the order of their arrival.
 ///
 /// The guarantees are on the [front page of the crate `hallpass`](https://docs.rs/hallpass).
 ///
@@ -61,8 +61,8 @@ pub struct Hall {
     pub(crate) word: AtomicI64,
     /// The number of slots, and whether the hall is closed: the variable `terms` of the step machine.
     pub(crate) terms: AtomicI64,
-    /// How many more newcomers may overtake the waiters: the variable `credit` of the step machine. Halls of the other
-    /// modes do not use it.
+    /// How many more newcomers may overtake the waiters: the variable `credit` of the step machine. Only halls with a
+    /// limit on overtaking use it.
     pub(crate) credit: AtomicI64,
     /// How many newcomers may overtake a waiter.
     pub(crate) bypass: u32,

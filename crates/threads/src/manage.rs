@@ -30,6 +30,7 @@ impl Hall {
     /// ```
     pub fn available(&self) -> usize {
         let word = Op::Read.apply(&self.word);
+        // A held slot that `resize` has removed (an owed slot) keeps one free slot from being used.
         let owed = self.terms().owed;
         let count = if self.mode.is_wide() { WideBits::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
@@ -61,13 +62,13 @@ impl Hall {
         self.terms().closed
     }
 
-    /// Changes the number of slots to `k`, at once.
+    /// Changes the number of slots to `k`. The change takes effect immediately.
     ///
     /// With more slots, the hall admits waiters at once. With fewer slots, holders keep their passes. Then the hall
     /// admits nobody until fewer than `k` passes are held. From then on it assigns only slots below `k`.
     ///
-    /// With 0 slots the hall pauses: callers wait until the hall has slots again. It refuses requests for several
-    /// slots.
+    /// With 0 slots the hall pauses: callers wait until the hall has slots again. New requests for several slots
+    /// return an error.
     ///
     /// A waiter may have asked for more slots than the hall now has. It waits until the hall has enough again, and
     /// so do the waiters behind it.
@@ -98,7 +99,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Adds `count` slots to the hall, at once. Returns the new number of slots.
+    /// Adds `count` slots to the hall, and returns the new number of slots. The change takes effect immediately.
     ///
     /// Several callers may add and remove slots at the same time. No change is lost.
     ///
@@ -120,9 +121,9 @@ impl Hall {
         })
     }
 
-    /// Removes `count` slots from the hall, at once. Returns the new number of slots.
+    /// Removes `count` slots from the hall, and returns the new number of slots.
     ///
-    /// Holders keep their passes; see [`resize`](Hall::resize).
+    /// The change takes effect immediately, but holders keep their passes; see [`resize`](Hall::resize).
     ///
     /// # Errors
     /// Returns [`ResizeError`] if the hall has fewer than `count` slots.

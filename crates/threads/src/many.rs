@@ -20,8 +20,8 @@ impl Hall {
     /// Blocks until `m` slots are free, and takes all of them at once.
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. In a fair hall, nobody
-    /// overtakes them: while the first waiter needs more slots than are free, the free slots stay free for it. A caller that needs several
-    /// slots must ask for all of them in one call; several calls can deadlock.
+    /// overtakes them: while the first waiter needs more slots than are free, the free slots stay free for it. A
+    /// caller that needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
     /// A request for 0 slots succeeds at once.
     ///

@@ -68,8 +68,8 @@ impl Counters {
 impl Hall {
     /// Returns how many callers have had to wait, how their waits ended, and how long they took.
     ///
-    /// The counts are read one after another while other callers continue, so they may not add up. Callers that still
-    /// wait count only as queued.
+    /// The counts are read one after another while other callers continue, so they might not match exactly.
+    /// Callers that still wait count only in `queued`.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

@@ -14,7 +14,7 @@ use crate::{
 
 /// Acquiring passes that own a reference to the hall, from a thread.
 impl Hall {
-    /// Blocks until a slot is free, and takes it with a pass that owns a reference to the hall.
+    /// Blocks until a slot is free, and takes it. The pass owns a reference to the hall.
     ///
     /// The pass has no lifetime, so it can be stored, or sent to a thread that is not scoped.
     ///
@@ -37,7 +37,7 @@ impl Hall {
         }
     }
 
-    /// Takes a slot if one is free and nobody waits for it, with a pass that owns a reference to the hall.
+    /// Takes a slot if one is free and nobody waits for it. The pass owns a reference to the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire`](Hall::try_acquire).
@@ -90,7 +90,7 @@ impl Hall {
 
 /// Acquiring several slots at once from a thread, with passes that own a reference to the hall.
 impl Hall {
-    /// Blocks until `m` slots are free, and takes all of them with passes that own a reference to the hall.
+    /// Blocks until `m` slots are free, and takes all of them at once. The passes own a reference to the hall.
     ///
     /// # Errors
     /// Returns the errors of [`acquire_many`](Hall::acquire_many).
@@ -99,8 +99,7 @@ impl Hall {
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits, with passes that own a reference to the
-    /// hall.
+    /// Takes `m` slots at once if they are free and nobody waits. The passes own a reference to the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many`](Hall::try_acquire_many).

@@ -80,8 +80,8 @@ impl Hall {
     /// Creates a hall that runs a published algorithm for `n` threads. At most `k` of them hold a slot at the same
     /// time.
     ///
-    /// `hallpass-lab list` shows the algorithms and their guarantees. In none of them can a waiter give up, so such a
-    /// hall has only [`acquire`](PaperHall::acquire).
+    /// `hallpass-lab list` shows the algorithms and their guarantees. In these algorithms, a waiter cannot give up. So
+    /// the only method that takes a slot is [`acquire`](PaperHall::acquire).
     ///
     /// # Errors
     /// Returns [`BuildError`] if there is no such algorithm, if it is wrong on purpose, or if it does not
