@@ -1,8 +1,8 @@
 //! Finds strongly connected components and longest paths in an explored graph.
 //!
-//! Graphs are dense: nodes are numbers, and each node has at most one edge for each agent. Components
-//! are listed with targets before sources. So a pass in this order finds the results of all successors
-//! already computed.
+//! A graph is stored as an array: nodes are numbers from 0 on, and each node has at most one edge for each
+//! agent. Components are listed with targets before sources. So code that goes through them in this order
+//! has computed the results of all successors before it needs them.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ impl Graph {
 pub trait Part {
     /// Returns whether the node belongs to the part.
     fn node(&self, node: Id) -> bool;
-    /// Returns whether the edge belongs to the part. Both ends of the edge do.
+    /// Returns whether the edge belongs to the part. Callers ask only about edges with both ends in the part.
     fn edge(&self, _from: Id, _agent: Agent, _to: Id) -> bool {
         true
     }
@@ -104,9 +104,10 @@ impl Components {
 /// Finds the strongly connected components of `part`.
 ///
 /// This is Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
-/// connected components", 2016). It keeps one number for each node. While the node is open, this is the
-/// order of its visit. Once the node is closed, it is the number of its component. Component numbers
-/// count down from the top, so they are larger than the number of every open node.
+/// connected components", 2016). It keeps one number for each node. Until the component of the node is
+/// known, this is the smallest position, in the order of visits, that the search has found from the node:
+/// at first, the position of the node itself. Then it is the number of the component. Component numbers
+/// count down from the top, so they are larger than all positions.
 pub fn components(graph: &Graph, part: &impl Part) -> Components {
     const UNSEEN: u32 = 0;
     let mut number = vec![UNSEEN; graph.len()];
@@ -271,7 +272,8 @@ impl Heaviest {
             };
             let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
             else {
-                return (path, Vec::new()); // the heaviest path waits here forever, without weight
+                // No edge leaves the component, and no edge in it has weight.
+                return (path, Vec::new());
             };
             path.extend(steps);
             let (agent, to) = goes_on(at).expect("just found");
@@ -323,7 +325,8 @@ pub fn shortest(
 mod tests {
     use super::*;
 
-    /// Builds a graph with two agents. `_` means that there is no edge.
+    /// Builds a graph with two agents. For each node, `edges` has the targets of both agents. [`NONE`] means that
+    /// there is no edge.
     fn graph(edges: &[[Id; 2]]) -> Graph {
         Graph { agents: 2, targets: edges.concat() }
     }

@@ -40,7 +40,7 @@ pub struct Plan {
     pub pause: Duration,
     /// Number of threads whose operations count while others are stopped.
     pub active: usize,
-    /// Measuring time while threads are stopped.
+    /// Length of one measurement with stopped threads.
     pub time: Duration,
     /// Number of operations during which memory is watched.
     pub memory_operations: u64,
@@ -208,6 +208,7 @@ impl Plan {
     }
 }
 
+/// Returns whether the contestant supports this many threads.
 fn has_places(contestant: &Contestant, threads: usize) -> bool {
     contestant.places().is_none_or(|places| threads <= places)
 }

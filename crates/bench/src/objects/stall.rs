@@ -59,7 +59,8 @@ impl Gate {
 }
 
 thread_local! {
-    /// Whether this thread is armed. Every operation reads this flag, so it is separate from the gate.
+    /// Whether this thread is armed. Every operation reads this flag, so it must be cheap to read. This is why it is
+    /// separate from the gate.
     static ARMED: Cell<bool> = const { Cell::new(false) };
     static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_mount_point_is_that_of_the_path() {
+    fn the_longest_mount_point_that_contains_the_path_is_used() {
         let mounts = "25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
                       31 25 0:5 / /mnt/far\\040away rw - fuse.sshfs ant:/ rw,user_id=0\n";
         let kind = |path: &str| type_in(mounts, Path::new(path));

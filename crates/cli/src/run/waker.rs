@@ -16,7 +16,7 @@ use std::{
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 /// The first argument of a waker. The other arguments are process ids. Users do not start wakers, so no help text
-/// mentions it.
+/// mentions this word.
 const WORD: &str = "waker";
 /// Time between two checks of the command.
 const EVERY: Duration = Duration::from_millis(100);
@@ -33,9 +33,10 @@ pub fn called() -> Option<Pair> {
     pids?.try_into().ok()
 }
 
-/// Looks at the command until hallpass, the parent of this process, ends it or has ended.
+/// Watches the command, and continues hallpass when the command is no longer stopped. Returns when hallpass, the
+/// parent of this process, has ended. Usually, hallpass kills this process before that.
 pub fn run([hallpass, command]: Pair) -> ExitCode {
-    // hallpass does not reap the command while it is stopped, so the process ids are not reused.
+    // While hallpass is stopped, it does not reap the command, so no other process gets the id of the command.
     while getppid() == Some(hallpass) {
         if !is_stopped(command) {
             // Send the signal again and again, because the first one may come before hallpass has stopped.

@@ -1,9 +1,15 @@
-//! Decides statements about progress: one condition leads to another, and a condition holds exactly if a
-//! process is enabled.
+//! Decides two kinds of statements about progress: that one condition leads to another, and that a condition
+//! holds if and only if a process is enabled.
 //!
-//! `If` leads to `Then` for process p unless there is a run with three parts: a state in which `If` holds
-//! and `Then` does not, a path on which `Then` does not hold, and a cycle on which `Then` does not hold, in
-//! which p moves. Every process outside its remainder that does not move in the cycle has stopped.
+//! A run violates the statement that `If` leads to `Then` for process p if it contains these three parts, and
+//! `Then` holds in none of their states:
+//!
+//! 1. a state in which `If` holds;
+//! 2. a path from this state to a cycle;
+//! 3. the cycle, repeated forever. Process p moves in the cycle.
+//!
+//! Every process outside its remainder that does not move in the cycle has stopped. The run is a violation only
+//! if at most `survives` processes have stopped.
 
 use hallpass_algorithms::{Pid, Side};
 
@@ -112,7 +118,8 @@ impl<const W: usize> Subject<'_, W> {
         }
     }
 
-    /// Compares a condition with enabledness, in every state and for every process for which `If` holds.
+    /// Checks, in every state and for every process for which `If` holds, that `Then` holds if and only if the
+    /// process is enabled.
     pub(super) fn is_enabled_exactly_if(&self, name: &'static str) -> Answered {
         let mut is_vacuous = true;
         for p in self.observed() {

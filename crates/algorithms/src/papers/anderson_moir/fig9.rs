@@ -7,9 +7,11 @@
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
 //!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving
 //!   processes release R, in case the next process that queues stops before it reaches line 5.
+//! - IN: the number of this block, a constant. Process p waits while P\[p\] and R\[p\] are (false, IN).
+//!   To release P\[p\] or R\[p\], another process changes it to (true, IN).
 //!
 //! - I12: at most k+1 processes are at 2..16.   I13: X = k - the number of processes at 3..14.
-//! - I14: Z is set exactly if some process is at 4..8.   I15: at most one process is at 4..8.
+//! - I14: Z is set if and only if some process is at 4..8.   I15: at most one process is at 4..8.
 //! - I16: p at 5..6 => v = Q.   I17: p at 6 => P\[v\] is not (false, IN).
 //! - I18: p at 7..8 => Q = p.   I19: p at 8 => P\[p\] = (false, IN).
 //! - I20: p at 9..12 => Q = p and (not Z or some process is at 4..5), or P\[p\] is not (false, IN).
@@ -19,10 +21,10 @@
 //! - I23: at most k processes are at 13.
 //! - U3: if p is at 11..12 and P\[p\] or R\[p\] is not (false, IN), this stays true until p is at 13
 //!   ("unless" in the paper).
-//! - S1 to S6 (Lemma 2): what a step of q that is not a line of this block does to P\[p\] and R\[p\]. If the
-//!   number of this block is in P\[p\], a step of another process leaves P\[p\] as it is (S1), and a step of
-//!   p leaves it as it is or replaces the number (S3). If another number is in P\[p\], the step does not
-//!   bring the number of this block back (S5). S2, S4 and S6 say the same about R\[p\].
+//! - S1 to S6 (Lemma 2) are about the steps at lines outside this block. If P\[p\] contains the number of
+//!   this block, such a step of another process does not change P\[p\] (S1), and such a step of p either
+//!   does not change P\[p\] or replaces the number (S3). If P\[p\] contains another number, no such step
+//!   writes the number of this block to P\[p\] (S5). S2, S4 and S6 say the same about R\[p\].
 //! - L5, L6: the enclosing levels let every process through, on the way in and on the way out.
 //!
 //! Cost: 10 remote references on a computer with distributed shared memory.
@@ -80,8 +82,10 @@ pub enum Line {
 use Line::*;
 
 impl Fig9 {
-    /// Evaluates one of S1 to S6 on a step: `spin` is P or R, and `triple` is the Hoare triple, which takes
-    /// whether the process of the location moves, and the value before and after the step.
+    /// Evaluates one of S1 to S6 on a step, for every process p. `spin` is P or R.
+    ///
+    /// `triple` evaluates the statement, which the paper writes as a Hoare triple. Its arguments are whether p
+    /// makes the step, and the values of the spin location of p before and after the step.
     fn triple(
         &self,
         step: &BlockStep<'_, Self>,

@@ -98,7 +98,7 @@ impl Ladder {
         match left.next() {
             None => L4 { s, crowded: count >= *crowd },
             Some(j) => {
-                let settled = count + remaining < *crowd; // the final count is below the crowd
+                let settled = count + remaining < *crowd; // the final count will be less than `crowd`
                 let count = if settled { 0 } else { count.min(*crowd) };
                 L3 { s, j: j as u8, count: count as u8 }
             }
