@@ -13,7 +13,7 @@ use crate::common::text::{columns, duration, short, with_heading};
 /// The contestants that the table needs.
 pub const CONTESTANTS: [&str; 6] = [FLOOR, HALL, BYPASS, BARGING, TOKIO, ASYNC_LOCK];
 
-/// The largest size of a hall, in bytes.
+/// The bar for the size of a hall: at most this many bytes.
 const LARGEST: usize = 128;
 
 /// Returns whether the table needs a workload.
@@ -40,7 +40,7 @@ enum Bar {
 }
 
 impl Bar {
-    /// Returns whether the figures meet the bar; `None` if the contestant it refers to was not measured.
+    /// Returns whether the figures meet the bar, or `None` if the figure that the bar limits was not measured.
     fn is_met(self, figures: &Figures) -> Option<bool> {
         match self {
             Bar::ToTokio(most) => figures.to_tokio.map(|ratio| ratio <= most),
@@ -87,7 +87,8 @@ fn figures(outcome: &Outcome, row: &Row) -> Figures {
     }
 }
 
-/// Returns all bars, one line each, with the figures to which they apply.
+/// Returns the table: for each workload and contestant with bars, one line with these bars and the figures. Below it
+/// are the longest waits and the size of a hall.
 pub fn table(report: &Report) -> String {
     let heading =
         ["work", "contestant", "bar", "met", "x tokio", "x async-lock", "x floor", "min/mean"];

@@ -134,10 +134,10 @@ fn visible(variable: &str, devices: &[Device], outer: Option<&str>) -> Result<Ve
     }
 }
 
-/// Returns a name of the device that `word` names, the same for all notations of the device.
+/// Finds the device that `word` names. Returns its index, which is the same for all notations of the device.
 fn named<'a>(devices: &'a [Device], word: &'a str) -> Option<&'a str> {
     if word.starts_with("MIG-") {
-        // This is a part of a device. The tool does not list parts.
+        // This is a part of a device. The tool does not list parts, so `word` stands for itself.
         return Some(word);
     }
     let has_uuid = |device: &Device| {

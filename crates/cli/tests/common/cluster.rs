@@ -39,8 +39,8 @@ pub fn said(output: &Output) -> String {
     text(&output.stderr)
 }
 
-/// Waits until the lease of the only holder of a hall is renewed once more. The ttl must be at least 12 s: a lease
-/// is renewed every tenth of it, and etcd shows its remaining time in whole seconds.
+/// Waits until the lease of the only holder of a hall is renewed once more. The ttl must be at least 12 s,
+/// because hallpass renews the lease every `ttl / 10`, and etcd shows the remaining time in whole seconds.
 pub fn await_renewal(cluster: &EtcdCluster, prefix: &str, hall: &str) {
     let lease = lease(cluster, &format!("{prefix}/{hall}/inside/"));
     let remaining = || {
@@ -59,7 +59,7 @@ pub fn await_renewal(cluster: &EtcdCluster, prefix: &str, hall: &str) {
 /// Returns the lease of the only key with this prefix, as `etcdctl` writes it.
 fn lease(cluster: &EtcdCluster, prefix: &str) -> String {
     let found = json(cluster, &["get", "--prefix", prefix, "--write-out", "json"]);
-    let lease = found["kvs"][0]["lease"].as_i64().expect("a claim has a slot");
+    let lease = found["kvs"][0]["lease"].as_i64().expect("a holder has a lease");
     format!("{lease:x}")
 }
 

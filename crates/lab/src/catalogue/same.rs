@@ -1,5 +1,8 @@
 //! Compares two step machines that differ only in the names of their private states.
 //!
+//! `own` is usually an algorithm from a file, and `model` is the built-in algorithm whose normal form the
+//! file uses.
+//!
 //! Both step machines run in lockstep, one process at a time: from each pair of private states, and for
 //! every value that the step may find. Suppose that they always access the same variable in the same
 //! way, and that the pairs are one-to-one. Then every run of one is a run of the other. So both have the
@@ -32,7 +35,9 @@ impl fmt::Display for Difference {
 struct Pairs {
     /// For each variable of the second step machine: the corresponding variable of the first.
     vars: Vec<usize>,
+    /// From the first step machine to the second.
     there: Matches,
+    /// From the second step machine to the first.
     back: Matches,
 }
 
@@ -97,8 +102,8 @@ fn shown(machine: &dyn Machine, p: Pid, at: Local) -> String {
     }
 }
 
-/// Returns whether two step machines are equal, except for the names of private states and variables.
-/// The second may have fewer variables, if the first never uses the others.
+/// Checks that two step machines are equal, except for the names of private states and variables.
+/// `own` may have more variables than `model`, if it never uses the additional ones.
 ///
 /// # Errors
 /// Returns the first difference.
@@ -109,7 +114,7 @@ pub fn same_machine(own: &dyn Machine, model: &dyn Machine) -> Result<(), Differ
 /// Compares the variables, in order. Returns, for each variable of `model`, the corresponding variable
 /// of `own`.
 fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
-    // The variable in which the lab records faults of a file belongs to no algorithm.
+    // An algorithm from a file has one more variable, in which the lab records faults.
     let mut indices =
         (0..own.decls().len()).filter(|&index| own.decls()[index].name != FAULT_VARIABLE);
     let mut vars = Vec::new();
@@ -126,7 +131,7 @@ fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
         if decl.home != like.home {
             return Err(Difference(format!("{a} has another home than {b}")));
         }
-        // A value that is never written makes no difference.
+        // `decl` may allow more values than `like`. No step writes them, so they make no difference.
         if like.domain.listed().iter().any(|&value| !decl.domain.contains(value)) {
             return Err(Difference(format!("{b} has values that {a} does not have")));
         }
@@ -179,7 +184,7 @@ fn next_pairs(
 ) -> Result<Vec<(Local, Local)>, Difference> {
     let differs =
         |what: String| Err(Difference(format!("process {p} {} {what}", shown(own, p, a))));
-    // The variable does not depend on the value that is found.
+    // The step accesses the same variable for every value that it finds, so try it with 0.
     let answers = match (step(own, p, a, 0).1, step(model, p, b, 0).1) {
         (None, None) => &[0][..],
         (Some((var, ..)), Some((other, ..))) if var == vars[other] => {
@@ -239,7 +244,7 @@ impl Machine for Borrowed {
     }
 
     fn is_symmetric(&self) -> bool {
-        // The runs are those of the model, but the invariants are those of the file, and may name a process.
+        // `own` has the same runs as `model`, but it has its own invariants, and they may name a process.
         self.model.is_symmetric() && (self.own.invariants().is_empty() || self.own.is_symmetric())
     }
 

@@ -55,7 +55,7 @@ pub struct Plot {
 /// Error returned by [`plot`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlotError {
-    /// No series has a point.
+    /// No series has a point or a size without a bound.
     Empty,
     /// Drawing failed.
     Drawing(String),
@@ -106,7 +106,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Draws the plot.
 ///
 /// # Errors
-/// Fails if no series has a point, or if drawing fails.
+/// Fails if no series has a point or a size without a bound, or if drawing fails.
 pub fn plot(plot: &Plot) -> Result<String, PlotError> {
     let Some(frame) = Frame::around(&plot.series) else {
         return Err(PlotError::Empty);

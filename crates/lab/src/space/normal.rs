@@ -16,7 +16,8 @@ pub struct Normal<'a> {
 }
 
 impl<'a> Normal<'a> {
-    /// Returns the normal form of `machine`, or `None` if the step machine does not count without bound.
+    /// Prepares the normal form for `machine`. Returns `None` if the step machine does not count without
+    /// bound.
     pub fn of(machine: &'a dyn Machine, tables: &Tables) -> Option<Self> {
         let counts = |codes: &Vec<Local>| codes.iter().map(|&at| machine.counts(at)).collect();
         machine
@@ -40,8 +41,8 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` with its normal form. It is a fault if the normal form does not fit into the
-    /// tables.
+    /// Replaces `state` with its normal form. Sets the fault flag of the state if the normal form does not
+    /// fit into the tables.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);

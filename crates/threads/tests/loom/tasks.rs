@@ -61,8 +61,8 @@ fn futures_that_barge() {
     });
 }
 
-/// A waker that wakes its task, and then blocks in another hall. The thread parks there, which may consume a
-/// wake-up of this hall.
+/// A waker that wakes its task, and then blocks in another hall. A thread that waits in the first hall may call this
+/// waker and park in the other hall. It may then consume a wake-up that belongs to its wait in the first hall.
 struct Blocks {
     alarm: Arc<Alarm>,
     other: Arc<Hall>,
@@ -106,9 +106,9 @@ fn a_waiting_thread_runs_a_waker_that_blocks() {
     });
 }
 
-/// Two futures are dropped or get slots. If the first is dropped after its grant, the second gets the slot.
+/// A future is dropped while it gets a grant. The future behind it gets the slot.
 #[test]
-fn two_futures_are_dropped_during_grants() {
+fn a_future_is_dropped_during_a_grant_while_another_future_waits() {
     model(3, || {
         let guarded = GuardedHall::new(1, 1);
         meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), |guarded| task(guarded, None)]);

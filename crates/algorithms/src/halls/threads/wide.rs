@@ -1,5 +1,7 @@
-//! The model of a hall with more slots than fit into the word. The first slots are bits of the word. The word counts
-//! the other free slots, and a process that the count has admitted takes a slot number.
+//! The model of a hall with more slots than fit into `word`, the variable that contains what is free.
+//!
+//! The first slots are bits of `word`. Of the other slots, `word` contains only how many are free. A process that takes
+//! one of them from this count is admitted, and then looks for a free slot number (see `slot_bits`).
 
 use alloc::format;
 
@@ -20,7 +22,8 @@ use crate::framework::{
     memory::{Memory, Op, Pid, Word},
 };
 
-/// How a model represents the slots. The numbers are small, so that small models have several words and groups.
+/// How a model represents the slot numbers. A word contains only one or two of them, so that small models have several
+/// words or groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
     per_word: usize,
@@ -28,13 +31,13 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Two numbers in one word, and no groups.
+    /// Two slot numbers in each word, and no groups.
     pub const WORDS: Numbers = Numbers { per_word: 2, words_per_group: usize::MAX };
-    /// One number in one word, and one word in one group.
+    /// One slot number in each word, and one word in each group.
     pub const GROUPS: Numbers = Numbers { per_word: 1, words_per_group: 1 };
 }
 
-/// The model of a hall with more slots than fit into the word. The first `BITS` slots are bits of the word.
+/// The model of a hall with more slots than fit into `word`. The first `BITS` slots are bits of `word`.
 pub struct Wide<const BITS: u32> {
     hall: ThreadsModel<BitsAndCount<BITS>, Fair>,
     layout: Layout,
@@ -51,14 +54,14 @@ pub enum At {
     Hall(State),
     /// The admitted process looks for a slot number.
     Looks(State, slot_bits::Line),
-    /// The process puts back this number, and leaves. Its slot is `BITS` more.
+    /// The process holds this slot number. Its next step puts the number back. Its slot is the number plus `BITS`.
     Has(State, usize),
     /// The process announces that it has put its number back.
     Puts(State, slot_bits::Line),
 }
 use At::*;
 
-/// The slot numbers on declared variables.
+/// The environment of the slot numbers in the model: the words are declared variables.
 struct ModelBits<'a, const BITS: u32, M>(&'a Wide<BITS>, &'a mut M);
 
 impl<const BITS: u32, M: Memory> Environment for ModelBits<'_, BITS, M> {
@@ -105,7 +108,7 @@ impl<const BITS: u32> Wide<BITS> {
         Wide { hall, layout, names, full, words, numbers }
     }
 
-    /// Executes a line of the slot numbers. The process leaves at `exit`.
+    /// Executes a line of `slot_bits`. `exit` is the state in which the process starts the exit section of the hall.
     fn search<M: Memory>(&self, m: &mut M, exit: State, line: slot_bits::Line) -> Next<At> {
         use slot_bits::{Line, Search, Taken};
         match slot_bits::step(&mut ModelBits(self, m), line) {
@@ -119,7 +122,7 @@ impl<const BITS: u32> Wide<BITS> {
         }
     }
 
-    /// Returns the slot of a process that starts its exit section with this state, if the slot is a bit.
+    /// Returns the slot of a process that starts its exit section with this state, if the slot is a bit of `word`.
     fn slot_in_word(exit: State) -> Option<usize> {
         match exit {
             State::At(Line::X1 { take }) => match BitsAndCount::<BITS>::set(take) {
