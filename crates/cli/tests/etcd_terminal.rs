@@ -40,7 +40,7 @@ fn a_waiter_sees_the_queue_and_leaves_it_with_ctrl_c() {
 }
 
 #[test]
-fn the_line_is_gone_when_the_command_runs() {
+fn the_status_line_is_gone_when_the_command_runs() {
     let (_, halls) = halls!("wiped");
     let holder = halls.hold(&["-k", "1"], "x");
     let mut terminal = Terminal::hallpass(&halls, "run", &["x", "echo", "my", "turn"]);
@@ -64,7 +64,7 @@ fn ctrl_c_reaches_the_command_and_not_the_keeper() {
 }
 
 #[test]
-fn ctrl_z_stops_both_and_the_slot_stays() {
+fn ctrl_z_stops_hallpass_and_the_command_but_the_slot_stays_held() {
     let (cluster, halls) = halls!("stop");
     let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 12 x sh -c 'echo ready; read word; echo $word'; \
                   echo stopped; read word; fg; echo over";
@@ -73,7 +73,7 @@ fn ctrl_z_stops_both_and_the_slot_stays() {
     terminal.shows("ready");
     terminal.press(CTRL_Z);
     terminal.shows("stopped");
-    // The keeper runs, so the slot stays longer than the ttl.
+    // The keeper still runs, so the slot stays held for longer than the ttl.
     await_renewal(cluster, "/stop", "x");
     assert!(!halls.is_free("x"));
     terminal.press(b"continue\r");

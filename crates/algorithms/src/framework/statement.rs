@@ -1,5 +1,5 @@
-//! Statements of a paper about runs: about two states in a row, about what can happen, and about what
-//! happens in the end. An invariant, in contrast, is about single states.
+//! Statements of a paper about runs: about two consecutive states, about what can happen, and about what
+//! eventually happens. An invariant, in contrast, is about single states.
 //!
 //! A statement has the name that the paper gives it. Its predicate is written beside the algorithm, in
 //! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides it on the graph of all runs.
@@ -19,22 +19,22 @@ pub struct RunStatement {
 }
 
 impl RunStatement {
-    /// Creates a statement that no step contradicts.
+    /// Creates a statement of kind `Always`: it holds if no step contradicts it.
     pub const fn always(name: &'static str) -> Self {
         RunStatement { name, kind: StatementKind::Always }
     }
 
-    /// Creates a statement that some run shows.
+    /// Creates a statement of kind `Sometimes`: it holds if some run shows it.
     pub const fn sometimes(name: &'static str) -> Self {
         RunStatement { name, kind: StatementKind::Sometimes }
     }
 
-    /// Creates a statement that one condition leads to another.
+    /// Creates a statement of kind `LeadsTo`: one condition leads to another.
     pub const fn leads_to(name: &'static str) -> Self {
         RunStatement { name, kind: StatementKind::LeadsTo }
     }
 
-    /// Creates a statement that a condition holds exactly if a process is enabled.
+    /// Creates a statement of kind `Enabled`: a condition holds if and only if a process is enabled.
     pub const fn enabled(name: &'static str) -> Self {
         RunStatement { name, kind: StatementKind::Enabled }
     }
@@ -48,10 +48,12 @@ pub enum StatementKind {
     /// Some run reaches a step that shows the statement.
     Sometimes,
     /// If [`Side::If`] holds for a process, [`Side::Then`] holds for it then or later. This is about runs in
-    /// which the process does not stop, and in which few enough others stop.
+    /// which the process does not stop, and in which at most [`Algorithm::survives`] processes stop.
+    ///
+    /// [`Algorithm::survives`]: super::machine::Algorithm::survives
     LeadsTo,
-    /// In every state in which [`Side::If`] holds for a process, [`Side::Then`] holds exactly if the process
-    /// is enabled.
+    /// In every state in which [`Side::If`] holds for a process, [`Side::Then`] holds if and only if the
+    /// process is enabled.
     Enabled,
 }
 
@@ -65,7 +67,7 @@ pub struct Transition<'a, S> {
     pub after: View<'a, S>,
 }
 
-/// The finding of a statement about one step.
+/// The result of evaluating a statement on one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
     /// The part of the past that the statement needs later. It has at most 30 bits, and is 0 before the

@@ -19,7 +19,8 @@ pub struct Workload {
     pub outside: u64,
 }
 
-/// Returns all workloads. The workloads with several processes have this many nanoseconds of work.
+/// Returns all workloads. In those with several processes, each passage has `inside` nanoseconds of work inside the
+/// critical section and `outside` nanoseconds outside.
 pub fn all(inside: u64, outside: u64) -> Vec<Workload> {
     [(1, 1), (1, 4), (4, 1), (4, 2), (16, 1), (16, 4)]
         .map(|(processes, k)| match processes {

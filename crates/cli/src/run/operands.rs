@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shell_command_of_c_may_come_before_or_after_the_name() {
+    fn the_shell_command_of_dash_c_may_come_before_or_after_the_name() {
         for words in
             [&["gpu", "-c", "a | b"][..], &["gpu", "--command", "a | b"], &["-c", "a | b", "gpu"]]
         {

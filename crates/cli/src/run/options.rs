@@ -26,11 +26,12 @@ $XDG_RUNTIME_DIR/hallpass, if that variable is set; else in /run/user/UID/hallpa
 /tmp/hallpass-UID. With --system, it is in /run/lock/hallpass. Jobs that share a hall must use the same directory.
 
 The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS_HELD (all of its slots), \
-HALLPASS_SLOTS, HALLPASS_NAME, and HALLPASS_DEVICE with --per-device. With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
+HALLPASS_SLOTS (the number of slots of the hall), HALLPASS_NAME (the name of the hall) and, with --per-device, \
+HALLPASS_DEVICE (the number of its device). With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
 larger than that of every earlier holder of the same slot.
 
-With --on, hallpass runs a second process, the keeper, which talks to etcd. If it cannot confirm in time that \
-the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
+With --on, hallpass runs a second process, the keeper, which talks to etcd or PostgreSQL. If it cannot confirm in \
+time that the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
 --grace. This happens early enough that they have ended before another holder can get the slot. hallpass then \
 exits with 123.
 
@@ -80,8 +81,8 @@ pub struct Args {
     /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; can be repeated
     #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
     pub mappings: Vec<Mapping>,
-    /// Give each slot a GPU: nvidia-smi or rocm-smi lists them, and CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES
-    /// names one in CMD; of these variables in the environment of hallpass, only the devices that they name
+    /// Give each slot one of the GPUs that nvidia-smi or rocm-smi lists: CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES
+    /// names it in CMD; if this variable is already set for hallpass, use only the GPUs that it names
     #[arg(long)]
     pub gpus: bool,
     /// Let M consecutive slots share a device: slot s gets value number s / M of each --env

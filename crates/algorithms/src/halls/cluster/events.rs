@@ -19,15 +19,15 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Makes the next answer to `p` get lost, unless the next answer to another process will get lost
-/// already.
+/// Marks `p`: the answer to its next transaction gets lost. Does nothing if a process is marked already.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));
     hall.pack()
 }
 
-/// Makes the next request of `p` that can hang do so, unless another request hangs already.
+/// Marks `p`: the next of its requests for which `can_hang` returns `true` hangs in the network. Does nothing if a
+/// request hangs already, or if a process is marked already.
 pub(super) fn delays(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if hall.late == Late::Nothing {
@@ -36,7 +36,7 @@ pub(super) fn delays(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Delivers the request that hangs. It has no effect if the claim is gone for which it was sent.
+/// Delivers the request that hangs. It has no effect if the claim for which it was sent is gone.
 pub(super) fn deliver(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if let Late::Sent { from, line, is_bound } = hall.late {
@@ -48,7 +48,7 @@ pub(super) fn deliver(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Turns the clock: waiters give up from now on, or no longer.
+/// Toggles the clock. While it is set, waiters give up.
 pub(super) fn turn_clock(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.clock = !hall.clock;
@@ -91,8 +91,8 @@ pub(super) fn remake(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Wipes the store: it has lost its history, and with it all claims and slots. Processes notice that, and assign no
-/// slot as long as a holder may be inside that the store does not show.
+/// Wipes the store: it loses its history, and with it all claims and slots. Processes notice this, and assign no slot
+/// as long as a holder that the store no longer shows may be inside.
 pub(super) fn wipe(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.forget_claims();
@@ -100,7 +100,7 @@ pub(super) fn wipe(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Every holder whose lease has ended creates its claim again: its slot is still assigned to it.
+/// Makes every holder whose lease has ended create its claim again. Its slot is still assigned to it.
 pub(super) fn attach(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     for slot in &mut hall.slots {
