@@ -24,8 +24,13 @@ impl Address {
             Some(("etcds", rest)) => (true, rest),
             _ => {
                 return Err(bad_url(
-                    "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...; with the feature \
-                     postgres, also postgres://USER@HOST:PORT/DATABASE",
+                    if cfg!(feature = "postgres") {
+                        "the URL of a cluster is etcd://HOST:PORT,..., etcds://HOST:PORT,... or \
+                         postgres://USER@HOST:PORT/DATABASE"
+                    } else {
+                        "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...; with the feature \
+                         postgres, also postgres://USER@HOST:PORT/DATABASE"
+                    },
                 ));
             }
         };
