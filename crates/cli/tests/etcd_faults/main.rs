@@ -1,5 +1,5 @@
 //! The fault suite: fifty competitors for five slots, under all kinds of faults, on a cluster of three members of etcd
-//! and on a PostgreSQL server. A judge checks the records of witnesses that do not use hallpass.
+//! and on a PostgreSQL server with a standby. A judge checks the records of witnesses that do not use hallpass.
 //!
 //! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
 //! which processes they hit. A failure prints the seed and keeps the records.
@@ -7,10 +7,13 @@
 mod crowd;
 mod family;
 mod faults;
+#[cfg(feature = "postgres")]
+mod server_faults;
 
 use std::{
     collections::BTreeMap,
     env, fs,
+    net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex},
     thread,
@@ -19,8 +22,6 @@ use std::{
 
 use crowd::Crowd;
 use fastrand::Rng;
-#[cfg(feature = "postgres")]
-use faults::TO_SERVER;
 use faults::{Fault, Store, TO_CLUSTER, TO_HOLDERS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
@@ -71,13 +72,20 @@ fn no_guarantee_is_broken_under_faults() {
 fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let Some(()) = postgres() else { return };
     let run = Run::start();
-    let server = PostgresServer::start();
-    let groups: Vec<Vec<_>> =
-        (0..GROUPS).map(|_| vec![Proxy::before_address(server.address())]).collect();
-    let url = |holder: usize| PostgresServer::url_through(&[groups[holder % GROUPS][0].address()]);
-    let urls: Vec<_> = (0..HOLDERS).map(url).collect();
-    let store = Store::Postgres(&server);
-    let result = run.suffer(store, TO_SERVER, &groups, &urls, &server.url());
+    let pair = server_faults::pair();
+    let group = |_| pair.addresses().into_iter().map(Proxy::before_address).collect();
+    let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
+    let url = |servers: &[SocketAddr]| {
+        PostgresServer::url_through(servers).replacen("postgres@", "joe@", 1)
+    };
+    let path = |holder: usize| {
+        let paths: Vec<_> = groups[holder % GROUPS].iter().map(Proxy::address).collect();
+        url(&paths)
+    };
+    let urls: Vec<_> = (0..HOLDERS).map(path).collect();
+    let store = Store::Postgres(&pair);
+    let result =
+        run.suffer(store, server_faults::TO_SERVERS, &groups, &urls, &url(&pair.addresses()));
     run.judge(&result);
 }
 
