@@ -11,11 +11,10 @@
 //!   holder's *token*.
 //!
 //! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner
-//! has stopped renewing it.
-//! A record in `slots` is not bound to a lease. Its holder removes it, or assigns it to another claim,
-//! when the holder leaves. As long as the claim named in the record exists, no other process may change
-//! the record. A record whose claim is gone is *stale*: the owner has crashed, or was cut off from the
-//! store.
+//! has stopped renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns
+//! it to another claim, when the holder leaves. As long as the claim named in the record exists, no other
+//! process may change the record. A record whose claim is gone is *stale*: the owner has crashed, or was
+//! cut off from the store.
 //!
 //! The end of a lease does not prove that the owner has stopped, because store and owner have no common
 //! clock, and etcd is known to end leases early. So no process relies on the end of a lease. The owner
