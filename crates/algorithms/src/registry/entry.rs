@@ -95,7 +95,8 @@ pub struct Entry {
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
     /// Whether the paper promises FIFE (first in, first enabled): if a process leaves its doorway before
-    /// another process leaves its remainder, then it has entered or is enabled when the other enters.
+    /// another process leaves its remainder, then the first process has entered or is enabled when the other
+    /// one enters.
     pub promises_fife: bool,
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.

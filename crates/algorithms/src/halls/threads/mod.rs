@@ -32,8 +32,8 @@
 //!
 //! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter without a grant.
 //!
-//! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then it has
-//!   entered or is enabled when the other enters. The doorway is lines L1 to L4. A waiter in the queue is ahead of all
+//! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then the first
+//!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue is ahead of all
 //!   later callers: they find it counted, and join the queue behind it.
 //! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server
 //!   sees the change or the news. A waiter is woken after its grant is written. A wake-up that comes too

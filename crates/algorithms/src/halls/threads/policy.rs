@@ -1,4 +1,4 @@
-//! The policies of a hall: who may overtake whom.
+//! The policies of a hall: whether newcomers may overtake waiters.
 
 /// Decides whether a newcomer may overtake waiters.
 pub trait Policy: Send + Sync + 'static {
