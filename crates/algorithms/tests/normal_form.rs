@@ -112,7 +112,7 @@ impl Visitor for Lockstep {
                 random.below(2);
             }
             let (mut plain, mut normal) = (Run::new(&algorithm), Run::new(&algorithm));
-            // Some processes pause for long. The others continue, in bursts or interleaved.
+            // Some processes pause for a long time. The others continue, in bursts or interleaved.
             let mut asleep = vec![0; n];
             for step in 0..self.steps {
                 if random.below(12) == 0 {

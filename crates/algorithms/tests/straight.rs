@@ -1,5 +1,5 @@
 //! Compares two ways to run the lines of the hall for threads: one by one, as in the lab, and straight,
-//! as natively. Both must make the same accesses in the same order, whatever the environment answers.
+//! as in a real hall. Both must make the same accesses in the same order, whatever the environment answers.
 
 use hallpass_algorithms::{
     Next, Op, Word,
@@ -163,13 +163,13 @@ fn compare<P: Pool, M: Policy>() {
     ];
     for (line, stage) in starts {
         for seed in 0..300 {
-            let (mut one, inside) = one_by_one::<P, M>(seed, line);
-            let (mut other, inside_too) = straight::<P, M>(seed, stage);
+            let (mut one, slots) = one_by_one::<P, M>(seed, line);
+            let (mut other, other_slots) = straight::<P, M>(seed, stage);
             if one.len() >= ENOUGH || other.len() >= ENOUGH {
                 one.truncate(ENOUGH);
                 other.truncate(ENOUGH);
             } else {
-                assert_eq!(inside, inside_too, "from {line:?}, seed {seed}");
+                assert_eq!(slots, other_slots, "from {line:?}, seed {seed}");
             }
             assert_eq!(one, other, "from {line:?}, seed {seed}");
         }

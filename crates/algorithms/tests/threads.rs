@@ -28,7 +28,7 @@ impl Memory for Atomics {
     }
 }
 
-/// Asserts that at most k threads are in the critical section at once, each with a distinct name.
+/// Asserts that at most k threads are in the critical section at the same time, each with a distinct name.
 struct Witness {
     k: usize,
     inside: AtomicUsize,

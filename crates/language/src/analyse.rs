@@ -14,9 +14,9 @@ use crate::{
     watch,
 };
 
-/// The most invariants of a file. The lab keeps a bit for each.
+/// The maximum number of invariants of a file. The lab keeps a bit for each.
 const MOST_INVARIANTS: usize = 32;
-/// The properties of every algorithm, which no invariant may be called.
+/// The properties that `check` reports for every algorithm. No invariant may have one of these names.
 const RESERVED: [&str; 5] = ["exclusion", "names", "range", "deadlock", "fife"];
 
 /// Compiles a syntax tree. Also returns warnings.
@@ -390,8 +390,7 @@ impl Analysis<'_> {
             }
             _ => {
                 if promises.properties.contains(words) {
-                    self.names
-                        .error(Diagnostic::new(span.clone(), "this promise stands here twice"));
+                    self.names.error(Diagnostic::new(span.clone(), "this promise is made twice"));
                 }
                 promises.properties.push(words.clone());
                 if words == "fife-strong" {

@@ -124,7 +124,7 @@ pub enum Ex {
     Binary(Binary, Box<Ex>, Box<Ex>),
     /// The second expression if the first holds, otherwise the third.
     If(Box<[Ex; 3]>),
-    /// A quantifier. Its variable is the next bound one.
+    /// A quantifier. Its variable is the next bound variable.
     Each(Each, Box<Over>, Box<Ex>),
     /// A function of the file.
     Call(usize, Vec<Ex>),
@@ -255,7 +255,7 @@ impl Kind {
     }
 }
 
-/// A declared variable. The indices of an array are bound variables in its other parts.
+/// A declared variable. The indices of an array are bound variables in the other parts of its declaration.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// The name.

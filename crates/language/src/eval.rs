@@ -7,11 +7,11 @@ use crate::{
     program::{At, Program},
 };
 
-/// The most values that a quantifier may go through.
+/// The maximum number of values that a quantifier may go through.
 const MOST_VALUES: Value = 4096;
-/// The most operations that the evaluation of one expression may take.
+/// The maximum number of operations that the evaluation of one expression may take.
 const MOST_WORK: u32 = 50_000;
-/// The most elements of a set: they are the bits of a value.
+/// The maximum number of elements of a set: they are the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
 
 /// The reason why an expression has no value.
@@ -80,7 +80,7 @@ impl Fault {
         match self {
             Fault::Arithmetic => "computes a number that is too large, or divides by 0",
             Fault::Element => {
-                "puts a number into a set that is not from 0 to 61, or into a queue that is no process"
+                "puts a number that is not from 0 to 61 into a set, or a number that is no process into a queue"
             }
             Fault::Index { .. } => "uses an index that the array does not have",
             Fault::Values => "has an expression that takes more than 50000 operations",

@@ -61,13 +61,14 @@ pub fn live(instrs: &[Instr], name: Option<usize>, watched: &[u32]) -> Vec<u32> 
     live
 }
 
-/// Keeps the name in the state in which a process stands in its critical section: the first line after it.
+/// Keeps the name in the state of a process in its critical section. In this state, the process is already at the
+/// first line after `critical`.
 fn keep_name(instrs: &[Instr], name: u32, live: &mut [u32]) {
     after_critical(instrs).into_iter().for_each(|at| live[at] |= name);
 }
 
-/// Returns the instructions after `critical` up to the first lines, with these. A process in its critical section has
-/// executed the local ones already.
+/// Returns the instructions after `critical`, up to and including the first line on each path. A process in its critical
+/// section has already executed the local instructions among them.
 pub fn after_critical(instrs: &[Instr]) -> Vec<usize> {
     let Some(enter) = instrs.iter().position(|instr| matches!(instr, Instr::Enter)) else {
         return vec![];

@@ -112,7 +112,7 @@ impl fmt::Display for Errors {
 
 impl std::error::Error for Errors {}
 
-/// The most errors that are shown at once.
+/// The maximum number of errors that are shown.
 const MOST_SHOWN: usize = 10;
 
 fn render(diagnostics: &[Diagnostic], path: &str, source: &str, color: bool) -> String {
@@ -150,7 +150,7 @@ impl File {
         Program::new(self.code.clone(), n, k)
     }
 
-    /// Returns a hash of everything that a run depends on: not of comments, spaces, titles and promises.
+    /// Returns a hash of everything that a run depends on. Comments, spaces, titles and promises do not change the hash.
     pub fn fingerprint(&self) -> String {
         format!("{:08x}", self.fingerprint)
     }

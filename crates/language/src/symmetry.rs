@@ -6,14 +6,14 @@
 
 use crate::code::{Access, Binary, Builtin, Code, Each, Ex, Instr, Kind, Over, Touch, Variable};
 
-/// The inputs on which an expression depends.
+/// How an expression depends on process numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Not on process numbers.
+    /// The expression does not depend on process numbers.
     Plain,
-    /// It is a process number.
+    /// The expression is a process number.
     Process,
-    /// It is a queue of processes.
+    /// The expression is a queue of processes.
     Queue,
 }
 
@@ -30,7 +30,7 @@ pub fn is_symmetric(code: &Code) -> bool {
         && code.invariants.iter().all(|(_, ex)| uses.is_plain(ex, &mut Vec::new()))
 }
 
-/// Returns whether a renaming keeps the initial values of a variable and the place where it is.
+/// Returns whether every renaming of the processes keeps the initial values of a variable and its home.
 fn starts_alike(variable: &Variable) -> bool {
     let starts_alike = match variable.kind {
         Kind::Process => variable.start.is_none(),
@@ -73,7 +73,7 @@ fn instruction(code: &Code, at: usize) -> bool {
     }
 }
 
-/// Returns what the value that an access returns depends on.
+/// Returns the class of the value that an access returns, or `None` if a renaming may change its meaning.
 fn found(code: &Code, access: &Access) -> Option<Class> {
     Some(match (&access.touch, &code.shared[access.variable].kind) {
         (Touch::Read | Touch::Swap(_), Kind::Process) | (Touch::Dequeue, _) => Class::Process,
@@ -86,7 +86,7 @@ fn found(code: &Code, access: &Access) -> Option<Class> {
 /// The expressions of one instruction or invariant.
 struct Uses<'a> {
     code: &'a Code,
-    /// The inputs on which the value from shared memory depends.
+    /// The class of the value from shared memory.
     found: Option<Class>,
 }
 
@@ -99,7 +99,7 @@ impl Uses<'_> {
         list.iter().all(|ex| self.is_plain(ex, bound)).then_some(Class::Plain)
     }
 
-    /// Returns what an expression depends on, or `None` if a renaming may change what it means.
+    /// Returns the class of an expression, or `None` if a renaming may change its meaning.
     fn class(&self, ex: &Ex, bound: &mut Vec<Class>) -> Option<Class> {
         match ex {
             Ex::Number(_) | Ex::N | Ex::K | Ex::Constant(_) | Ex::Private(_) => Some(Class::Plain),

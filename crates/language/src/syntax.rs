@@ -115,7 +115,7 @@ pub enum Type {
     Set,
     /// A queue of processes.
     Queue,
-    /// A number that grows without bound, explored up to this one.
+    /// A number that grows without bound. The lab explores it up to this limit.
     Counter(Option<Expr>),
     /// A number in a range.
     Between(Expr, Expr),

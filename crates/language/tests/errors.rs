@@ -1,4 +1,4 @@
-//! Errors that teach: where the mistake is, what was expected, and what to do.
+//! Error messages: each says where the mistake is, what was expected, and what to do.
 
 use hallpass_language::{Diagnostic, File};
 

@@ -6,7 +6,7 @@ use hallpass_language::File;
 struct Mistake {
     /// What the student does.
     name: &'static str,
-    /// The declarations after the usual ones, or `None` for none.
+    /// The declarations after the usual ones. May be empty.
     declarations: &'static str,
     /// The lines between `passage` and `end`.
     passage: &'static str,

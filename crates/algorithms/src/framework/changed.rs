@@ -11,8 +11,8 @@
 //!   cells to wait on, or a stack of levels without the outermost level. This form does not use this
 //!   module.
 //!
-//! The lines of the sound code never ask whether they belong to a variant. Two functions beside the
-//! lines do: the normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear
+//! The lines of the sound code never ask whether they belong to a variant. Two places outside the lines
+//! do: the normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear
 //! timestamp system (`Form::Grouped`).
 
 use alloc::{string::String, vec::Vec};

@@ -119,7 +119,7 @@ pub struct Decl {
     pub home: Option<Pid>,
     /// Whether some process may busy-wait on the variable.
     pub waited_on: bool,
-    /// Whether the variable counts without bound. In a real run, its value can leave the domain. The explorer
+    /// Whether the variable counts without bound. In a real run, its value can leave the domain. The checker
     /// keeps the value within the domain by calling [`normalize`](crate::Algorithm::normalize).
     pub unbounded: bool,
 }

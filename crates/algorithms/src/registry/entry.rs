@@ -94,7 +94,9 @@ pub struct Entry {
     pub standing: Standing,
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
-    /// Whether the paper promises first-in-first-enabled.
+    /// Whether the paper promises FIFE (first in, first enabled): if a process leaves its doorway before
+    /// another process leaves its remainder, then the first process has entered or is enabled when the other
+    /// one enters.
     pub promises_fife: bool,
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.
@@ -184,8 +186,8 @@ impl Entry {
         Entry { promises_fife: true, promises_fife_strong: true, ..self }
     }
 
-    /// Promises that a process is overtaken at most `limit` times: so often does another process that comes later
-    /// enter before it is enabled.
+    /// Promises that a process is overtaken at most `limit` times. A waiting process is overtaken when a process that
+    /// came later enters and the waiting process is not enabled yet.
     pub const fn bypass(self, limit: u32) -> Self {
         Entry { promises_bypass: Some(limit), ..self }
     }

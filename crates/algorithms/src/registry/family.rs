@@ -55,8 +55,8 @@ pub(crate) use families;
 /// Lists the algorithms of a family. Each has an identifier, a constructor, and a description.
 ///
 /// `"afek" + names` also registers `afek+names`, which is k-assignment on top of `afek`. The macro
-/// includes the `atlas.toml` and `pseudocode.toml` of the folder. It includes `statements.toml` if the first line names it. It
-/// generates `FAMILY` and `build`.
+/// includes the `atlas.toml` and `pseudocode.toml` of the folder. It includes `statements.toml` if the
+/// first line names it. It generates `FAMILY` and `build`.
 macro_rules! entries {
     ($(statements: $statements:literal;)?
      $($id:literal $(+ $names:ident)? => $make:expr, $about:expr;)*) => {

@@ -54,7 +54,7 @@ pub(super) fn explain(
     }
 }
 
-/// Returns what was expected, each once.
+/// Returns what was expected, without duplicates.
 fn options(expected: &[RichPattern<'_, Token>]) -> Vec<String> {
     let mut options: Vec<String> = expected
         .iter()

@@ -43,7 +43,7 @@ const FOREIGN: &[(&str, &str)] = &[
 const PROMISES: [&str; 7] =
     ["exclusion", "names", "deadlock", "starvation", "fife", "bounded", "rmr"];
 
-/// The most tokens before an error in which a misspelt word is looked for.
+/// The maximum number of tokens before an error among which a misspelt word is looked for.
 const MOST_NEAR: usize = 30;
 
 /// Returns what to write instead of a word of another language.
@@ -101,7 +101,7 @@ pub(super) fn for_token(
     let found = tokens.get(place).map(|(token, _)| token);
     let start = tokens.get(place).map_or(source.len(), |(_, span)| span.start);
     let line = source.get(..start).and_then(|before| before.rfind('\n')).unwrap_or(0);
-    // The mistake may stand before the token at which it was noticed: on the same line, or just before it.
+    // The mistake may be before the token at which it was noticed: on the same line, or in the token just before.
     let first = tokens[..place].partition_point(|(_, span)| span.start < line);
     let first = first.min(place.saturating_sub(1)).max(place.saturating_sub(MOST_NEAR));
     let near = &tokens[first..(place + 1).min(tokens.len())];

@@ -52,7 +52,7 @@ fn sym<'t>(symbol: &'static str) -> Boxed<'t, ()> {
     just(Token::Symbol(symbol)).ignored().boxed()
 }
 
-/// A word that is a keyword only here.
+/// A word that is a keyword only at one place of the grammar.
 fn word<'t>(wanted: &'static str) -> Boxed<'t, ()> {
     just(Token::Word(wanted.to_string())).ignored().boxed()
 }

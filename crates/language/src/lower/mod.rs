@@ -15,7 +15,7 @@ use crate::{
 
 /// The deepest nesting of blocks.
 const MOST_DEPTH: usize = 40;
-/// The most statements of a passage, those of procedures counted at each call.
+/// The maximum number of statements of a passage. Those of a procedure count at each call.
 const MOST_STATEMENTS: usize = 10_000;
 
 /// The target of a jump that is not known yet.
@@ -33,12 +33,13 @@ pub struct Lowering<'a> {
     targets: Vec<Targets>,
     /// For each loop around the statement, the jumps that leave it.
     breaks: Vec<Vec<usize>>,
-    /// The labels of the calls around the statement, and the procedures that may not be called from here.
+    /// The labels of the calls around the statement.
     prefix: String,
+    /// The number of procedures that may be called from here. They are the first ones.
     callable: usize,
     section: &'static str,
     depth: usize,
-    /// The number of statements so far, those of procedures counted at each call.
+    /// The number of statements so far. Those of a procedure count at each call.
     statements: usize,
     /// The critical section, if it was seen.
     pub critical: Option<(usize, Span)>,

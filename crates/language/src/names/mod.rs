@@ -118,7 +118,7 @@ impl Names {
         ex
     }
 
-    /// Reports accesses where none may be.
+    /// Reports accesses at a place where no access is allowed.
     pub fn refuse(&mut self, uses: &[Use]) {
         for used in uses {
             let message = format!(

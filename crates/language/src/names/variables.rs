@@ -187,7 +187,8 @@ impl Names {
         }
         if let Some(index) = self.private.iter().position(|variable| variable.name == name.text) {
             if self.private[index].kind.sort() != Sort::Number {
-                let message = format!("a loop counts with numbers, and `{}` is none", name.text);
+                let message =
+                    format!("a loop counts with numbers, but `{}` is not a number", name.text);
                 self.error(Diagnostic::new(name.span.clone(), message));
                 return None;
             }

@@ -13,9 +13,9 @@ use crate::{
     eval::Scope,
 };
 
-/// The most private variables of a file.
+/// The maximum number of private variables of a file.
 pub const MOST_PRIVATE: usize = 12;
-/// The most values of a shared variable.
+/// The maximum number of values of a shared variable.
 const MOST_VALUES: Value = 1 << 16;
 /// The name of the variable in which the lab records a fault of a line, such as an index that does not exist.
 pub const FAULT_VARIABLE: &str = "fault";
@@ -51,7 +51,7 @@ pub struct Program {
     layout: Layout,
     /// The number of values of all shared variables together.
     values: usize,
-    /// A variable of the lab with the only value 0. A process that makes a fault writes something else to it.
+    /// A variable of the lab with the only value 0. A process that makes a fault writes another value to it.
     fault: Var,
     figure: &'static str,
     invariants: &'static [&'static str],

@@ -15,13 +15,14 @@ use crate::{
     intern::{intern, intern_all},
 };
 
-/// The most values of all shared variables together.
+/// The maximum number of values of all shared variables together.
 const MOST_VALUES_TOGETHER: usize = 1 << 20;
-/// The most shared variables, elements of arrays counted one by one.
+/// The maximum number of shared variables. Each element of an array counts as one.
 const MOST_VARIABLES: usize = 4096;
 /// The largest value of a counter that has no limit of its own.
 const COUNTER: Value = 12;
-/// The most processes of an algorithm with a queue: its values are the arrangements of all sets of processes.
+/// The maximum number of processes of an algorithm with a queue. It is small, because the values of a queue are the
+/// arrangements of all sets of processes.
 const MOST_IN_QUEUE: usize = 7;
 
 impl Program {
@@ -226,7 +227,8 @@ impl Program {
         Ok(decl)
     }
 
-    /// Replaces the domain of the first variables with those of a step machine with a normal form.
+    /// Replaces the domains of the unbounded variables with those of `model`, the layout of a step machine with a normal
+    /// form. The variables of both are in the same order.
     pub fn adopt_domains(&mut self, model: &Layout) {
         let mut layout = Layout::default();
         for (index, decl) in self.layout.decls().iter().enumerate() {
@@ -239,8 +241,8 @@ impl Program {
         self.layout = layout;
     }
 
-    /// Returns what the message on a fault says about each instruction. The label is that of the line before it if it
-    /// has none.
+    /// Returns what the message on a fault says about each instruction. An instruction without a label gets the label of
+    /// the line before it.
     fn spots(&self) -> Vec<Spot> {
         let mut label = String::new();
         let mut spots = Vec::new();

@@ -13,9 +13,9 @@ use crate::{
     eval::{Fault, Scope},
 };
 
-/// The most local instructions between two accesses.
+/// The maximum number of local instructions between two accesses.
 const MOST_LOCAL: usize = 2_000;
-/// The line of a process that has made a fault. Its private variables say which.
+/// The line of a process that has made a fault. Its private variables contain the fault.
 const FAULT: u16 = u16::MAX;
 
 impl Program {
@@ -256,7 +256,7 @@ impl Algorithm for Program {
 
     fn name(&self, at: At) -> Option<usize> {
         let value = at.private[self.code.name_variable?];
-        // A negative name is wrong as well: no number below k equals this one.
+        // A negative name is wrong too, so it becomes a number that is not below k.
         Some(usize::try_from(value).unwrap_or(usize::MAX))
     }
 
@@ -268,7 +268,7 @@ impl Algorithm for Program {
         self.layout.decls().iter().any(|decl| decl.unbounded)
     }
 
-    /// Does not change the state: a counter is explored up to its limit.
+    /// Returns `false`, because there is no normal form: a counter is explored up to its limit.
     fn counts(&self, _: &Loc<At>) -> bool {
         false
     }

@@ -44,6 +44,6 @@ entries! {
     "etcd-expiry-reap:eager" => wrong::eager, CLAIMS.wrong("a slot is reaped as soon as its claim is gone");
     "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect even if its claim is gone");
     "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
-    "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned at once after the store has lost its history");
+    "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned immediately after the store has lost its history");
     "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");
 }

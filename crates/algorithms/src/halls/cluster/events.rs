@@ -3,18 +3,18 @@
 use super::register::{Hall, Late, Slot};
 use crate::framework::memory::{Pid, Word};
 
-/// Updates the word when process `p` dies and its lease ends.
+/// Updates `word` when process `p` dies and its lease ends.
 pub(super) fn dies(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
-    hall.strike(p as Pid);
+    hall.remove_claim(p as Pid);
     hall.lose(p as Pid, true);
     hall.pack()
 }
 
-/// Updates the word when the lease of process `p` ends while the process is alive.
+/// Updates `word` when the lease of process `p` ends while the process is alive.
 pub(super) fn expires(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
-    hall.strike(p as Pid);
+    hall.remove_claim(p as Pid);
     hall.lose(p as Pid, false);
     hall.pack()
 }
@@ -75,7 +75,7 @@ pub(super) fn hand_over(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Gives a slot whose claim has been gone for long enough to the head of the queue, or frees it if nobody waits.
+/// Gives the head of the queue a slot whose claim has been gone for long enough, or frees that slot if nobody waits.
 pub(super) fn reap(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.reap(|slot| *slot == Slot::Left);
@@ -83,7 +83,7 @@ pub(super) fn reap(word: Word, _: Word) -> Word {
 }
 
 /// Removes the hall by force and creates it again. All claims are gone, but the records of slots stay, so that no slot
-/// is assigned as long as its old holder may be inside.
+/// is assigned as long as its old holder may still use it.
 pub(super) fn remake(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.forget_claims();
@@ -92,7 +92,7 @@ pub(super) fn remake(word: Word, _: Word) -> Word {
 }
 
 /// Wipes the store: it loses its history, and with it all claims and slots. Processes notice this, and assign no slot
-/// as long as a holder that the store no longer shows may be inside.
+/// as long as a holder that the store no longer shows may still use it.
 pub(super) fn wipe(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.forget_claims();
@@ -100,7 +100,7 @@ pub(super) fn wipe(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Makes every holder whose lease has ended create its claim again. Its slot is still assigned to it.
+/// Makes every holder whose lease has ended create its claim again. Such a holder still has its slot.
 pub(super) fn attach(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     for slot in &mut hall.slots {

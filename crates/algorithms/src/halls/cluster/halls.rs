@@ -9,26 +9,26 @@ use super::{
 };
 use crate::framework::{memory::Pid, queue};
 
-/// Returns one slot less than `k`, but at least 1.
+/// Returns the size of a hall with `k` slots after one slot was removed. At least one slot remains.
 pub(super) fn fewer(k: usize) -> usize {
     (k - 1).max(1)
 }
 
 /// Lists all halls in which no process has two claims (I5).
-pub(super) fn all_halls(casts: Casts, members: usize, k: usize) -> Vec<Hall> {
-    halls(casts, members, k, true)
+pub(super) fn all_halls(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
+    halls(casts, competitors, k, true)
 }
 
 /// Lists all halls, including those in which a process has more than one claim.
-pub(super) fn halls_with_any_claims(casts: Casts, members: usize, k: usize) -> Vec<Hall> {
-    halls(casts, members, k, false)
+pub(super) fn halls_with_any_claims(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
+    halls(casts, competitors, k, false)
 }
 
-fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
+fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall> {
     let mut halls = vec![Hall::new(k)];
     for j in 0..k {
         extend(&mut halls, |hall| {
-            let owners = (0..members).filter(|&p| !one_each || !owns(hall, p));
+            let owners = (0..competitors).filter(|&p| !one_each || !owns(hall, p));
             let taken = owners.flat_map(|p| {
                 let stale = casts.has_stale_holders().then_some(Slot::Stale(p));
                 [Slot::Given(p), Slot::Held(p)].into_iter().chain(stale)
@@ -40,10 +40,10 @@ fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
     }
     extend(&mut halls, |hall| {
         let may_wait = |queue: &Vec<Pid>| !one_each || !queue.iter().any(|&p| owns(hall, p));
-        let queues = queue::contents(members).into_iter().filter(may_wait);
+        let queues = queue::contents(competitors).into_iter().filter(may_wait);
         queues.map(|queue| with(hall, |hall| hall.queue = queue)).collect()
     });
-    for p in 0..members {
+    for p in 0..competitors {
         extend(&mut halls, |hall| {
             let knowledge = Knowledge::ALL.into_iter().filter(|known| match known {
                 Knowledge::Nothing => true,
@@ -55,12 +55,12 @@ fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
     }
     if casts.has(Cast::Unheard) {
         extend(&mut halls, |hall| {
-            let unheard = (0..members).map(Some).chain([None]);
+            let unheard = (0..competitors).map(Some).chain([None]);
             unheard.map(|unheard| with(hall, |hall| hall.unheard = unheard)).collect()
         });
     }
     if casts.has(Cast::Late) {
-        let late = late_requests(casts, members, k);
+        let late = late_requests(casts, competitors, k);
         extend(&mut halls, |hall| {
             late.iter().map(|&late| with(hall, |hall| hall.late = late)).collect()
         });
@@ -84,18 +84,18 @@ fn halls(casts: Casts, members: usize, k: usize, one_each: bool) -> Vec<Hall> {
 }
 
 /// Lists all requests that may hang.
-fn late_requests(casts: Casts, members: usize, k: usize) -> Vec<Late> {
+fn late_requests(casts: Casts, competitors: usize, k: usize) -> Vec<Late> {
     let mut lines = vec![E4];
     for slot in 0..k {
         lines.extend([E1 { slot }, X3 { slot, anyway: false }, X3 { slot, anyway: true }]);
         lines.extend(casts.has(Cast::Try).then_some(T1 { slot }));
     }
-    let sent = (0..members).flat_map(|from| {
+    let sent = (0..competitors).flat_map(|from| {
         lines.iter().flat_map(move |&line| {
             [false, true].map(|is_bound| Late::Sent { from, line, is_bound })
         })
     });
-    [Late::Nothing].into_iter().chain((0..members).map(Late::Next)).chain(sent).collect()
+    [Late::Nothing].into_iter().chain((0..competitors).map(Late::Next)).chain(sent).collect()
 }
 
 /// Returns whether a slot is assigned to `p`, or was assigned to `p` and `p` may still use it.

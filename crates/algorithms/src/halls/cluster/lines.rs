@@ -58,7 +58,7 @@ pub enum Was {
 /// The state of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ClaimState {
-    /// The claim is not in the store: it was not made yet, or was withdrawn or lost.
+    /// The claim is not in the store: it was not created yet, or was withdrawn or lost.
     Absent,
     /// The claim is in the queue.
     Waiting,
@@ -143,7 +143,7 @@ impl<T> Line<T> {
     }
 }
 
-/// Returns the next step of a process that should get a slot, or `otherwise` if it has nothing to do.
+/// Returns the next step of a process that waits for a slot, or `otherwise` if it has nothing to do.
 fn wait<T>(now: Picture<T>, otherwise: Next<Line<T>>) -> Next<Line<T>> {
     match now {
         Picture { me: ClaimState::Holding(slot), .. } => Enter(X1 { slot }),

@@ -10,19 +10,19 @@
 //! - `slots/J`: the claim to which slot J is assigned. The revision that wrote this record is the
 //!   holder's *token*.
 //!
-//! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner.
-//! A record in `slots` is not bound to a lease. Its holder removes it, or assigns it to another claim,
-//! when the holder leaves. As long as the claim named in the record exists, no other process may change
-//! the record. A record whose claim is gone is *stale*: the owner has crashed, or was cut off from the
-//! store.
+//! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner
+//! has stopped renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns
+//! it to another claim, when the holder leaves. As long as the claim named in the record exists, no other
+//! process may change the record. A record whose claim is gone is *stale*: the owner has crashed, or was
+//! cut off from the store.
 //!
 //! The end of a lease does not prove that the owner has stopped, because store and owner have no common
 //! clock, and etcd is known to end leases early. So no process relies on the end of a lease. The owner
 //! counts from the last time at which it saw its claim in the store, and stops in time. A process that
 //! finds the claim gone waits until the owner must have stopped.
 //!
-//! A holder that leaves while others wait gives its slot to the head of the queue in the same
-//! transaction. So no slot is free while a claim waits, with three exceptions:
+//! A holder that leaves while others wait gives its slot to the head of the queue, in the transaction
+//! that removes its own claim. So no slot is free while a claim waits, with three exceptions:
 //!
 //! - A process asked for a slot that was not the smallest free one, and joined the queue instead.
 //! - The hall was made larger.
@@ -72,15 +72,16 @@
 //! - A process that gets a slot after it has lost its claim starts over with a new claim.
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then
-//!   ends the lease of the claim, and gives the slot to the next claim at once.
+//!   ends the lease of the claim, and gives the slot to the next claim immediately.
 //! - A request of line E3, T2 or X2 hangs in the network and arrives later. Such a request is bound to the hall, to
 //!   the version of the slot, and to the claim that gets the slot.
 //! - The store goes back to an earlier state that is not empty.
 //!
-//! Of the events that the driver knows, the model has these: leases that end, processes that die, answers that get
+//! Of the events that the driver handles, the model has these: leases that end, processes that die, answers that get
 //! lost, requests of lines E1, T1, E4 and X3 that arrive late, waiters that give up, processes that do not wait,
 //! `resize` and `reap` and the slots that they hand over, holders that create their claims again, a hall that is
-//! closed, or removed by force and created again, and a store that loses its history. Some are combined ([`Casts`]).
+//! closed, or removed by force and created again, and a store that loses its history. A model has one of these events or
+//! a combination of them ([`Casts`]).
 //! The model has no clock. It assumes that a process leaves in time, which the driver has to ensure.
 
 mod events;

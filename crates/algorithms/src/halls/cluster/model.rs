@@ -38,7 +38,7 @@ pub enum Cast {
     /// Any request of line E1, T1, E4 or X3 may hang in the network. Its sender sends it again. The manager delivers
     /// the first copy at any later time.
     Late,
-    /// The last process that wants a slot does not wait.
+    /// Of the processes that want slots, the one with the largest number does not wait.
     Try,
     /// Waiters may give up. The manager is a clock that may run out at any time.
     Timeout,
@@ -52,7 +52,7 @@ pub enum Cast {
     Remake,
     /// The store loses its history.
     Wipe,
-    /// Holders whose lease has ended make their claims again.
+    /// Holders whose lease has ended create their claims again.
     Attach,
     /// The manager closes the hall.
     Close,
@@ -61,9 +61,10 @@ use Cast::*;
 
 /// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
 ///
-/// It has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the lab knows
-/// one kind of fault for each process. If it has `Late`, or others than these and `Try`, the last process is the
-/// *manager*, which never wants a slot. It makes its events happen one after the other, in the order of [`Cast`].
+/// The set has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the lab
+/// supports one kind of fault for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard` and `Try`,
+/// the last process is the *manager*, which never wants a slot. The manager makes its events happen one after the other,
+/// in the order of [`Cast`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u16);
 
@@ -87,11 +88,11 @@ impl Casts {
     }
 
     /// Returns how many of `n` processes want slots.
-    pub(super) fn members(self, n: usize) -> usize {
+    pub(super) fn competitors(self, n: usize) -> usize {
         n - usize::from(self.has_manager())
     }
 
-    /// Returns whether a claim may be gone while its owner is inside.
+    /// Returns whether a claim may be gone while its owner uses its slot.
     pub(super) fn has_stale_holders(self) -> bool {
         [Expiry, Remake, Wipe].into_iter().any(|cast| self.has(cast))
     }
@@ -141,8 +142,8 @@ pub struct ClusterModel {
 pub enum State {
     /// The process is at a line of a passage.
     At(Line<Pid>),
-    /// The process is about to look for a free slot. The result may be stale when the process makes its
-    /// claim.
+    /// The process is about to look for a free slot. The result may be out of date when the process creates
+    /// its claim.
     Guess,
     /// The manager is about to make this event happen.
     Manage(Cast),
@@ -153,7 +154,7 @@ impl ClusterModel {
     /// Models `n` processes that compete for `k` slots.
     pub fn new(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
         let casts = casts.into();
-        ClusterModel::with_halls(casts, n, k, &all_halls(casts, casts.members(n), k))
+        ClusterModel::with_halls(casts, n, k, &all_halls(casts, casts.competitors(n), k))
     }
 
     /// Models processes on a store that can hold these halls.
@@ -171,7 +172,7 @@ impl ClusterModel {
         ];
         let mut mishaps = mishaps.into_iter().filter(|(cast, ..)| casts.has(*cast));
         let mishap = mishaps.next().map(|(_, change, kills, name)| (change, kills, name));
-        debug_assert!(mishaps.next().is_none(), "the lab knows one fault of a process");
+        debug_assert!(mishaps.next().is_none(), "the lab supports one kind of fault");
         ClusterModel { n, k, casts, layout, hall, mishap, management: None }
     }
 
@@ -265,7 +266,7 @@ impl Algorithm for ClusterModel {
             Guess => {
                 let now = Hall::unpack(m.read(self.hall)).picture(p);
                 let slot = now.free.unwrap_or(0);
-                let waits = !self.casts.has(Try) || p + 1 != self.casts.members(self.n);
+                let waits = !self.casts.has(Try) || p + 1 != self.casts.competitors(self.n);
                 Goto(At(if waits { E1 { slot } } else { T1 { slot } }))
             }
             At(line) => self.line(m, p, line, (register::transact, Hall::answer)),
@@ -293,8 +294,8 @@ impl Algorithm for ClusterModel {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
-        // The manager makes its events happen whatever happens to it.
-        let (change, kills, name) = self.mishap.filter(|_| p < self.casts.members(self.n))?;
+        // No fault hits the manager.
+        let (change, kills, name) = self.mishap.filter(|_| p < self.casts.competitors(self.n))?;
         Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
     }
 
@@ -316,7 +317,7 @@ impl Algorithm for ClusterModel {
         let sleeps = |p: &Pid| hall.known[*p] == Knowledge::Asleep;
         let slots = &hall.slots[..hall.size];
         let is_free = slots.contains(&Slot::Free);
-        let is_there = is_free || slots.contains(&Slot::Left);
+        let is_available = is_free || slots.contains(&Slot::Left);
         let processes = || state.processes.iter().enumerate();
         let has_one_claim = |p: Pid| {
             let mine = [Slot::Given(p), Slot::Held(p)];
@@ -326,7 +327,7 @@ impl Algorithm for ClusterModel {
         let rules = [
             ("I1", processes().all(has_own_slot)),
             ("I2", processes().all(leaves_nothing)),
-            ("I3", !is_there || !hall.queue.first().is_some_and(sleeps)),
+            ("I3", !is_available || !hall.queue.first().is_some_and(sleeps)),
             ("I4", !is_free || !hall.queue.iter().any(sleeps)),
             ("I5", (0..self.n).all(has_one_claim)),
         ];

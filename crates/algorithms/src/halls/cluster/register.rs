@@ -8,7 +8,7 @@
 //!   next claim must not be mistaken for the previous one. A process remembers the claim of another
 //!   process only while it is about to give a slot to that claim. Such a claim is the head of the queue,
 //!   and it stays the head as long as it is in the queue. So it is enough to record which processes have
-//!   seen the present head ([`Knowledge::Head`]).
+//!   seen the current head ([`Knowledge::Head`]).
 //! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder still uses it, and
 //!   [`Slot::Left`] from then on. Real processes wait out the longest time that a holder may go on using
 //!   a stale slot. In the lab, the schedule decides when the holder stops.
@@ -40,8 +40,8 @@ pub const MAX_SLOTS: usize = 3;
 pub(super) enum Slot {
     /// Assigned to no claim.
     Free,
-    /// Assigned to this process, which does not use the slot: it has not noticed yet, or has left its
-    /// critical section.
+    /// Assigned to this process, which does not use the slot: it has not seen yet that it has the slot, or
+    /// has left its critical section.
     Given(Pid),
     /// Assigned to this process, which uses the slot.
     Held(Pid),
@@ -109,13 +109,13 @@ pub(super) type Transact = fn(Word, Word) -> Word;
 /// Returns where a process continues after a line, given the hall after the transaction of this line.
 pub(super) type Answer = fn(&Hall, Pid, Line<Pid>) -> Next<Line<Pid>>;
 
-/// Updates the word by one line of the protocol.
+/// Updates `word` by one line of the protocol.
 pub(super) fn transact(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, Hall::answer)
 }
 
-/// Updates the word by one line: carries out its request, and records what the process remembers from
-/// the answer.
+/// Updates `word` by one line: carries out the line's request, and records what the process remembers
+/// from the answer.
 pub(super) fn transact_by(
     word: Word,
     argument: Word,
@@ -133,7 +133,7 @@ pub(super) fn transact_by(
     }
     let had_claim = hall.claims();
     if let X1 { slot } = line {
-        hall.come_out(p, slot);
+        hall.leave_critical_section(p, slot);
     }
     request(&mut hall, p, line);
     if hall.unheard == Some(p) {
@@ -240,7 +240,7 @@ impl Hall {
             Ask::Claim { slot, wait } => self.claim(p, slot, wait),
             Ask::Give { slot, was, to } => self.give(p, slot, was, to),
             Ask::Free { slot, anyway } => self.free(p, slot, anyway),
-            Ask::Withdraw => self.strike(p),
+            Ask::Withdraw => self.remove_claim(p),
             Ask::Reclaim { slot } => self.reclaim(slot),
         }
     }
@@ -280,7 +280,7 @@ impl Hall {
     /// Gives a slot to a waiter.
     pub fn assign(&mut self, slot: usize, to: Pid) {
         self.slots[slot] = Slot::Given(to);
-        self.strike(to);
+        self.remove_claim(to);
         self.wake(to);
     }
 
@@ -340,7 +340,7 @@ impl Hall {
     /// Removes all claims from the queue, and wakes all waiters.
     pub fn forget_claims(&mut self) {
         while let Some(&head) = self.queue.first() {
-            self.strike_silently(head);
+            self.remove_claim_silently(head);
         }
         if let Late::Sent { is_bound, .. } = &mut self.late {
             *is_bound = false;
@@ -348,7 +348,8 @@ impl Hall {
         self.wake_all();
     }
 
-    /// Takes the slots from all processes. Those whose owner is not inside become `left`.
+    /// Takes the slots away from all processes. A slot that its owner still uses becomes stale. A slot whose owner does
+    /// not use it becomes `left`.
     pub fn lose_all(&mut self, left: Slot) {
         for slot in &mut self.slots {
             *slot = match *slot {
@@ -360,7 +361,7 @@ impl Hall {
     }
 
     /// Records that `p` has left its critical section.
-    fn come_out(&mut self, p: Pid, slot: usize) {
+    fn leave_critical_section(&mut self, p: Pid, slot: usize) {
         match self.slots[slot] {
             Slot::Held(owner) if owner == p => self.slots[slot] = Slot::Given(p),
             Slot::Stale(owner) if owner == p => {
@@ -373,14 +374,14 @@ impl Hall {
     }
 
     /// Removes the claim of `p` from the queue, if it is there, and wakes the waiter behind it.
-    pub fn strike(&mut self, p: Pid) {
-        if let Some(behind) = self.strike_silently(p) {
+    pub fn remove_claim(&mut self, p: Pid) {
+        if let Some(behind) = self.remove_claim_silently(p) {
             self.wake(behind);
         }
     }
 
     /// Removes the claim of `p` from the queue, if it is there. Returns the waiter behind it.
-    pub fn strike_silently(&mut self, p: Pid) -> Option<Pid> {
+    pub fn remove_claim_silently(&mut self, p: Pid) -> Option<Pid> {
         let position = self.queue.iter().position(|&waiting| waiting == p)?;
         self.queue.remove(position);
         if position == 0 {

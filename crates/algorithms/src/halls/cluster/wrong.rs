@@ -36,7 +36,7 @@ pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
 /// Changes lines of a model in whose halls a process may have more than one claim.
 pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     let casts = casts.into();
-    let halls = halls_with_any_claims(casts, casts.members(n), k);
+    let halls = halls_with_any_claims(casts, casts.competitors(n), k);
     Changed::new(ClusterModel::with_halls(casts, n, k, &halls))
 }
 
@@ -45,7 +45,7 @@ pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> 
 pub fn idle(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
         let mut hall = Hall::unpack(word);
-        hall.strike(p as Pid);
+        hall.remove_claim(p as Pid);
         hall.lose_slots(p as Pid, true);
         hall.pack()
     })
@@ -56,7 +56,7 @@ pub fn idle(n: usize, k: usize) -> ClusterModel {
 pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
     Changed::new(ClusterModel::new(Cast::Mortal, n, k).with_mishap(|word, p| {
         let mut hall = Hall::unpack(word);
-        hall.strike_silently(p as Pid);
+        hall.remove_claim_silently(p as Pid);
         if hall.lose_slots(p as Pid, true) {
             hall.wake_head();
         }
@@ -74,7 +74,7 @@ pub fn thorough(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// After the store has lost its history, slots are assigned at once, even if an old holder still uses one.
+/// After the store has lost its history, slots are assigned immediately, even if an old holder still uses one.
 pub fn hasty(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Wipe, n, k).with_management(Cast::Wipe, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -98,7 +98,7 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
 /// that its sender has got again, or creates a claim for a sender that has left.
 pub fn unbound(n: usize, k: usize) -> ClusterModel {
     let casts = Casts::from(Cast::Late);
-    let halls = halls_with_any_claims(casts, casts.members(n), k);
+    let halls = halls_with_any_claims(casts, casts.competitors(n), k);
     ClusterModel::with_halls(casts, n, k, &halls).with_management(Cast::Late, |word, _| {
         let mut hall = Hall::unpack(word);
         if let Late::Sent { from, line, .. } = hall.late {
@@ -106,7 +106,7 @@ pub fn unbound(n: usize, k: usize) -> ClusterModel {
             if let X3 { slot, .. } = line
                 && hall.slots[slot] == Slot::Held(from)
             {
-                // The store does not know whether the holder still uses its slot.
+                // The store has no record of whether the holder still uses its slot.
                 hall.slots[slot] = Slot::Given(from);
             }
             hall.request(from, line);
@@ -166,7 +166,7 @@ changed_lines! {
 
     /// E3, E4 and X2 remove a claim from the queue without waking the waiter behind it.
     Dreaming: |model, m, p| {
-        At(line @ (E3 { .. } | E4 | X2 { .. })) => model.line(m, p, line, by(strike_unnoticed)),
+        At(line @ (E3 { .. } | E4 | X2 { .. })) => model.line(m, p, line, by(remove_claim_unnoticed)),
     }
 }
 
@@ -282,16 +282,16 @@ fn trusting(hall: &Hall, p: Pid, line: Line<Pid>) -> Next<Line<Pid>> {
     hall.answer_to(line, picture)
 }
 
-fn strike_unnoticed(word: Word, argument: Word) -> Word {
+fn remove_claim_unnoticed(word: Word, argument: Word) -> Word {
     let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match gift(line) {
         Some((slot, was, to)) => {
             if hall.still_is(p, slot, was) && hall.still_waits(p, to) {
                 hall.slots[slot] = Slot::Given(to);
-                hall.strike_silently(to);
+                hall.remove_claim_silently(to);
                 hall.wake(to);
             }
         }
-        None => drop(hall.strike_silently(p)),
+        None => drop(hall.remove_claim_silently(p)),
     };
     transact_by(word, argument, request, Hall::answer)
 }

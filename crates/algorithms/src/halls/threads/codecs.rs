@@ -18,14 +18,14 @@ use crate::framework::{layout::Codec, memory::Word};
 pub(super) enum Slots {
     /// A bit for each slot.
     Bits,
-    /// Their number.
+    /// The number of slots.
     Count,
-    /// This many bits, and above them the number of the other slots.
+    /// A bit for each of the first slots, of which there are this many. Above them, the number of the other slots.
     BitsAndCount(u32),
 }
 
 impl Slots {
-    /// Returns what stands for slots if the first `bits` of them are bits.
+    /// Returns how a word shows slots if each of the first `bits` slots has a bit.
     pub(super) fn of(bits: u32) -> Self {
         match bits {
             0 => Slots::Count,
@@ -50,7 +50,7 @@ impl Slots {
     }
 }
 
-/// The format of the word.
+/// The format of `word`.
 #[derive(Debug)]
 pub(super) struct WordCodec(pub Slots);
 
@@ -63,7 +63,7 @@ impl Codec for WordCodec {
     }
 }
 
-/// The format of the lock.
+/// The format of `lock`.
 #[derive(Debug)]
 pub(super) struct LockCodec;
 
@@ -79,7 +79,7 @@ impl Codec for LockCodec {
     }
 }
 
-/// The format of the terms.
+/// The format of `terms`.
 #[derive(Debug)]
 pub(super) struct TermsCodec(pub Slots);
 

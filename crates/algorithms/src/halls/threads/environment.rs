@@ -48,7 +48,7 @@ pub trait Environment: OvertakeEnvironment {
 
     /// Accesses the grant of `waiter`.
     fn grant(&mut self, waiter: Self::Waiter, op: Op) -> Word;
-    /// Wakes `waiter`. If the waiter is not asleep, its next attempt to sleep returns at once.
+    /// Wakes `waiter`. If the waiter is not asleep, its next attempt to sleep returns immediately.
     fn wake(&mut self, waiter: Self::Waiter);
     /// Returns whether `waiter` was woken since the last call. If other code may have consumed the
     /// wake-up, the environment cannot be sure and returns `true`. The waiter then looks for its grant
@@ -66,9 +66,10 @@ pub trait Environment: OvertakeEnvironment {
     /// Returns how many grants a server makes before it hands over to the head of the queue.
     fn grant_limit(&self) -> u32;
 
-    /// Returns how many newcomers may overtake a waiter, in a hall with a limit on that.
+    /// Returns how many newcomers may overtake a waiter, in a hall with a limit on overtaking.
     fn bypass_limit(&self) -> u32;
-    /// Returns the number of times that a newcomer tries again after another caller was faster, before it queues.
+    /// Returns how many more times a newcomer tries to overtake after its first attempt has failed. Then it joins the
+    /// queue.
     fn overtake_tries(&self) -> u32;
 }
 

@@ -11,16 +11,16 @@ use super::{
 };
 use crate::framework::memory::{Op, Word};
 
-/// The word that line L1 saw, and the slots that line L2 takes if the word is still the same.
+/// The value of `word` that line L1 saw, and the slots that line L2 takes if `word` still has that value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// The word as L1 read it.
+    /// The value of `word` that L1 read.
     pub word: Word,
-    /// The slots to take out of the word.
+    /// The slots to take out of `word`.
     pub take: Word,
 }
 
-/// Line L1: reads the word, and chooses `need` of the free slots. Returns `None` if the caller must join the
+/// Line L1: reads `word`, and chooses `need` of the free slots. Returns `None` if the caller must join the
 /// queue, because others wait, too few slots are free, the hall is closed, or the hall owes slots.
 #[inline(always)]
 pub fn look<P: Pool, M: Policy, E: FastEnvironment>(e: &mut E, need: u32) -> Option<Offer> {
@@ -32,7 +32,7 @@ pub fn look<P: Pool, M: Policy, E: FastEnvironment>(e: &mut E, need: u32) -> Opt
     P::choose(word & FREE, 0, need).map(|take| Offer { word, take })
 }
 
-/// Line L2: takes the chosen slots in one compare-and-swap. Returns `false` if the word has changed.
+/// Line L2: takes the chosen slots in one compare-and-swap. Returns `false` if `word` has changed.
 #[inline(always)]
 pub fn take<E: FastEnvironment>(e: &mut E, Offer { word, take }: Offer) -> bool {
     e.word(Op::CompareAndSwap { old: word, new: word - take }) == word

@@ -2,7 +2,7 @@
 //!
 //! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5).
 //! - C2: as the server, it reads its grant again.
-//! - C3, C4: it leaves the queue, and the word counts one waiter less.
+//! - C3, C4: it leaves the queue, and `word` counts one waiter less.
 //! - C5: the previous server has handed over to the waiter. So the waiter is the server, and clears the grant.
 
 #![allow(

@@ -1,7 +1,7 @@
 //! The lines of entry, exit and giving up. Each line makes one shared access.
 //!
 //! A line is a function, and it ends with the next line. If the environment is
-//! [`STRAIGHT`](Environment::STRAIGHT), [`then!`] calls the function of the next line at once. Otherwise
+//! [`STRAIGHT`](Environment::STRAIGHT), [`then!`] calls the function of the next line directly. Otherwise
 //! it returns to [`step`]. So the lab sees every line as a step, and natively the lines run like one
 //! straight piece of code: see [`straight`](super::straight).
 
@@ -147,7 +147,7 @@ lines! {
 use Line::*;
 
 impl<W> Line<W> {
-    /// Returns whether the line is in the doorway. A caller behind it has its place in the queue.
+    /// Returns whether the line is in the doorway. A caller that has left the doorway has its position in the queue.
     #[cfg(feature = "full")]
     pub(super) fn is_doorway(&self) -> bool {
         matches!(self, L1 | L2 { .. } | L3 | L4 | B1 { .. } | B2 { .. } | B3 { .. } | B4 { .. })
@@ -249,13 +249,13 @@ pub(super) fn l1<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -
     let need = e.need(me);
     match fast::look::<P, M, E>(e, need) {
         Some(Offer { word, take }) => then!(e, me, l2 = L2 { word, take }),
-        None => not_at_once::<P, M, E>(e, me),
+        None => fast_path_failed::<P, M, E>(e, me),
     }
 }
 
-/// Goes on after a newcomer did not get in at once: overtakes, or queues.
+/// Continues after the fast path has failed: the newcomer overtakes waiters, or joins the queue.
 #[inline(always)]
-fn not_at_once<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+fn fast_path_failed<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
     let tries = e.overtake_tries();
     if !M::BYPASSES {
         Goto(L3)
@@ -268,7 +268,7 @@ fn not_at_once<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> 
     }
 }
 
-/// Lines B1 to B4: overtake the waiters, or queue.
+/// Lines B1 to B4: overtake the waiters, or join the queue.
 fn overtaking<P: Pool, E: Environment>(e: &mut E, me: E::Waiter, at: Overtake) -> Step<E> {
     let need = e.need(me);
     match overtake::step::<P, E>(e, need, at).patiently() {
@@ -295,7 +295,7 @@ fn l2<P: Pool, M: Policy, E: Environment>(
     } else if M::BARGES {
         Goto(L1)
     } else {
-        not_at_once::<P, M, E>(e, me)
+        fast_path_failed::<P, M, E>(e, me)
     }
 }
 

@@ -11,8 +11,8 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// Executes lines R1 to R6 (resizing) and Z1 to Z3 (closing). Both mark the word first, so that no
-/// newcomer takes a slot in the meantime.
+/// Executes lines R1 to R6 (resizing) and Z1 to Z3 (closing). Both mark `word` before they write the terms,
+/// so that no newcomer takes a slot in the meantime.
 #[cold]
 pub(super) fn manage<P: Pool, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
     let turn = Turn { left: e.grant_limit(), after: After::Leave };
@@ -25,7 +25,7 @@ pub(super) fn manage<P: Pool, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<
         R3 { k, terms } => {
             let free = e.word(Op::Read) & FREE;
             let (add, owed) = P::resize(free, terms.owed, terms.k.into(), k.into());
-            // The word stays marked as long as slots are owed.
+            // `word` stays marked as long as slots are owed.
             let marks = 1 + Word::from(terms.owed != 0) - Word::from(owed != 0);
             Goto(R4 { new: Terms { k, owed, ..terms }, add, marks })
         }

@@ -1,18 +1,18 @@
-//! The semaphore behind `Hall`. Callers that find a slot free use one word, and the others use a queue.
+//! The semaphore behind `Hall`. Callers that find a slot free use only `word`, and the others use a queue.
 //! The algorithm is not from a paper.
 //!
 //! | variable | content |
 //! |---|---|
 //! | `word` | the number of waiters (upper half), and what is free (lower half) |
 //! | `lock` | whether there is a server, and whether there is news for it |
-//! | `queue` | the waiters, in the order in which they came |
+//! | `queue` | the waiters, in the order of their arrival |
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |
-//! | `terms` | how many slots there are |
+//! | `terms` | how many slots there are, which slots are owed, and whether the hall is closed ([`Terms`]) |
 //! | `credit` | how many more newcomers may overtake the waiters; only in halls with a limit on overtaking |
 //!
-//! - **Entry.** If there are no waiters and enough slots are free, a newcomer takes its slots out of the
-//!   word in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
+//! - **Entry.** If there are no waiters and enough slots are free, a newcomer takes its slots out of
+//!   `word` in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
 //!   queue (L4). It enters when it finds a grant (L6). Until then, it sleeps until it is woken (L7).
 //! - **Exit.** A holder puts its slots back (X1).
 //! - **Serving.** A caller that has joined the queue, or has left while others wait, sets the lock (L5).
@@ -27,20 +27,21 @@
 //!
 //! I1: every slot is free, granted, or held by one caller.
 //!
-//! I2: while there are waiters, only the server takes slots out of the word. So the slots that S8 finds
+//! I2: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
 //! free are still free at S9.
 //!
 //! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter without a grant.
 //!
-//! - **FIFE** (first in, first enabled). The doorway is lines L1 to L4. A waiter in the queue is ahead of all
-//!   later callers: they find it counted, and stand behind it.
+//! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then the first
+//!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue is ahead of all
+//!   later callers: they find it counted, and join the queue behind it.
 //! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server
 //!   sees the change or the news. A waiter is woken after its grant is written. A wake-up that comes too
 //!   early is remembered.
 //! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the
 //!   queue can take over. Natively, a thread can take over, but a task cannot. Giving up, resizing and
 //!   closing wait until there is no other server. In theory, this can take forever; in that case, a
-//!   waiter that gives up gets a grant in the end.
+//!   waiter that gives up eventually gets a grant.
 //! - **No resilience.** A server that stops forever blocks all other callers. It is rare that one thread
 //!   of a process stops while the others run. One process, however, can be killed at any time, so the
 //!   hall for processes has another algorithm ([`processes`](super::processes)).
@@ -54,12 +55,12 @@
 //! takes slots, and it grants them.
 //!
 //! In a hall with a *limit on overtaking*, a newcomer that finds others waiting takes a free slot if it gets a credit
-//! first (B1 to B4). So the server takes slots out of the word by compare-and-swap (B6), and I2 does not hold. While
-//! there is credit, the server does not grant a slot to a thread that sleeps: it hands over to it (B5, S19), and the
-//! slot stays free until the thread serves itself. When no credit is left, the server grants slots, and gives new
-//! credit when all waiters that may have been overtaken are in (B7 to B9): see `overtake`.
+//! first (B1 to B4). So the server takes slots out of `word` by compare-and-swap (B6), and I2 does not hold. While
+//! there is credit, the server does not grant a slot to a thread that sleeps. Instead, that thread becomes the server
+//! (B5, S19), and the slot stays free until the thread grants it to itself. When no credit is left, the server grants
+//! slots, and gives new credit when all waiters that may have been overtaken have entered (B7 to B9): see `overtake`.
 //!
-//! **Natively**, two pairs of lines are one access. L4 and L5 are one access because `lock` and the
+//! **Natively**, each of two pairs of lines is one access. L4 and L5 are one access because `lock` and the
 //! newcomers share a word. L5 and S1 are one access for a caller that becomes the server. Both
 //! correspond to runs of the checked lines in which no other access comes between the two.
 //! `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they hold the
@@ -74,7 +75,7 @@
 //! | `serve` | S1 to S19 and B5 to B9: serving |
 //! | `manage` | R1 to R6 and Z1 to Z3: resizing and closing |
 //! | `straight` | the same lines natively, many in one call |
-//! | `slot_bits` | N1 to N3 and G1 to G8: slot numbers of halls with more slots than fit into the word |
+//! | `slot_bits` | N1 to N3 and G1 to G8: slot numbers of halls with more slots than fit into `word` |
 
 #[cfg(feature = "full")]
 mod codecs;

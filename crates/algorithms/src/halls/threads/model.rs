@@ -128,7 +128,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         Self::with_bypass(casts.into(), sleep, 0, n, k)
     }
 
-    /// Creates the model in which `bypass` newcomers may overtake a waiter, if the policy says so.
+    /// Creates the model in which `bypass` newcomers may overtake a waiter, if the policy allows it.
     fn with_bypass(casts: Casts, sleep: Sleep, bypass: u32, n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
         let takes = P::all(k);
@@ -179,7 +179,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         }
     }
 
-    /// Lists all values of the word.
+    /// Lists all values of `word`.
     fn all_words(casts: Casts, n: usize, max: Word) -> Vec<Word> {
         let marks = if casts.has(Cast::Resize) || casts.has(Cast::Close) { 2 } else { 0 };
         let called = Word::from(M::BARGES);
@@ -191,14 +191,14 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
             .collect()
     }
 
-    /// Lists all values of the credit.
+    /// Lists all values of `credit`.
     fn all_credits(n: usize, limit: Word) -> Vec<Word> {
-        // Each process may lower it once after there was none left. A debt is at most the number of waiters.
+        // Each process may lower the credit once after none was left. A debt is at most the number of waiters.
         let n = n as Word;
         (-n..=limit).chain((1..=2 * n + 1).map(|debt| DEBT - debt)).collect()
     }
 
-    /// Lists all values of the terms.
+    /// Lists all values of `terms`.
     fn all_terms(casts: Casts, k: usize) -> Vec<Word> {
         let resizes = casts.has(Cast::Resize);
         let fewest = if resizes { Self::fewer(k) } else { k };
@@ -219,7 +219,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         self.casts.has_manager() && p + 1 == self.n
     }
 
-    /// Returns how the manager continues after its step of the clock: it resizes or closes the hall.
+    /// Returns how the manager continues after the step `Clock`: it resizes or closes the hall, or does nothing more.
     fn manage(&self) -> Option<State> {
         match self.casts {
             casts if casts.has(Cast::Resize) => Some(Look),

@@ -5,20 +5,20 @@
 //! | credit | meaning |
 //! |---|---|
 //! | more than 0 | this many more newcomers may overtake |
-//! | 0, or a little less | no newcomer may; the server has not noticed yet |
+//! | 0, or a little less | no newcomer may overtake; the server has not noticed this yet |
 //! | [`DEBT`] - d | d more waiters get in first; then the server sets the credit to the limit |
 //!
-//! Newcomers only take from the credit, and only the server gives to it, when none is left. So a newcomer that was
-//! refused at B3 leaves the credit below 0, and changes nothing for the others; if it lowers a debt, one more
-//! waiter gets in first.
+//! Newcomers only lower the credit. Only the server raises it, when none is left. So a newcomer that was refused at B3
+//! leaves the credit below 0, which changes nothing for the others. If the credit stands for a debt, the newcomer has
+//! made the debt larger: one more waiter gets in first.
 //!
 //! The limit b holds for every waiter. Between two moments at which the server gives credit, at most b newcomers
-//! take a credit. A waiter that was overtaken by one of them is counted in the word when the server notices that no
+//! take a credit. A waiter that was overtaken by one of them is counted in `word` when the server notices that no
 //! credit is left, so it is one of the d waiters that get in first.
 //!
 //! A newcomer that has taken a credit may be slow, and take its slots after the server has given new credit. Then it
-//! overtakes waiters that joined the queue after it took its credit. The limit does not count it: it came before these
-//! waiters.
+//! overtakes waiters that joined the queue after it took its credit. The limit does not count this newcomer, because it
+//! came before these waiters.
 
 use super::{
     environment::OvertakeEnvironment,
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::framework::memory::{Op, Word};
 
-/// The largest credit that stands for a debt of the newcomers, which is the distance to it.
+/// A credit below this value stands for a debt of the newcomers. The debt is the difference.
 pub const DEBT: Word = -WAITER;
 
 /// The largest limit on overtaking.
@@ -37,7 +37,7 @@ pub const MAX_BYPASS: u32 = u32::MAX - 1;
 /// The next line of a newcomer that may overtake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Overtake {
-    /// B1: read the word. `left` is how many more times to try, and `paid` whether the newcomer has taken a credit.
+    /// B1: read `word`. `left` is how many more times to try, and `paid` whether the newcomer has taken a credit.
     Look { left: u32, paid: bool },
     /// B2: read whether there is any credit.
     See { left: u32 },
@@ -54,9 +54,9 @@ pub enum Overtaken {
     Goto(Overtake),
     /// The newcomer has these slots.
     Inside(Word),
-    /// The newcomer must queue.
+    /// The newcomer must join the queue.
     Queue,
-    /// There is no credit. The newcomer tries again `left` times, and then queues.
+    /// There is no credit. The newcomer tries again up to `left` times, and then joins the queue.
     Refused { left: u32 },
 }
 
@@ -108,8 +108,8 @@ pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake)
     }
 }
 
-/// Tries to get in ahead of the waiters, at most `tries` times more than once. Before a caller that was refused tries
-/// again, it calls `pause`, which returns whether to do so. Returns `None` if the caller must queue.
+/// Tries to get in ahead of the waiters: once, and then up to `tries` more times. Before a caller that was refused tries
+/// again, it calls `pause`, which returns whether to try again. Returns `None` if the caller must join the queue.
 #[inline]
 pub fn overtake<P: Pool, E: OvertakeEnvironment>(
     e: &mut E,
@@ -133,11 +133,11 @@ pub fn overtake<P: Pool, E: OvertakeEnvironment>(
     }
 }
 
-/// Returns the credit after the server has let a waiter in without `credit`. `waiting` waiters were
-/// counted before, and `limit` is the most that may ever overtake one.
+/// Returns the new credit after the server has let a waiter in while no credit was left. `credit` is the
+/// old value. Before, `waiting` waiters were counted. At most `limit` newcomers may overtake a waiter.
 pub(super) fn repay(credit: Word, waiting: Word, limit: Word) -> Word {
     let debt = if credit < DEBT { DEBT - credit } else { waiting };
-    // Waiters that have given up leave no debt.
+    // Waiters may have given up, so the debt is at most the number of waiters.
     match debt.min(waiting) {
         ..=1 => limit,
         debt => DEBT - (debt - 1),

@@ -1,4 +1,4 @@
-//! The policies of a hall: who may overtake whom.
+//! The policies of a hall: whether newcomers may overtake waiters.
 
 /// Decides whether a newcomer may overtake waiters.
 pub trait Policy: Send + Sync + 'static {
@@ -8,7 +8,7 @@ pub trait Policy: Send + Sync + 'static {
     const BYPASSES: bool = false;
 }
 
-/// The policy of a hall in which callers enter in order: first in, first enabled.
+/// The policy of a hall in which no newcomer overtakes a waiter. It gives FIFE: see the [parent module](super).
 pub struct Fair;
 
 impl Policy for Fair {
@@ -23,7 +23,8 @@ impl Policy for Barging {
     const BARGES: bool = true;
 }
 
-/// A newcomer takes a free slot ahead of the queue, while it has [credit](super::overtake).
+/// The policy of a hall in which a newcomer may take a free slot ahead of the queue while there is
+/// [credit](super::overtake).
 pub struct Bypass;
 
 impl Policy for Bypass {

@@ -2,7 +2,7 @@
 
 use crate::framework::memory::Word;
 
-/// The meaning of the lower half of the word and of a grant: a set of slots, their number, or both.
+/// The meaning of the lower half of `word` and of a grant: a set of slots, their number, or both.
 ///
 /// When the hall is made smaller while slots are held, some of these slots become *owed*: after their
 /// release, they are not used again.
@@ -25,7 +25,7 @@ pub trait Pool: Send + Sync + 'static {
 /// A set: one bit for each free slot, at most [`SLOTS_IN_WORD`] bits.
 pub struct Bits;
 
-/// The number of slots that fit into the word as bits.
+/// The number of slots that fit into `word` as bits.
 pub const SLOTS_IN_WORD: usize = 32;
 
 impl Pool for Bits {
@@ -82,10 +82,10 @@ pub struct BitsAndCount<const BITS: u32>;
 /// Only a count of the free slots.
 pub type Count = BitsAndCount<0>;
 
-/// The number of slots that are bits of the word, in a hall with more slots than fit into the word.
+/// The number of slots that are bits of `word`, in a hall with more slots than fit into `word`.
 pub const BITS_OF_WIDE: u32 = 16;
 
-/// The representation of a hall with more slots than fit into the word. The count has 16 bits, so a hall can have
+/// The representation of a hall with more slots than fit into `word`. The count has 16 bits, so a hall can have
 /// [`MAX_SLOTS`](super::MAX_SLOTS).
 pub type WideBits = BitsAndCount<BITS_OF_WIDE>;
 
@@ -99,7 +99,7 @@ impl<const BITS: u32> BitsAndCount<BITS> {
         (1 << bits) - 1 + (rest << BITS)
     }
 
-    /// Returns how many of `k` slots are bits, and how many the count counts.
+    /// Returns how many of `k` slots are bits, and how many are only counted.
     const fn split(k: usize) -> (Word, Word) {
         let bits = if k < BITS as usize { k } else { BITS as usize };
         (bits as Word, (k - bits) as Word)
@@ -111,7 +111,7 @@ impl<const BITS: u32> BitsAndCount<BITS> {
         these & Self::SET
     }
 
-    /// Returns the number of slots that the count counts.
+    /// Returns the number of slots that are only counted.
     #[inline]
     pub const fn counted(these: Word) -> Word {
         these >> BITS
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hall_of_any_size_holds_as_many_as_it_has_slots() {
+    fn a_hall_admits_as_many_holders_as_it_has_slots() {
         for seed in 0..500 {
             random_run::<Bits>(seed);
             random_run::<Count>(seed);

@@ -121,7 +121,7 @@ pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
     who: E::Waiter,
 ) -> Step<E> {
     let word = e.word(Op::Read);
-    // While slots are owed, the word is marked, and no newcomer takes a slot.
+    // While slots are owed, `word` is marked, and no newcomer takes a slot.
     let call = M::BARGES && terms.owed == 0;
     match P::choose(word & FREE, terms.owed, e.need(who)) {
         Some(take) if M::BYPASSES => then!(e, me, b5 = B5 { turn, terms, who, word, take }),
@@ -227,7 +227,8 @@ pub(super) fn s12<P: Pool, M: Policy, E: Environment>(
     granted::<P, M, E>(e, me, turn, terms, who, more)
 }
 
-/// Goes on after a grant: with the next waiter, if there are `more` and something is free.
+/// Continues after a grant. The server goes on with the next waiter if `more` is set: another caller waits, and a slot
+/// is free or the hall is closed.
 #[inline(always)]
 fn granted<P: Pool, M: Policy, E: Environment>(
     e: &mut E,

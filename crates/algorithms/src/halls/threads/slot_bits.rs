@@ -1,10 +1,10 @@
-//! Slot numbers for a hall with more slots than fit into the word: one bit each, in several words. The
-//! search follows Anderson & Moir 1997, Figure 1, but one word holds many names.
+//! Slot numbers for a hall with more slots than fit into `word`: one bit each, in several other words. The
+//! search follows Anderson & Moir 1997, Figure 1, but here one word holds many names.
 //!
 //! The count of free slots ([`BitsAndCount`](super::BitsAndCount)) admits a caller. The caller then goes through the
 //! numbers upwards and takes the first free number (N1, N2). It does not go back to a smaller number that has
-//! become free in the meantime. Number 0 is the first slot that is not a bit of the word, and k is the number of these
-//! slots here.
+//! become free in the meantime. In this module, number 0 is the first slot that is not a bit of `word`, and k is the
+//! number of slots that are not bits of `word`.
 //!
 //! I1: for each number i, at most k - i admitted callers hold a number of at least i or look at such a
 //! number. The reason: a caller goes past i only at a moment at which another caller holds i, and that
@@ -25,7 +25,7 @@
 //! | [`MARKING`] | a caller is about to mark the group as full |
 //! | 0, or another value | some number may be free |
 //!
-//! A caller that takes the last number of a word marks the group, unless another caller does (G2 to G6): it writes
+//! A caller that takes the last free number of a word marks the group, unless another caller does (G2 to G6): it writes
 //! `MARKING`, looks at all words, and replaces `MARKING` by `FULL` if it found no free number. A caller that puts a
 //! number back sets [`NEWS`] afterwards (G7, G8), unless `full` is 0. So `full` is no longer `FULL`, and a caller that
 //! is marking the group fails.

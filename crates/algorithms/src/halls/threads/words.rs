@@ -2,14 +2,15 @@
 
 use crate::framework::memory::Word;
 
-/// The lower half of the word: the free slots.
+/// The lower half of `word`: the free slots.
 pub const FREE: Word = WAITER - 1;
-/// The value of one waiter in the word.
+/// The value of one waiter in `word`.
 pub const WAITER: Word = 1 << 32;
-/// Set in the word while a waiter was called to try again and has not done so yet. Only barging halls
-/// set it.
+/// Set in `word` from the moment at which a waiter is called to try again until it does so. Only barging
+/// halls set it.
 pub const CALLED: Word = 1 << 59;
-/// Set in the word while only the server may take from it: the hall is closed, or owes slots.
+/// Added to `word` while only the server may take slots from it: the hall is closed, owes slots, or is being
+/// resized.
 pub const MARK: Word = 1 << 60;
 
 /// The grant of a waiter in a closed hall.
@@ -19,18 +20,18 @@ pub const TRY: Word = -2;
 /// The grant of a waiter that has to take over from the server.
 pub const SERVE: Word = -3;
 
-/// Set in the lock while there is a server.
+/// Set in `lock` while there is a server.
 pub const HELD: Word = 1;
-/// Set in the lock when something has happened since the server last looked.
+/// Set in `lock` when something has happened since the server last looked.
 pub const NEWS: Word = 2;
 
-/// Returns the number of waiters that the word counts.
+/// Returns the number of waiters that `word` counts.
 pub const fn waiters(word: Word) -> Word {
     (word & (CALLED - 1)) / WAITER
 }
 
-/// The number of slots, and the slots that were taken away but are still held. Only the server changes
-/// the terms.
+/// The number of slots, whether the hall is closed, and the slots that were taken away but are still held.
+/// Only the server changes the terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Terms {
     /// The number of slots.

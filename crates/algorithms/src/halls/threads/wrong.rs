@@ -41,8 +41,8 @@ changed_lines! {
         At(Line::L8) => if d.was_woken(p) { Goto(At(Line::L6)) } else { Next::Spin(At(Line::L8)) },
     }
 
-    /// A waiter is no longer counted once its slot is taken out of the word, so newcomers enter before
-    /// it.
+    /// A waiter is no longer counted once its slot is taken out of `word`, so newcomers enter before that
+    /// waiter.
     EarlyCount: |_s, d, _p| {
         At(Line::S9 { turn, terms, who, take }) => {
             d.word(Op::FetchAdd(-take - WAITER));
@@ -104,7 +104,7 @@ changed_lines! {
 
 changed_lines! {
     ThreadsModel<Bits, Bypass>, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
-    /// Line B3 takes no credit, so the credit never ends.
+    /// Line B3 does not use up a credit, so any number of newcomers may overtake.
     Free: |_s, d, _p| {
         At(Line::B3 { left }) => match d.credit(Op::Read) {
             1.. => Goto(At(Line::B1 { left, paid: true })),

@@ -267,7 +267,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             e.taken(h, Op::Write(0));
             match intent {
                 Intent::Apply => return Done,
-                Intent::Read => A1, // if another process has replaced the head with now, the answer is assigned
+                Intent::Read => A1, // if another process has replaced the head by now, the answer is assigned
             }
         }
         U1 { c } => {

@@ -18,7 +18,7 @@ use crate::{
 /// The statements about runs.
 pub(super) const ALL: &[RunStatement] = &[RunStatement::always("4.2")];
 
-/// The most processes whose histories fit.
+/// The maximum number of processes for which the lab evaluates Lemma 4.2: the history has a limited size.
 const MAX_PROCESSES: usize = 4;
 
 /// Memory that can only be read.

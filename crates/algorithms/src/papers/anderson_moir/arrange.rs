@@ -104,8 +104,8 @@ impl Plan {
         (k..=outermost).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
     }
 
-    /// Adds Figure 5 for the processes in `pids`. At most `size` of them are assumed to compete at once.
-    /// Returns the route of each process.
+    /// Adds Figure 5 for the processes in `pids`. At most `size` of them are assumed to compete at the same
+    /// time. Returns the route of each process.
     fn tree(&mut self, name: &str, pids: Range<Pid>, size: usize, k: usize) -> Vec<Vec<usize>> {
         if size <= k {
             return vec![Vec::new(); pids.len()];
@@ -171,12 +171,12 @@ pub fn tree<B: Block>(n: usize, k: usize) -> Arranged<B> {
 
 /// Arranges blocks as in Figure 7 over a tree.
 pub fn fast<B: Block>(n: usize, k: usize) -> Arranged<B> {
-    // At most n - 1 processes are on the slow path at once. If n - 1 is k, it needs no blocks.
+    // At most n - 1 processes are on the slow path at the same time. If n - 1 is k, this path needs no blocks.
     fast_over(n, k, if n - 1 <= k { k } else { n })
 }
 
 /// Arranges blocks as in Figure 7 over Figure 5, as printed. The slow path is the tree for n - 1
-/// processes. Its right half may meet one process more than it is built for.
+/// processes. Its right half may get one process more than it is built for.
 pub fn fast_printed<B: Block>(n: usize, k: usize) -> Arranged<B> {
     fast_over(n, k, n - 1)
 }

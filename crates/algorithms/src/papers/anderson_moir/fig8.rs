@@ -3,17 +3,17 @@
 //!
 //! - X: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
 //! - Q: the process whose spin location is current.
-//! - P\[p\]: p has been released. This variable is in the memory of p, and p waits on no other variable.
+//! - P\[p\]: whether p has been released. This variable is in the memory of p, and p waits on no other variable.
 //!
 //! - I5: at most k+1 processes are at 2..14.   I6: X = k - the number of processes at 3..10.
-//! - I7: P\[p\] clear => Q = p; and some process is at 5, 6, 13, 14 exactly if every P is set.
+//! - I7: P\[p\] clear => Q = p; and some process is at 5, 6, 13, 14 if and only if every P is set.
 //! - I8: at most one process is at 5, 6, 13, 14.
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.
 //! - I10: X < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k processes are at 9.
 //! - U2: if p is at 8 and P\[p\] is set, this stays true until p is at 9 ("unless" in the paper).
 //! - L3, L4: the enclosing levels let every process through, on the way in and on the way out.
-//! - Footnote 8: k+1 processes can be at 3..8 at once.
+//! - Footnote 8: k+1 processes can be at 3..8 at the same time.
 //!
 //! Cost: 9 remote references on a computer with distributed shared memory.
 

@@ -2,7 +2,7 @@
 //! the same two locations. Anderson & Moir 1997, Figure 9.
 //!
 //! - X: the number of free slots (declared down to k-n, as in Figure 3).
-//! - Z: some process is at 4..8.
+//! - Z: whether some process is at 4..8.
 //! - Q: the process that may be waiting.
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
 //!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving
@@ -99,7 +99,7 @@ impl Fig9 {
         })
     }
 
-    /// Returns whether the word has the number of this block.
+    /// Returns whether `word`, the value of a spin location, has the number of this block.
     fn is_ours(&self, word: Word) -> bool {
         word >> 1 == self.instance
     }

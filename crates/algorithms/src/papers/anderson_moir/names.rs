@@ -2,7 +2,7 @@
 //! distinct name.
 //! Anderson & Moir 1997, Figure 1.
 //!
-//! X\[j\]: name j is taken.
+//! X\[j\]: whether name j is taken.
 //!
 //! Cost: if the k-exclusion algorithm costs B remote references, k-assignment costs B + k + 1. If
 //! contention is at most c, it costs B + c + 1 (Lemma 1).

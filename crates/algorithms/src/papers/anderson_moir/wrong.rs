@@ -62,7 +62,7 @@ changed_lines! {
 
 changed_lines! {
     Fig8, fig8::Line => Next<fig8::Line>;
-    /// Line 4 is a read instead of a test-and-set: two processes may queue at once.
+    /// Line 4 is a read instead of a test-and-set: two processes may queue at the same time.
     Fig8ReadNotSet: |s, m, _p| {
         fig8::Line::L4 { v } => if m.read(s.p.at(v as usize)) == 0 { Goto(fig8::Line::L5) } else { Enter(fig8::Line::L10) },
     }
@@ -89,7 +89,7 @@ changed_lines! {
 
 changed_lines! {
     Fig9, fig9::Line => Next<fig9::Line>;
-    /// Line 3 lacks the test-and-set of Z: two processes may queue at once.
+    /// Line 3 lacks the test-and-set of Z: two processes may queue at the same time.
     Fig9NoGuard: |s, m, _p| {
         fig9::Line::L3 => Goto(fig9::Line::L5 { v: m.read(s.q) as u8 }),
     }

@@ -8,7 +8,7 @@
 //! increments exit. So the exit section is one step, and no process can stop in the middle of it.
 //!
 //! Bounded counters have one problem: while a waiter sleeps, the counters can wrap around once, and the
-//! waiter would take its token for a later one. Ages solve this problem. Line 1 sets the age of its own
+//! waiter would mistake its token for a later one. Ages solve this problem. Line 1 sets the age of its own
 //! process to 2. It also decrements the age of process t mod n, if that age is above 0. So each process
 //! has its age decremented once in n tokens.
 //!
@@ -16,8 +16,8 @@
 //!   token. From then on the waiter may enter: at most n processes are at 2..4, so exit >= entry - n >
 //!   t.
 //! - B2: while the age of a waiter is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, the
-//!   waiter has to wait exactly if t - exit modulo M is from k to n-1. (M is a multiple of n so that t
-//!   mod n stays evenly spread.)
+//!   waiter has to wait if and only if t - exit modulo M is from k to n-1. (M is a multiple of n so that
+//!   t mod n stays evenly spread.)
 //! - So if line 2 lets a process enter, the process may enter. If line 3 finds that the process is not
 //!   old yet, line 2 was right to let it wait. Tokens give exclusion, FIFE and resilience k.
 //! - I1: entry = exit + the number of processes at 2..4 (modulo M).

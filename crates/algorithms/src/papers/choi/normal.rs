@@ -24,17 +24,17 @@
 //!
 //! 4. *Cells without waiters.* Future tokens are not below exit (see line 3). A future token in cell j
 //!    of block i has at least the first round in which the token of that cell is not below exit. Below
-//!    that round, the value of the cell is only compared with the rounds of the present waiters and
+//!    that round, the value of the cell is only compared with the rounds of the current waiters and
 //!    leaving processes. The value becomes the largest of these rounds that it has reached, or F.
 //!    (Invariants are evaluated in normal forms, so a value that they read counts as compared.)
 //!
 //! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. These numbers are
 //!    younger than F: future tokens, the tokens of processes that are not too late, and the values that
 //!    these processes will write. So every comparison of an old number with a young one finds the old
-//!    number smaller. All other comparisons of an old number stay within its block. One compares it with
-//!    the round of an old waiter: has the cell reached this round? The other stays in its own cell and
-//!    compares it with the rounds that old compare-and-swaps at line 9, if they may succeed, are about
-//!    to write there. For each block, the rounds of the old waiters divide the old numbers into classes.
+//!    number smaller. There are two other comparisons of the value of a cell with old numbers, and both
+//!    stay within its block. An old waiter checks whether the cell has reached its round. An old
+//!    compare-and-swap at line 9 that may succeed is about to write its round to this cell, so the value
+//!    of the cell is compared with that round. For each block, the rounds of the old waiters divide the old numbers into classes.
 //!    Within a class, the numbers of one cell keep their order and lose their distance. Numbers of
 //!    different cells are never compared with each other. The classes are packed below F, the highest
 //!    first.
@@ -60,11 +60,11 @@ use crate::framework::{machine::Loc, memory::Word};
 const STALE: Word = 0;
 /// The normal round of a waiter whose cells have all reached its round.
 const SATISFIED: Word = 1;
-// Markers for these two values. They are used until the cells have their final values, because a cell
-// may hold 0 or 1 before.
-const STALE_YET: Word = Word::MIN;
-const SATISFIED_YET: Word = Word::MIN;
-const ENOUGH_YET: Word = Word::MAX;
+// Markers for these two values, and for an a that becomes u's round (see 3). They are used until the cells
+// have their final values, because a cell may hold 0 or 1 before.
+const STALE_MARKER: Word = Word::MIN;
+const SATISFIED_MARKER: Word = Word::MIN;
+const ENOUGH_MARKER: Word = Word::MAX;
 
 /// Returns how many numbers are reserved for old numbers.
 fn room(n: usize) -> Word {
@@ -145,19 +145,19 @@ impl Choi {
             Loc::Entry(L2 { t, .. }) if !self.parameters.cells_may_fall => {
                 let wait = &self.parameters.wait[t.j as usize];
                 if wait.iter().all(|&w| memory[self.cell(t.i, w).index()] >= t.e) {
-                    t.e = SATISFIED_YET;
+                    t.e = SATISFIED_MARKER;
                 }
             }
             Loc::Exit(L7 { u }) if self.idle(*u, exit, memory) => u.last.e = floor,
             Loc::Exit(L8 { u, a }) => {
                 let token = self.target(*u);
                 if *a >= token.e || self.too_late(token, exit) {
-                    *a = ENOUGH_YET;
+                    *a = ENOUGH_MARKER;
                     if self.idle(*u, exit, memory) {
                         u.last.e = floor;
                     }
                 } else if memory[self.cell(token.i, token.j).index()] != *a {
-                    *a = STALE_YET;
+                    *a = STALE_MARKER;
                 }
             }
             Loc::Exit(L9 { u, a }) => {
@@ -166,7 +166,7 @@ impl Choi {
                     u.last.e = floor;
                 }
                 if !may_succeed || self.parameters.cells_may_fall {
-                    *a = STALE_YET;
+                    *a = STALE_MARKER;
                 }
             }
             _ => {}
@@ -176,9 +176,9 @@ impl Choi {
     /// Replaces the markers, now that the cells have their final values.
     fn settle(&self, at: &mut Loc<Line>) {
         match at {
-            Loc::Entry(L2 { t, .. }) if t.e == SATISFIED_YET => t.e = SATISFIED,
-            Loc::Exit(L8 { u, a }) if *a == ENOUGH_YET => *a = self.target(*u).e,
-            Loc::Exit(L8 { a, .. } | L9 { a, .. }) if *a == STALE_YET => *a = STALE,
+            Loc::Entry(L2 { t, .. }) if t.e == SATISFIED_MARKER => t.e = SATISFIED,
+            Loc::Exit(L8 { u, a }) if *a == ENOUGH_MARKER => *a = self.target(*u).e,
+            Loc::Exit(L8 { a, .. } | L9 { a, .. }) if *a == STALE_MARKER => *a = STALE,
             _ => {}
         }
     }
@@ -204,7 +204,7 @@ impl Choi {
         *cell = value;
     }
 
-    /// Returns the largest young round up to `value` with which a present process compares this cell.
+    /// Returns the largest young round up to `value` with which a process now compares this cell, or `floor`.
     fn compared_with(
         &self,
         (i, j): (u8, u8),

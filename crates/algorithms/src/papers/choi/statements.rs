@@ -4,16 +4,16 @@
 //! - O1, O2: entry and exit only increase, each by 1, entry at line 1 and exit at line 3.
 //! - O3: a cell only increases, at line 9.
 //! - O5: the largest t' of all processes is exit + k - 1. As in Section 2.2, t' is k - 1 at the start.
-//! - O6: no two processes have the same ticket. This is checked for processes that have taken one.
-//! - O6-printed: O6 for all processes. At the start, all tickets have the same value.
-//! - O7: En(t) never goes from true to false. This is checked for tickets from one round before exit
+//! - O6: no two processes have the same token. This is checked for processes that have taken one.
+//! - O6-printed: O6 for all processes. At the start, all tokens have the same value.
+//! - O7: En(t) never goes from true to false. This is checked for tokens from one round before exit
 //!   onwards, as in [`invariants`](super::invariants).
-//! - Lemma-4: a process at line 2 with ticket t is enabled exactly if En(t).
+//! - Lemma-4: a process at line 2 with token t is enabled if and only if En(t).
 //!
-//! The model does not store tickets of processes that have passed line 2, nor t' of processes that have
-//! left. So O5 and O6 use the history, which has two bits for each process. It stores how far the number
-//! lags behind, up to a limit. A ticket that does not equal the newest one never equals a later one, as
-//! long as O1 holds, and for t' the same follows from O2.
+//! The model does not store tokens of processes that have passed line 2, nor t' of processes that have
+//! left. So O5 and O6 use the history, which has two bits for each process. These bits store how far the
+//! token or t' of the process lags behind the newest one, up to a limit. A token that does not equal the
+//! newest one never equals a later one, as long as O1 holds, and for t' the same follows from O2.
 
 use super::algorithm::{
     Choi,
@@ -38,7 +38,7 @@ pub const ALL: &[RunStatement] = &[
     RunStatement::enabled("Lemma-4"),
 ];
 
-/// The most processes whose histories fit.
+/// The maximum number of processes whose histories fit.
 const MAX_PROCESSES: usize = 15;
 
 /// Evaluates a statement on a step.
@@ -61,8 +61,8 @@ pub(super) fn observe(
             })
         }
         "O5" => highest_left(choi, history, step),
-        "O6" => different_tickets(choi, history, step, false),
-        "O6-printed" => different_tickets(choi, history, step, true),
+        "O6" => different_tokens(choi, history, step, false),
+        "O6-printed" => different_tokens(choi, history, step, true),
         _ => stays_enabled(choi, step),
     }
 }
@@ -78,7 +78,7 @@ fn counts_up(step: &Transition<'_, Line>, var: Var, at_line: bool) -> Observed {
     Observed { history: 0, applies: at_line || found, found }
 }
 
-/// The lags of all processes, of two bits each.
+/// Returns the lag of each process. The history has two bits for each lag.
 fn lags(choi: &Choi, history: u32) -> impl Iterator<Item = (Pid, Word)> {
     (0..choi.n.min(MAX_PROCESSES)).map(move |p| (p, Word::from(history >> (2 * p) & 3)))
 }
@@ -110,9 +110,9 @@ fn highest_left(choi: &Choi, history: u32, step: &Transition<'_, Line>) -> Obser
     Observed { history: packed, applies: true, found: least != 0 }
 }
 
-/// Evaluates O6. The lag of a process is entry minus its ticket, which is at least 1, and 0 if it has not
-/// taken a ticket yet.
-fn different_tickets(
+/// Evaluates O6. The lag of a process is entry minus its token, which is at least 1, and 0 if it has not
+/// taken a token yet.
+fn different_tokens(
     choi: &Choi,
     history: u32,
     step: &Transition<'_, Line>,
@@ -143,8 +143,8 @@ fn different_tickets(
 /// Evaluates O7.
 fn stays_enabled(choi: &Choi, step: &Transition<'_, Line>) -> Observed {
     let exit = step.before.value(choi.exit);
-    let tickets = exit - choi.cells()..exit + choi.k as Word + choi.cells();
-    tickets.fold(Observed::default(), |all, t| {
+    let tokens = exit - choi.cells()..exit + choi.k as Word + choi.cells();
+    tokens.fold(Observed::default(), |all, t| {
         let [before, after] = [&step.before, &step.after].map(|state| en(choi, state, t));
         all.any(Observed::implication(before, after))
     })
@@ -156,7 +156,7 @@ fn en(choi: &Choi, state: &View<'_, Line>, t: Word) -> bool {
     choi.parameters.wait[j as usize].iter().any(|&w| state.value(choi.cell(i, w)) >= e)
 }
 
-/// Evaluates the sides of Lemma 4: the process is at line 2, and En(t) for its ticket.
+/// Evaluates the sides of Lemma 4: the process is at line 2, and En(t) for its token.
 pub(super) fn waits_and_may_enter(choi: &Choi, side: Side, p: Pid, state: &View<'_, Line>) -> bool {
     let Loc::Entry(L2 { t, .. }) = state.processes[p] else { return false };
     side == Side::If || en(choi, state, choi.unparse(t))
@@ -179,7 +179,7 @@ mod tests {
         let choi = Choi::new(2, 1);
         let view = |(processes, memory)| View { processes, memory };
         let step = Transition { mover: Some(0), before: view(before), after: view(after) };
-        // Process 1 has just taken the ticket before entry, and left with the highest t'.
+        // Process 1 has just taken the token before entry, and left with the highest t'.
         let history = match statement {
             "O6" => pack([(1, 1)].into_iter()),
             _ => 0,
@@ -196,18 +196,18 @@ mod tests {
         let choi = Choi::new(2, 1);
         let (at_1, other) = (Loc::Entry(L1), Loc::Remainder);
         let has_5: Vec<_> = vec![waiting(&choi, 5), other];
-        // Line 1 draws ticket 5.
+        // Line 1 draws token 5.
         let drawn =
             |entry| contradicts("O1", (&[at_1, other], &[5, 5, 3, 2]), (&has_5, &[entry, 5, 3, 2]));
         assert_eq!([5, 6, 7].map(drawn), [true, false, true], "O1");
-        let tickets = |t: Word| {
+        let tokens = |t: Word| {
             contradicts(
                 "O6",
                 (&[at_1, other], &[5, 5, 3, 2]),
                 (&[waiting(&choi, t), other], &[6, 5, 3, 2]),
             )
         };
-        assert_eq!([4, 5].map(tickets), [true, false], "O6");
+        assert_eq!([4, 5].map(tokens), [true, false], "O6");
         let last = choi.parse(6);
         let leaves = Loc::Exit(L7 { u: Update { last, r: 0, second: false } });
         let counted = |exit| {

@@ -51,6 +51,6 @@ pub(super) fn levels(
         name: s.to_string(),
     };
     let competitions = (1..=top).map(competition).collect();
-    let ways = (0..n).map(|_| (0..top).collect()).collect();
-    Ladder { n, k, figure, lemma: &["Lemma 1"], layout, level, competitions, ways }
+    let routes = (0..n).map(|_| (0..top).collect()).collect();
+    Ladder { n, k, figure, lemma: &["Lemma 1"], layout, level, competitions, routes }
 }

@@ -122,7 +122,7 @@ pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
     let mut layout = Layout::default();
     let mut turns: BTreeMap<(String, usize), Var> = BTreeMap::new();
     let mut competitions: Vec<Competition> = Vec::new();
-    let mut ways = vec![Vec::new(); n];
+    let mut routes = vec![Vec::new(); n];
     for Group { p, node, entrants, turns: of, writers } in groups {
         for q in 1..=entrants - k {
             let turn = turns.entry((of.clone(), q)).or_insert_with(|| {
@@ -131,7 +131,7 @@ pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
                 layout.add(Decl::listed(name, Kind::Pid, domain, Init::Open).waited_on())
             });
             for i in node.group.clone() {
-                ways[i].push(competitions.len());
+                routes[i].push(competitions.len());
             }
             competitions.push(Competition {
                 level: p as Word * width + q as Word,
@@ -144,10 +144,10 @@ pub(super) fn ladder(n: usize, k: usize, groups: Vec<Group>) -> Ladder {
         }
     }
     let level = layout.array(n, |i| {
-        let own = ways[i].iter().map(|&index: &usize| competitions[index].level);
+        let own = routes[i].iter().map(|&index: &usize| competitions[index].level);
         let domain = [0].into_iter().chain(own).collect();
         let kind = Kind::Pair { width };
         Decl::listed(format!("level({i})"), kind, domain, Init::Is(0)).at(i).waited_on()
     });
-    Ladder { n, k, figure: "gtex", lemma: &["Lemma 6"], layout, level, competitions, ways }
+    Ladder { n, k, figure: "gtex", lemma: &["Lemma 6"], layout, level, competitions, routes }
 }

@@ -40,7 +40,7 @@ use crate::framework::{
     memory::{Memory, Pid, Var, Word},
 };
 
-/// A competition: at most `winners` of its processes continue at once.
+/// A competition: it has at most `winners` winners at the same time.
 pub struct Competition {
     /// The value of level(i) while i takes part. Later competitions of a process have larger values.
     pub level: Word,
@@ -68,7 +68,7 @@ pub struct Ladder {
     pub(super) level: Array,
     pub(super) competitions: Vec<Competition>,
     /// The competitions that each process goes through, in order, as indices into `competitions`.
-    pub(super) ways: Vec<Vec<usize>>,
+    pub(super) routes: Vec<Vec<usize>>,
 }
 
 /// The lines listed above. `s` is an index into the competitions of the process.
@@ -86,7 +86,7 @@ use Line::*;
 impl Ladder {
     /// Returns the `s`-th competition of `p`.
     pub fn competition(&self, p: Pid, s: u8) -> &Competition {
-        &self.competitions[self.ways[p][s as usize]]
+        &self.competitions[self.routes[p][s as usize]]
     }
 
     /// Returns line 3 for the next process from `j` onwards, with `count` processes counted so far.
@@ -112,7 +112,7 @@ impl Ladder {
 
     pub(super) fn won(&self, p: Pid, s: u8) -> Next<Line> {
         let next = s + 1;
-        if (next as usize) < self.ways[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
+        if (next as usize) < self.routes[p].len() { Goto(L1 { s: next }) } else { Enter(L5) }
     }
 
     /// Returns the level of the first competition that a process has not won yet. The process has won

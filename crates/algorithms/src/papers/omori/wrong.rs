@@ -55,8 +55,8 @@ pub fn excl_off_by_one(n: usize, k: usize) -> Ladder {
 /// Builds EXCL without level 1: n processes reach level 2, which is built for n - 1.
 pub fn excl_no_first_level(n: usize, k: usize) -> Ladder {
     let mut ladder = excl(n, k);
-    ladder.ways.iter_mut().for_each(|way| {
-        way.remove(0);
+    ladder.routes.iter_mut().for_each(|route| {
+        route.remove(0);
     });
     ladder
 }

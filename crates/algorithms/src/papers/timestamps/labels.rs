@@ -124,7 +124,7 @@ pub trait Labels: Send + Sync + 'static {
     fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
 }
 
-/// The labels described above, with digits of 1 to 5.
+/// The labels described above, with digits from 1 to 5.
 pub struct FiveDigits;
 
 impl Labels for FiveDigits {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_decides() {
+    fn the_first_different_digit_decides_the_order() {
         let before = |a: &[u64], b: &[u64]| Stamp::precedes(CHAIN, (label(a), 0), (label(b), 1));
         assert!(before(&[3, 5, 5], &[4, 1, 1]));
         assert!(before(&[5, 1, 1], &[3, 5, 1]));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_after_another_each_is_later() {
+    fn each_new_label_is_later_than_all_labels_in_use() {
         for n in 2..=MAX_PROCESSES {
             let mut held: Vec<Stamp> = (0..n).map(|_| Stamp::FIRST).collect();
             for round in 0..200 {

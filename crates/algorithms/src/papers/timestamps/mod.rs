@@ -144,7 +144,7 @@ impl<S: Part> Collect<S> for All<S> {
     }
 }
 
-/// One of the two procedures with its position, or with another value. `Neither` stands for no
+/// Label or Scan, with a value, such as the position of a process in that procedure. `Neither` stands for no
 /// procedure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InProcedure<L, S> {
@@ -218,7 +218,7 @@ pub trait Timestamps: Sized + Send + Sync + 'static {
 
     /// Brings a state into its normal form. See [`Algorithm::normalize`](crate::Algorithm::normalize).
     /// `in_procedure` has one element for each process.
-    fn normalize(&self, _inside: &mut [InProcedureOf<Self>], _memory: &mut [Word]) {}
+    fn normalize(&self, _in_procedure: &mut [InProcedureOf<Self>], _memory: &mut [Word]) {}
 }
 
 /// A timestamp system with changed lines. Lines of Label lead to `InProcedure::Label`, and lines of Scan

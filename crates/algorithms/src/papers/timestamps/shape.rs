@@ -21,7 +21,7 @@ pub(super) const NONE: u64 = COLOURS;
 
 /// The maximum number of bits of a register, because its [`Word`] is not negative.
 pub(super) const MAX_BITS: u32 = 63;
-/// The maximum number of values that are listed for the explorer.
+/// The maximum number of values that are listed, so that the lab can explore the register.
 const MAX_LISTED: u64 = 1000;
 
 /// The fields of a word, from the lowest bit up: labels with their marks, hands, colours, and flags.

@@ -15,7 +15,7 @@ use crate::{
     framework::memory::{Memory, Pid, Word},
 };
 
-/// Labels with digits of 1 to 4.
+/// Labels with digits from 1 to 4.
 pub struct FourDigits;
 
 impl FourDigits {

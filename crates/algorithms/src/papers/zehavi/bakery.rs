@@ -1,7 +1,7 @@
-//! The Bakery algorithm, on which Zehavi's algorithm is based: mutual exclusion, first come first
+//! The Bakery algorithm, on which Zehavi's algorithm is based: mutual exclusion, first come, first
 //! served. Zehavi, section III; Lamport 1974.
 //!
-//! - choosing\[p\]: p is taking a ticket.
+//! - choosing\[p\]: whether p is taking a ticket.
 //! - num\[p\]: the ticket of p, or 0 if it has none.
 //!
 //! Doorway: lines 1 to 3.

@@ -13,7 +13,8 @@ const BAKERY: Entry = ZEHAVI.figure("Section III").titled("the Bakery algorithm"
 ///
 /// - For each other process, lines 1, 2, 4, 7, 8, 12, 14 and 15 make 1, 1, 13, 1, 1, 1, 2 and 1
 ///   references.
-/// - The loop of line 11 reads the variables that this process writes at most 32 times.
+/// - For each other process, the loop of line 11 reads the variables that the other process writes. These
+///   reads make at most 32 references.
 /// - Lines 5 and 13 make one reference each.
 /// - With distributed shared memory, lines 5, 11, 13 and 14 are local.
 /// - Label and Scan add 2n + 1 references for UCTSS, of which 2(n - 1) are remote. They add at most 9n

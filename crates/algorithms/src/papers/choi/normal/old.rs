@@ -1,4 +1,4 @@
-//! The old numbers of a block, which is point 5 of the [normal form](super).
+//! The old numbers of a block: point 5 of the [normal form](super).
 
 use super::{
     super::algorithm::{
@@ -6,7 +6,7 @@ use super::{
         Line::{self, L2, L9},
         Token, Update,
     },
-    SATISFIED_YET,
+    SATISFIED_MARKER,
 };
 use crate::{
     framework::{machine::Loc, memory::Word},
@@ -59,7 +59,7 @@ impl<'a> Old<'a> {
             if let Loc::Entry(L2 { t, .. }) = at
                 && t.i == i
                 && t.e <= floor
-                && t.e != SATISFIED_YET
+                && t.e != SATISFIED_MARKER
             {
                 waiters.insert(t.e);
             }
@@ -115,8 +115,8 @@ impl<'a> Old<'a> {
         }
         assert!(next >= 1, "more old numbers than processes");
 
-        // All new values are computed before any value is changed, because the old value of its cell
-        // identifies a compare-and-swap.
+        // All new values are computed before any value is changed, because `old_swap` compares what a
+        // process has read with the old value of the cell.
         let mut swaps = [None; MAX_PROCESSES];
         for j in 0..k {
             let numbers = self.numbers(j, processes, memory);
@@ -140,7 +140,7 @@ impl<'a> Old<'a> {
         for (at, swap) in processes.iter_mut().zip(swaps) {
             match at {
                 Loc::Entry(L2 { t, .. })
-                    if t.i == self.i && t.e <= floor && t.e != SATISFIED_YET =>
+                    if t.i == self.i && t.e <= floor && t.e != SATISFIED_MARKER =>
                 {
                     t.e = first[self.waiters.up_to(t.e)];
                 }

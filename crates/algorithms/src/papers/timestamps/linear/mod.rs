@@ -7,7 +7,7 @@
 //! writer a new *colour*. A writer that finds the new colour before it commits saves a copy of its old
 //! timestamp for p.
 //!
-//! | register | | written by |
+//! | register | content | written by |
 //! |---|---|---|
 //! | MAIN\[r\] | label; for each reader p a colour *ann*, and a colour or none *copy* | r |
 //! | TOG\[p\] | a colour for each r; its write is the instant T | p |
@@ -16,7 +16,8 @@
 //! The following shows that p sees no third timestamp. Let X be the colour that p writes for r at T.
 //! - S1: until T, no variable that concerns r holds X. TOG does not hold X, and neither did ann and copy
 //!   when p read them. If r has read an old X and not announced it yet, r reads the colour once more
-//!   after p has read ann and copy. Then r finds another colour (*none*) or the X of T.
+//!   after p has read ann and copy. Then r finds another colour, so that copy becomes *none*, or r finds
+//!   the X of T.
 //! - S2: an update that reads X after T finds X again, because p writes no other colour before its scan
 //!   ends, and the scan waits for no other process. So the update saves the old timestamp of r. It does
 //!   so only once, because the next update finds copy = X.

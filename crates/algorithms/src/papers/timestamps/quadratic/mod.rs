@@ -17,8 +17,8 @@
 //!
 //! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
 //!
-//! The snapshot is the one from bounded single-writer registers by Afek, Attiya, Dolev, Gafni, Merritt &
-//! Shavit ("Atomic snapshots of shared memory"). It differs in three points:
+//! The snapshot follows the one from bounded single-writer registers by Afek, Attiya, Dolev, Gafni, Merritt &
+//! Shavit ("Atomic snapshots of shared memory"). It differs from that snapshot in three points:
 //!
 //! - Q\[i\] is one register. The scanner writes it when it knows all flags.
 //! - Label makes one snapshot instead of two. It reads the handshakes first, and then takes the

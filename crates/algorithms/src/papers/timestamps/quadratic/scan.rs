@@ -175,7 +175,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
     }
 }
 
-/// Returns the set, with j added if `is` is set.
-pub(super) fn with(set: Pids, j: u8, is: bool) -> Pids {
-    if is { set.with(j.into()) } else { set }
+/// Returns `set`, with j added if `add` is true.
+pub(super) fn with(set: Pids, j: u8, add: bool) -> Pids {
+    if add { set.with(j.into()) } else { set }
 }
