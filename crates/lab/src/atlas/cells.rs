@@ -146,7 +146,7 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
             format!("holds; {stopped} can block all others, fewer cannot")
         }
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
-            "holds, however many have stopped".into()
+            "holds, however many processes have stopped".into()
         }
         (Listed::Bypass, _, Some(Bound::Most(times))) => {
             format!("holds: a process is overtaken at most {times} times")

@@ -59,7 +59,7 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_DISCARDED: usize = 16 << 20;
 /// The largest headers in bytes.
 const MOST_HEADERS: usize = 32 << 10;
-/// The most connections at once. A browser opens 6.
+/// The maximum number of simultaneous connections. A browser opens 6.
 const MOST_CONNECTIONS: usize = 100;
 /// The number of threads that answer requests.
 const THREADS: usize = 4;
