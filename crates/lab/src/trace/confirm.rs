@@ -29,7 +29,7 @@ pub(super) struct Evidence<'a> {
     /// The steps of the third round. In this round, every cached copy that the cycle touches is in the
     /// state in which the cycle leaves it.
     pub(super) third: Vec<Step>,
-    /// The states after the stem and after each round of the cycle.
+    /// The state after the stem. Each round of the cycle ends in a state with the same normal form.
     pub(super) end: RunState,
     pub(super) interpreter: Interpreter,
 }
@@ -197,7 +197,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Counts the steps that `p` takes in `section` since the last `event`.
+    /// Checks that `p` takes `claimed` steps in `section` after the last `event`.
     fn steps_in(
         &self,
         p: Pid,
