@@ -100,9 +100,9 @@ pub fn describe(schedule: &Schedule) -> String {
         Finding::Starvation { victim, stopped } => {
             with_stopped(format!("process {victim} waits forever"), stopped, schedule)
         }
-        Finding::Played { stopped } if stopped.is_empty() => "a run that somebody played".into(),
+        Finding::Played { stopped } if stopped.is_empty() => "a run that was played by hand".into(),
         Finding::Played { stopped } => {
-            format!("a run that somebody played; stopped: {}", list(stopped.iter().copied()))
+            format!("a run that was played by hand; stopped: {}", list(stopped.iter().copied()))
         }
         Finding::Exit { process, steps: Some(steps) } => {
             let steps = counted(*steps as usize, "step");
