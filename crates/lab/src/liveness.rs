@@ -5,7 +5,8 @@
 //! edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps
 //! taking steps and does not enter. Its cost is the number of stopped processes. The cheapest trap gives
 //! the resilience. It is enough to examine whole components, because in a smaller cycle fewer processes
-//! move, so more processes have stopped. So the model needs no crash steps.
+//! move, so more processes have stopped. A stopped process simply makes no step in the component, so the
+//! model needs no crash steps.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;

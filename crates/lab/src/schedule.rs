@@ -119,8 +119,8 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway: this many
-    /// times, a process that left its remainder later has entered its critical section. The victim never enters in the
+    /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
+    /// time, a process that left its remainder later has entered its critical section. The victim never enters in the
     /// rest of the run, although it keeps taking steps. Without a number, the victim waits throughout the cycle, and is
     /// overtaken in every round. (That the victim is not enabled in such a cycle is a fact about all runs, which a
     /// single run cannot show.)

@@ -4,7 +4,7 @@
 //! that variable decide the effect. So a step is a look-up: for each process, private state and value,
 //! the table has the bits of the packed state that change. The compiler runs the step machine's code
 //! once for each such triple, with a memory that returns every value in turn. This covers more private
-//! states than can be reached. The others cost a few bits, but do not affect soundness.
+//! states than can be reached. The unreachable ones cost a few bits, but do not affect soundness.
 
 mod budget;
 mod closure;

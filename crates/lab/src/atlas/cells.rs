@@ -220,8 +220,8 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ),
     (
         "bypass: ✓ ≤ b",
-        "a process that has left its doorway and is not yet enabled is overtaken at most b times: a process \
-         that came later enters; FIFE means b = 0",
+        "before a process that has left its doorway is enabled, processes that came later enter at most b \
+         times; FIFE means b = 0",
     ),
 ];
 

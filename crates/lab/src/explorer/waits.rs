@@ -166,8 +166,8 @@ struct Ends {
     /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
     /// buffer.
     who: u64,
-    /// Whether the search shows that no other process ends the wait: all states were examined, and in none of them the
-    /// process enters on its own.
+    /// Whether the search shows that no other process ends the wait: all states were examined, and in none of them does
+    /// the process enter on its own.
     complete: bool,
 }
 
