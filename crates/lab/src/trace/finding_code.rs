@@ -5,8 +5,8 @@
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
 //! bypass-<p>-<times>-<at>             fcfs-<i>-<j>
 //! says-U1                             leads-<statement>-<instance>-<p>-<stopped>
-//! play-<stopped> a run that was played by hand; it shows no particular finding
-//! rmr-cc-<p>-<count>-<rules> rules: writer's copy a g l, failed rmw w r, cache c w
+//! play-<stopped>                      a run that was played by hand; it shows no particular finding
+//! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
 //! An unbounded count is `inf`.
 
