@@ -89,7 +89,7 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
             statement::found_at_the_end(&run, name)
         }
         Finding::LeadsTo { name, instance, process, stopped } => {
-            lasso::returns(&run)?;
+            lasso::repeats_forever(&run)?;
             lasso::check_stopped(&run, stopped)?;
             statement::never_gets_there(&run, name, *instance, *process)
         }
@@ -232,7 +232,7 @@ impl Evidence<'_> {
                 }
         };
         let Some(claimed) = claimed else {
-            lasso::returns(self)?;
+            lasso::repeats_forever(self)?;
             lasso::inside_passage(self, p)?;
             if self.third.iter().any(|step| remote(&step)) {
                 return Ok(());

@@ -123,6 +123,6 @@ fn print(report: &Report) {
         let author = author(algorithm);
         outln!("  - variables that {author} leaves open start at their smallest value only");
     }
-    outln!("  - rounds, sections: at most {crashes} processes stopped outside their remainder");
+    outln!("  - rounds, sections: processes stopped outside their remainder: at most {crashes}");
     outln!("  - amortised: all remote references divided by all passages, over a long run");
 }
