@@ -82,10 +82,9 @@ impl Challenge {
             }
             "names" => "Bring two processes into their critical sections with the same slot".into(),
             "invariants" => "Break an invariant of the paper".into(),
-            "deadlock" => "Make a loop in which some process tries and no process enters".into(),
+            "deadlock" => "Make a loop in which some process tries to enter and none does".into(),
             "starvation" => "Make a loop in which a process keeps moving and never enters".into(),
-            _ => "Let a process enter before one that came earlier and can be kept out forever"
-                .into(),
+            _ => "Let a process enter while one that came earlier can be kept out forever".into(),
         }
     }
 

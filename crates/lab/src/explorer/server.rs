@@ -1,7 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
 //! A request whose `Host` is not this server, or whose `Origin` is another page, is refused: otherwise a page from the
-//! internet that is open in the same browser could reach the server under a name of its own.
+//! internet that is open in the same browser could send requests to the server, under the page's own host name (DNS
+//! rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.

@@ -84,9 +84,7 @@ pub fn describe(schedule: &Schedule) -> String {
                 0 => "no process has stopped".to_string(),
                 _ => format!("stopped: {}", list(stopped.iter().copied())),
             };
-            format!(
-                "process {process} never gets as far as the paper's statement {name} says; {stopped}"
-            )
+            format!("the paper's statement {name} does not hold for process {process}; {stopped}")
         }
         Finding::Fcfs { first, second } => format!(
             "process {first} left its doorway before process {second} left its remainder, yet {second} \

@@ -19,7 +19,7 @@ fn waits(view: &Value, p: usize) -> &str {
 }
 
 #[test]
-fn the_page_says_that_nobody_is_left_to_end_the_wait_of_a_starving_process() {
+fn the_page_says_that_no_process_ends_the_wait_of_a_starving_process() {
     let mut engine = explored("am-fig3:no-second-look", 3, 2);
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-2" }));
     let last = answer["path"].as_array().unwrap().last().unwrap();
