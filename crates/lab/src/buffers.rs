@@ -5,7 +5,7 @@
 //! control flow of the process. They are found by running each process alone, with every result that a
 //! read may have. A read-modify-write waits until the buffer is empty. If every cycle of the process
 //! contains a read-modify-write, the buffer is bounded, and every run is covered. Otherwise the buffer
-//! gets a capacity, and a process waits while its buffer is full. This leaves runs out.
+//! gets a capacity, and a process waits while its buffer is full. Then some runs are not explored.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,8 @@ struct Stored {
     value: u32,
 }
 
-/// The stores of a buffer, oldest first. Each is a number among all stores of the process.
+/// One possible content of a buffer: its stores, oldest first. Each store is given by its number among all
+/// stores of the process.
 type Content = Vec<u16>;
 
 /// All possible contents of one process's buffer. Content 0 is the empty buffer.
@@ -250,7 +251,7 @@ impl Buffers {
         self.capacity
     }
 
-    /// Returns whether no buffer is ever full. If so, the capacity leaves no run out.
+    /// Returns whether no buffer is ever full. If so, the capacity excludes no run.
     pub fn is_exact(&self) -> bool {
         self.exact
     }

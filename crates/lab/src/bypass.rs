@@ -4,7 +4,8 @@
 //! enters its critical section while the first is not yet enabled. FIFE (first in, first enabled) means that this
 //! never happens. The explored graph is explored once more with the history of one process, the victim: whether
 //! it has left its doorway, and which of the others began after that. The bound is the largest number of
-//! overtakings on a path through the strongly connected components. If a cycle contains one, there is no bound.
+//! overtakings on a path through the strongly connected components. If a cycle contains an overtaking, there is no
+//! bound.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -35,7 +36,7 @@ pub struct Victim<'a, S> {
 /// The victim has left its doorway.
 const WAITS: u64 = 1 << 32;
 
-/// The most processes whose histories fit into a state.
+/// The maximum number of processes whose histories fit into a state.
 pub const MAX_PROCESSES: usize = 32;
 
 impl<S: Standing> Space<1> for Victim<'_, S> {
@@ -70,9 +71,9 @@ impl<S: Standing> Space<1> for Victim<'_, S> {
     }
 }
 
-/// The most that the victim is overtaken.
+/// How often the victim can be overtaken.
 pub struct Overtaken {
-    /// The number of times.
+    /// The maximum number of times.
     pub bound: Bound,
     /// A run that shows it.
     pub run: Option<Run>,
@@ -93,8 +94,8 @@ pub struct Run {
 }
 
 impl<S: Standing> Victim<'_, S> {
-    /// Returns the bit which means that process `p` began its passage after the victim had left its doorway.
-    /// The victim itself has no such bit.
+    /// Returns the bit that is set if process `p` began its passage after the victim had left its doorway. The victim
+    /// itself has no such bit.
     fn later(&self, p: Pid) -> u64 {
         1 << (33 + p - usize::from(p > self.victim))
     }
@@ -114,21 +115,21 @@ impl<S: Standing> Victim<'_, S> {
         u32::from(self.kept_out.contains(id_of(to)) && self.others().any(enters))
     }
 
-    /// Returns the state `id` after a run in which the processes of the set `later` began after the victim had left
-    /// its doorway; `None` if the victim has not left it.
+    /// Returns the state `id` with a history: the processes of the set `later` began after the victim had left its
+    /// doorway. `later` is `None` if the victim has not left its doorway.
     pub(crate) fn with_history(&self, id: Id, later: Option<u64>) -> u64 {
         let Some(later) = later else { return u64::from(id) };
         let bits = self.others().filter(|p| later >> p & 1 == 1).map(|p| self.later(p));
         bits.fold(u64::from(id) | WAITS, |all, bit| all | bit)
     }
 
-    /// Computes the most that the victim is overtaken.
+    /// Computes the maximum number of times that the victim is overtaken.
     pub fn most(&self, limits: &Limits<'_>) -> Overtaken {
         self.most_in(self, limits)
     }
 
-    /// Computes the most that the victim is overtaken in runs from the initial states of `space`, which otherwise is
-    /// the space of this victim.
+    /// Computes the maximum number of times that the victim is overtaken in runs from the initial states of `space`,
+    /// which otherwise is the space of this victim.
     pub(crate) fn most_in(&self, space: &dyn Space<1>, limits: &Limits<'_>) -> Overtaken {
         let histories = explore::<1>(space, limits);
         let graph = histories.graph(space, limits.threads);
@@ -153,7 +154,7 @@ impl<S: Standing> Victim<'_, S> {
         Overtaken { bound, run, is_complete: histories.is_complete() }
     }
 
-    /// Returns the run from an initial state over `from`, cut off after the last overtaking.
+    /// Returns the run from an initial state through `from`, cut off after the last overtaking.
     fn run(
         &self,
         space: &dyn Space<1>,

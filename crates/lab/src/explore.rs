@@ -62,7 +62,7 @@ pub struct Explored<const W: usize> {
     pub depth: u32,
     /// The reason why the exploration ended.
     pub ended: Ended,
-    /// The maximum number of bytes in use at once.
+    /// The maximum number of bytes in use at the same time.
     pub bytes: u64,
     /// For each flaw: a state with this flaw at the smallest level.
     flawed: Vec<AtomicU32>,
@@ -170,8 +170,8 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 ended = reason;
                 break;
             }
-            // This bound holds for any successors. There are at most as many as the table has room for
-            // and the limit allows.
+            // The part from `first` to `end` is so short that all its successors fit into the table and
+            // below the limit, even if every agent has one in every state.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));

@@ -15,8 +15,8 @@ impl Field {
         (state[self.word as usize] >> self.shift & self.mask) as usize
     }
 
-    /// Reads the number from a state of known size. This is the innermost loop. The remainder by a
-    /// constant costs nothing, and it saves the bounds check.
+    /// Reads the number from a state of known size. The innermost loop calls this function. The
+    /// remainder by a constant costs nothing, and it saves the bounds check.
     #[inline]
     pub fn get_in<const W: usize>(self, state: &[u64; W]) -> usize {
         (state[self.word as usize % W] >> self.shift & self.mask) as usize

@@ -1,8 +1,10 @@
-//! Decides first-in-first-enabled for one ordered pair of processes.
+//! Decides FIFE (first in, first enabled) for one ordered pair of processes.
 //!
-//! The definitions are 2.5 and 5.1 of Afek et al. The analysis explores the graph once more, with three
-//! bits of history: whether `first` has left its doorway, whether `second` has left its doorway, and
-//! whether `first` left its doorway before `second` entered its own.
+//! FIFE means: if one process has left its doorway before another process enters its own, the other does
+//! not enter its critical section until the first is enabled. This is weaker than first come, first served.
+//! Afek et al. define it (definition 2.5), and also a strong form (definition 5.1). The analysis explores
+//! the graph once more, with three bits of history: whether `first` has left its doorway, whether `second`
+//! has left its doorway, and whether `first` left its doorway before `second` entered its own.
 
 use hallpass_algorithms::{Pid, Section};
 

@@ -106,8 +106,8 @@ impl Components {
 /// This is Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
 /// connected components", 2016). It keeps one number for each node. Until the component of the node is
 /// known, this is the smallest position, in the order of visits, that the search has found from the node:
-/// at first, the position of the node itself. Then it is the number of the component. Component numbers
-/// count down from the top, so they are larger than all positions.
+/// at first, the position of the node itself. Once the component is known, this is the number of the component.
+/// Component numbers count down from the top, so they are larger than all positions.
 pub fn components(graph: &Graph, part: &impl Part) -> Components {
     const UNSEEN: u32 = 0;
     let mut number = vec![UNSEEN; graph.len()];
@@ -278,7 +278,8 @@ impl Heaviest {
             path.extend(steps);
             let (agent, to) = goes_on(at).expect("just found");
             if inside(to) {
-                let (back, _) = shortest(graph, to, inside, |node| node == at).expect("strongly");
+                let (back, _) =
+                    shortest(graph, to, inside, |node| node == at).expect("strongly connected");
                 return (path, std::iter::once(agent).chain(back).collect());
             }
             path.push(agent);

@@ -2,8 +2,8 @@
 //!
 //! A *bijection* mixes the bits of a small state. So position and tag together identify the state, and
 //! the table need not read the state itself (Cleary, 1984). The bijection must map the bits of a state to
-//! as many bits. Existing hash functions map 64 bits to 64 bits, so the lab has its own bijection. Larger
-//! states are hashed with an existing function and then compared.
+//! the same number of bits. Existing hash functions map 64 bits to 64 bits, so the lab has its own
+//! bijection. Larger states are hashed with an existing function and then compared.
 
 use std::hash::{BuildHasher, Hasher};
 

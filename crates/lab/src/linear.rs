@@ -7,7 +7,7 @@
 //!
 //! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is
 //! a state of the object and, for each operation under way, whether it has taken effect. This is the
-//! search of Wing & Gong (1993) on all branches at once, with equal branches merged (Lowe 2017). So the
+//! search of Wing & Gong (1993) on all branches in parallel, with equal branches merged (Lowe 2017). So the
 //! number of configurations depends on how many operations overlap, not on the length of the history.
 //! [`check`] does the same for a recorded history. It is faster, because it knows the result of an
 //! operation already at its call.
@@ -111,7 +111,7 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
         self.find(process).unwrap_or_else(|_| panic!("process {process} has called nothing"))
     }
 
-    /// Returns the result of the process's operation, if it is settled.
+    /// Returns the result of the process's operation, if the operation has had its effect.
     fn result(&self, process: usize) -> Option<&Ret> {
         match &self.pending[self.index(process)].1 {
             Pending::Called(_) => None,
@@ -184,8 +184,8 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    /// Returns the configurations that remain when the process returns `ret`. `fate` decides how
-    /// operations continue.
+    /// Returns the configurations that remain when the process returns `ret`. `fate` says, for a process
+    /// and a result, whether the process's operation can return this result.
     fn after(
         &self,
         spec: &S,
@@ -256,8 +256,8 @@ fn successors<S: Specification>(
     })
 }
 
-/// Removes configurations that follow from others. Without this, equivalent situations could look
-/// different.
+/// Removes configurations that follow from others. Without this, two monitors that allow the same
+/// configurations could differ.
 fn least<S: Specification>(
     spec: &S,
     mut all: BTreeSet<Of<S>>,
@@ -276,8 +276,8 @@ fn least<S: Specification>(
     all.into_iter().collect()
 }
 
-// These implementations are not derived, because a derived one would also require the traits of
-// the specification, and not only those of its states and operations.
+// These implementations are not derived, because a derived implementation would require the trait of the
+// specification itself, and not only of its states and operations.
 
 impl<S: Specification> Clone for Monitor<S> {
     fn clone(&self) -> Self {

@@ -5,7 +5,8 @@
 //! edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps
 //! taking steps and does not enter. Its cost is the number of stopped processes. The cheapest trap gives
 //! the resilience. It is enough to examine whole components, because in a smaller cycle fewer processes
-//! move, so more processes have stopped. The model needs no crashes.
+//! move, so more processes have stopped. A stopped process simply makes no step in the component, so the
+//! model needs no crash steps.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;
@@ -118,7 +119,7 @@ pub(crate) fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<P
         .collect()
 }
 
-/// Returns whether every store reaches memory in the end. A buffer never stops, even if its process has
+/// Returns whether every store reaches memory eventually. A buffer never stops, even if its process has
 /// stopped.
 pub(crate) fn stores_settle<S: Standing>(standing: &S, node: Id, movers: u64) -> bool {
     let n = standing.n();
@@ -154,7 +155,7 @@ pub(crate) fn fair_cycle<S: Standing>(
     is_victim: impl Fn(Id, Agent) -> bool,
 ) -> Vec<Agent> {
     fair_cycle_within(graph, standing, inside, start, (cost, usize::MAX), is_victim)
-        .expect("a fair cycle is there")
+        .expect("a fair cycle exists")
 }
 
 /// Returns the cycle that [`fair_cycle`] returns, or `None` if a search over `most` nodes does not find it.
@@ -248,13 +249,13 @@ impl KeptOut {
         node: Id,
     ) -> (Vec<Agent>, Vec<Agent>) {
         let here = |node: Id| self.reaches[self.components.of(node) as usize].1;
-        let (way, at) =
+        let (path, at) =
             shortest(graph, node, |node| self.contains(node), here).expect("it reaches a cycle");
         let part = InEntry { standing, process: self.process };
         let inside =
             Inside { components: &self.components, component: self.components.of(at), part: &part };
-        let anybody = standing.n();
+        let any_number = standing.n();
         let is_victim = |_: Id, agent: Agent| agent == self.process;
-        (way, fair_cycle(graph, standing, &inside, at, anybody, is_victim))
+        (path, fair_cycle(graph, standing, &inside, at, any_number, is_victim))
     }
 }

@@ -137,8 +137,8 @@ pub fn of<A: Algorithm + Send + Sync + 'static>(algorithm: A) -> Box<dyn Machine
     Box::new(Numbered::new(algorithm))
 }
 
-/// An algorithm with its numbered private states. There is one instance of this type for each algorithm,
-/// so it only forwards calls. Longer code is in [`Numbers`], which many algorithms share.
+/// An algorithm with its numbered private states. The compiler generates the code of this type once for each algorithm,
+/// so the type only forwards calls. Longer code is in [`Numbers`], which many algorithms share.
 struct Numbered<A: Algorithm> {
     algorithm: A,
     locs: Numbers<Loc<A::State>>,

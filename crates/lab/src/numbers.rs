@@ -28,7 +28,10 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
         let known = self.0.read().expect("no panic while held").get_index_of(like);
         let number = known
             .unwrap_or_else(|| self.0.write().expect("no panic while held").insert_full(thing()).0);
-        assert!((number as u64) < 1 << bits, "more than 2^{bits} of a kind: too large to explore");
+        assert!(
+            (number as u64) < 1 << bits,
+            "more than 2^{bits} different values: too large to explore"
+        );
         number as u64
     }
 

@@ -8,7 +8,7 @@ use crate::space::Agent;
 /// A memory model: how stores take effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MemoryModel {
-    /// Stores take effect at once (sequential consistency).
+    /// Stores take effect immediately (sequential consistency).
     #[default]
     Sequential,
     /// Stores go through a first-in-first-out buffer of each process, as on x86. Agents `n..2n` are the
@@ -97,9 +97,9 @@ pub enum Finding {
         /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// A violation of first-in-first-enabled. `first` left the doorway before `second` entered it. After
-    /// `at` steps of the stem, `first` is in the waiting room, and `second` is in its critical section.
-    /// In the rest of the run, `first` keeps taking steps, but never enters.
+    /// A violation of FIFE (first in, first enabled). `first` left the doorway before `second` entered it. After `at`
+    /// steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the rest of the
+    /// run, `first` keeps taking steps, but never enters.
     Fife {
         /// The process that left its doorway first.
         first: Pid,
@@ -119,11 +119,11 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway:
-    /// so often, a process that left its remainder later has entered its critical section. The victim never
-    /// enters in the rest of the run, although it keeps taking steps. Without a number, the victim waits
-    /// throughout the cycle, and is overtaken in every round. (That the victim is not enabled in such a cycle
-    /// is a fact about all runs, which a single run cannot show.)
+    /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
+    /// time, a process that left its remainder later has entered its critical section. The victim never enters in the
+    /// rest of the run, although it keeps taking steps. Without a number, the victim waits throughout the cycle, and is
+    /// overtaken in every round. (That the victim is not enabled in such a cycle is a fact about all runs, which a
+    /// single run cannot show.)
     Bypass {
         /// The process that is overtaken.
         victim: Pid,
@@ -132,7 +132,7 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// The run was played by hand, and claims nothing.
+    /// The run was played by hand. It shows no particular finding.
     Played {
         /// The processes that make no further step.
         stopped: Vec<Pid>,

@@ -79,10 +79,10 @@ pub mod flaw {
     pub const FIRST_INVARIANT: u32 = 8;
 }
 
-/// Returns the number of the first invariant of the paper that is broken.
+/// A function that returns the number of the first broken invariant of the paper, if any.
 pub type Invariants<'a> = &'a (dyn Fn(&[u64]) -> Option<u32> + Sync);
 
-/// Sequential consistency: the access of a step takes effect at once.
+/// Sequential consistency: the access of a step takes effect immediately.
 pub struct Sequential<'a> {
     /// The compiled step machine.
     pub tables: &'a Tables,
@@ -92,7 +92,7 @@ pub struct Sequential<'a> {
     pub initial: Initial,
     /// The normal form of states, if the algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
-    /// Whether faults hit processes. These are agents `n..2n`.
+    /// Whether faults hit processes. If so, the faults are agents `n..2n`.
     pub mishaps: bool,
     /// The safety properties to look for.
     pub flags: SafetyFlags,

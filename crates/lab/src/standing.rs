@@ -16,7 +16,7 @@ pub trait Standing: Sync {
     fn has_settled(&self, id: Id, p: Pid) -> bool;
 }
 
-/// Returns whether the store buffer of a process is empty.
+/// A function that returns whether the store buffer of a process is empty.
 pub type Settled<'a, const W: usize> = &'a (dyn Fn(&[u64; W], Pid) -> bool + Sync);
 
 /// The states of an exploration of `tables`.

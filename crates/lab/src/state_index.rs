@@ -136,7 +136,7 @@ impl StateIndex {
         if line + 1 == self.lines() { 0 } else { line + 1 }
     }
 
-    /// Reads the first slot that a search for `mark` reads. This brings its line into the cache.
+    /// Reads a slot of the line in which a search for `mark` starts. This brings the line into the cache.
     #[inline]
     pub fn touch(&self, mark: Mark) -> u64 {
         self.lines[self.line(mark)].0[0].load(Relaxed)
@@ -219,8 +219,8 @@ impl StateIndex {
         }
     }
 
-    /// Inserts a number whose state is not in the table. Compares nothing. No other thread may use the
-    /// table meanwhile.
+    /// Inserts a number whose state is not in the table, without comparing states. No other thread may use the table
+    /// meanwhile.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
         let mut line = self.line(mark);
         let mut distance = 0;

@@ -11,10 +11,10 @@
 //! | parents | 1/16 |
 //!
 //! The store has no parent pointers. Successors are appended in the order of their parents. So it is
-//! enough to keep one parent in [`BLOCK`]: a short search finds any other parent (see
+//! enough to keep one parent for every [`BLOCK`] states: a short search finds any other parent (see
 //! [`Store::first_parent`]).
 //!
-//! Inserting takes `&self`, so several threads can insert at once. Growing takes `&mut self`.
+//! Inserting takes `&self`, so several threads can insert at the same time. Growing takes `&mut self`.
 //!
 //! ORDERING: the table publishes a number after its state has been written to the log (see
 //! [`state_index`](crate::state_index)). So the words of the log are accessed with Relaxed.
@@ -196,8 +196,8 @@ impl<const W: usize> Store<W> {
         self.table.find(pending.mark, |id| self.get(id) == pending.state)
     }
 
-    /// Loads the lines that the next look-ups read into the cache. The loads do not depend on each
-    /// other, so they overlap.
+    /// Loads into the cache the lines that the next look-ups read. The loads do not depend on each other,
+    /// so they overlap.
     #[inline]
     fn touch(&self, batch: &[Pending<W>]) {
         let touch = |touched, pending: &Pending<W>| touched ^ self.table.touch(pending.mark);

@@ -4,7 +4,7 @@
 //! that variable decide the effect. So a step is a look-up: for each process, private state and value,
 //! the table has the bits of the packed state that change. The compiler runs the step machine's code
 //! once for each such triple, with a memory that returns every value in turn. This covers more private
-//! states than can be reached. It costs a few bits, but does not affect soundness.
+//! states than can be reached. The unreachable ones cost a few bits, but do not affect soundness.
 
 mod budget;
 mod closure;
@@ -226,7 +226,7 @@ impl Tables {
         let (mut locals, words) = pack(&widths);
         let mut vars = locals.split_off(n);
         let extra = vars.split_off(vars.len() - counts.len());
-        let fault = vars.pop().expect("its width comes after theirs");
+        let fault = vars.pop().expect("the width of the flag follows those of the variables");
         let bits = widths.iter().sum();
         if words > MOST_WORDS {
             return Err(CannotCompile::Bits(bits));

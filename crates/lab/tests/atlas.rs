@@ -178,7 +178,7 @@ fn blessing_writes_to_the_file_that_has_the_model() {
 }
 
 #[test]
-fn algorithms_without_models_are_measured_without_a_skeleton() {
+fn algorithms_without_models_get_models_that_can_be_measured() {
     let mut files = ManifestFile::built_in();
     let turnstile =
         files.iter().position(|file| file.path.ends_with("objects/turnstile/atlas.toml"));
@@ -228,7 +228,7 @@ fn a_mistake_in_a_manifest_is_reported_with_its_line() {
 }
 
 #[test]
-fn contention_of_n_is_the_same_model_as_none() {
+fn contention_n_is_the_default() {
     let twice = format!("{FIG3}{}", FIG3.replace("n = 2", "n = 2\ncontention = 2"));
     assert!(Manifest::parse(&twice).is_err());
 }

@@ -1,5 +1,5 @@
 //! Runs of wrong variants of Choi's algorithm. They are too long for a search in a test, because they go
-//! through A two or three times.
+//! through the array A two or three times.
 
 use crate::common::Director;
 use hallpass_algorithms::Section;

@@ -251,7 +251,8 @@ fn a_contention_limit_reduces_the_states() {
     assert!(ask(&question).states > alone.states);
 }
 
-/// The most that a process is overtaken: exact, unbounded, and 0 if and only if the algorithm is FIFE.
+/// Checks the maximum number of times that a process is overtaken. It is 0 if and only if the algorithm is
+/// FIFE, and it may be unbounded.
 #[test]
 fn overtakings_are_counted_over_all_runs() {
     let bypass = |id: &str, n, k| {

@@ -1,4 +1,4 @@
-//! A k-exclusion algorithm of its own crate, checked and measured by the lab of hallpass.
+//! A k-exclusion algorithm in its own crate, checked and measured by the lab of hallpass.
 
 use std::{error::Error, sync::atomic::AtomicBool};
 

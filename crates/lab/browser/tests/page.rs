@@ -126,7 +126,7 @@ impl Page {
         panic!("never true: {expression}; the page says: {message}");
     }
 
-    /// Makes a process step by its button, and waits for the page.
+    /// Clicks the button for the next step of a process, and waits for the page.
     async fn step(&self, process: usize) {
         let before = self.value("HP.view().steps").await.as_u64().unwrap();
         self.click(&format!(".go[data-p='{process}']")).await;

@@ -146,7 +146,7 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
             format!("holds; {stopped} can block all others, fewer cannot")
         }
         (Listed::Starvation | Listed::Deadlock, Resilience::Unlimited, _) => {
-            "holds, however many have stopped".into()
+            "holds, however many processes have stopped".into()
         }
         (Listed::Bypass, _, Some(Bound::Most(times))) => {
             format!("holds: a process is overtaken at most {times} times")
@@ -220,8 +220,8 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ),
     (
         "bypass: ✓ ≤ b",
-        "at most b times, a process that came later enters before one that has left its doorway is enabled; \
-         FIFE means b = 0",
+        "before a process that has left its doorway is enabled, processes that came later enter at most b \
+         times; FIFE means b = 0",
     ),
 ];
 
@@ -233,13 +233,13 @@ pub(super) const LIMITS: [&str; 7] = [
      first-in-first-out store buffer per process, as on x86).",
     "Initial values that a paper leaves open: all of them, unless a row says initial=smallest.",
     "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \
-     stay in its remainder forever; one that has not stopped leaves its critical section.",
-    "Crashes: no deadlock is checked with no process stopped, no starvation with up to k - 1 processes \
+     stay in its remainder forever; a process that has not stopped leaves its critical section.",
+    "Crashes: \"no deadlock\" is checked with no process stopped, \"no starvation\" with up to k - 1 processes \
      stopped outside their remainder, undetected and permanently.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \
      process.",
     "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
-     without the explorer; one that does not show what it is said to show is not as expected.",
+     without the explorer; if a run does not show its figure or verdict, the model is not as expected.",
 ];

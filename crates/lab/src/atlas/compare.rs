@@ -73,7 +73,7 @@ impl Comparison {
             Ended::Complete => None,
             Ended::States => Some("the limit on states was reached"),
             Ended::Memory => Some("the limit on memory was reached"),
-            Ended::Stopped => Some("it was stopped"),
+            Ended::Stopped => Some("the exploration was stopped"),
         };
         match (expected, limit) {
             (Some(expected), None) if found != expected => {

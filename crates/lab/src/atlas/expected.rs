@@ -87,7 +87,7 @@ fn wrong<T, E: de::Error>(word: &str, allowed: &'static str) -> Result<T, E> {
 }
 
 fn small<T: TryFrom<u64>, E: de::Error>(number: u64) -> Result<T, E> {
-    T::try_from(number).map_err(|_| E::custom(format_args!("{number} is too large a number")))
+    T::try_from(number).map_err(|_| E::custom(format_args!("{number} is too large")))
 }
 
 fn worst<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bound>, D::Error> {

@@ -50,7 +50,7 @@ impl ManifestFile {
         Ok(ManifestFile { path, text })
     }
 
-    /// Returns the files of the language whose models it lists, each once.
+    /// Returns the paths of the `.kx` files whose algorithms this file lists, each once.
     pub fn language_files(&self) -> Vec<String> {
         let Ok(document) = toml_edit::Document::parse(&self.text) else { return Vec::new() };
         let models = document.as_table().get("model").and_then(|item| item.as_array_of_tables());

@@ -16,9 +16,9 @@
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (such a model is never as expected) |
 //! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
-//! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the most that a process is overtaken |
+//! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the maximum number of times that a process is overtaken |
 //! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
-//! | `[model.rmr]` | remote memory references: `worst`: of the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
+//! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
 //!
 //! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
 //! is too large to explore.
@@ -300,7 +300,9 @@ impl AtlasModel {
             return Some(format!("contention must be from 1 to n = {}", self.n));
         }
         if !self.has_check() && !self.has_rmr() && !self.has_ask() {
-            return Some("nothing is expected of it: list properties under [model.check]".into());
+            return Some(
+                "it lists no expected results: list properties under [model.check]".into(),
+            );
         }
         if self.has_rmr() && self.memory != MemoryModel::Sequential {
             return Some(

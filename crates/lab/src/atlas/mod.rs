@@ -1,4 +1,5 @@
-//! The atlas: a manifest of models with their expected results, and the program that compares them.
+//! The atlas: a manifest of models with their expected results, and the code that runs the models and
+//! compares the results.
 //!
 //! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst passages. It
 //! also lists wrong variants, which must fail. [`run`] checks and counts each model and compares all

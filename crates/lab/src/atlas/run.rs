@@ -186,9 +186,9 @@ fn measure(model: &AtlasModel, parts: Parts, resources: &Resources<'_>) -> Measu
     measured
 }
 
-/// Executes every reported run again, without the explorer. So a mistake in the explorer's tables or
-/// packing cannot confirm itself. If a limit was reached, the run for a bound or a figure may end too
-/// early to show it.
+/// Executes every reported run again, without the explorer, and returns a message for each run that does
+/// not show its finding. So a mistake in the explorer's tables or packing cannot confirm itself. If a limit
+/// was reached, the run for a bound or a figure may end too early to show it, so it is not executed.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {
@@ -213,7 +213,7 @@ fn unconfirmed(measured: &Measured) -> Vec<String> {
     runs.into_iter()
         .filter_map(|(name, run)| {
             let why = trace::confirm(run).err()?;
-            Some(format!("the run for {name} does not show it: {why}"))
+            Some(format!("the run for {name} does not show its finding: {why}"))
         })
         .collect()
 }

@@ -89,7 +89,7 @@ impl Group<'_> {
             .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
     }
 
-    /// Returns the sizes at which no property is violated.
+    /// Returns the sizes at which no promised property is violated.
     pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
     }

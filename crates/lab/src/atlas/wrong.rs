@@ -24,7 +24,8 @@ pub struct KnownRun {
 /// that it violates.
 pub fn violation(replay: &str) -> Result<(Schedule, Listed), String> {
     let schedule = trace::decode(replay).map_err(|error| format!("`{replay}`: {error}"))?;
-    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    trace::confirm(&schedule)
+        .map_err(|why| format!("`{replay}` does not show its finding: {why}"))?;
     match violated(&schedule) {
         Some(listed) => Ok((schedule, listed)),
         None => Err(format!("`{replay}` violates nothing that an algorithm promises")),

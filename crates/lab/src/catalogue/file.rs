@@ -22,8 +22,8 @@ use crate::{
     rmr::Promise,
 };
 
-/// Invariants on numbers that a normal form changes, and whose truth it keeps: the step machine, and the invariant as a
-/// file prints it. The normal form of `choi` subtracts the same number from Entry and Exit.
+/// Invariants that a normal form keeps true although it changes the numbers in them. Each entry is a step machine, and
+/// the invariant as a file prints it. The normal form of `choi` subtracts the same number from Entry and Exit.
 const KEPT: &[(&str, &str)] =
     &[("choi", "Entry = Exit + size({p in process : p at {2, critical, 3}})")];
 

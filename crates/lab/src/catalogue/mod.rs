@@ -52,8 +52,8 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// Returns the usual promises: everything but first-in-first-enabled and a limit on overtaking, while fewer than k
-    /// processes have stopped.
+    /// Returns the usual promises: all properties except FIFE (first in, first enabled), strong FIFE and a limit on
+    /// overtaking, while fewer than k processes have stopped.
     pub fn usual(k: usize) -> Self {
         let extras = [Property::Fife, Property::FifeStrong, Property::Bypass];
         Promises {
@@ -120,7 +120,7 @@ pub fn add(id: &str, subject: Arc<dyn Subject>) {
 
 /// Adds a step machine of any crate. `make` builds it for n and k.
 pub fn add_algorithm<A: Algorithm + Send + Sync + 'static>(id: &str, make: fn(usize, usize) -> A) {
-    add(id, Arc::new(Made(make)));
+    add(id, Arc::new(OtherCrate(make)));
 }
 
 /// Returns the algorithm that was added with this identifier.
@@ -128,15 +128,15 @@ pub fn find(id: &str) -> Option<Arc<dyn Subject>> {
     SUBJECTS.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(id).cloned()
 }
 
-/// Returns who makes the promises of an algorithm, for sentences: "the paper", or "the file" for a file.
+/// Returns who makes the promises of an algorithm, as the subject of a sentence: "the paper", or "the file" for a file.
 pub fn author(id: &str) -> &'static str {
     find(id).map_or("the paper", |subject| subject.author())
 }
 
 /// A step machine of another crate.
-struct Made<A>(fn(usize, usize) -> A);
+struct OtherCrate<A>(fn(usize, usize) -> A);
 
-impl<A: Algorithm + Send + Sync + 'static> Subject for Made<A> {
+impl<A: Algorithm + Send + Sync + 'static> Subject for OtherCrate<A> {
     fn build(&self, n: usize, k: usize) -> Result<Box<dyn Machine>, registry::Error> {
         if k == 0 || k >= n {
             let text = format!("k must be from 1 to n - 1, got n = {n}, k = {k}");
@@ -169,7 +169,7 @@ pub(crate) fn printed(id: &str) -> String {
     }
 }
 
-/// Splits a printed identifier of a file into the path and the fingerprint. Returns `None` for others.
+/// Splits a printed identifier of a file into the path and the fingerprint. Returns `None` for other identifiers.
 fn split(printed: &str) -> Option<(String, &str)> {
     let (path, fingerprint) = printed.rsplit_once(MARK)?;
     let plain = path.strip_suffix(registry::NAMES).unwrap_or(path);
@@ -204,10 +204,10 @@ pub(crate) fn resolve(printed: &str) -> Result<String, String> {
     match subject.fingerprint() {
         Some(now) if now == fingerprint => Ok(id),
         Some(now) => Err(format!(
-            "{id} has changed since this run was found (it was {fingerprint}, it is {now}): check it again, or \
+            "{id} has changed since this run was found (its hash was {fingerprint} and is now {now}): check it again, or \
              restore the old version"
         )),
-        None => Err(format!("{id} is not a file, and the replay string is of a file")),
+        None => Err(format!("{id} is not a file, but the replay string is of a file")),
     }
 }
 

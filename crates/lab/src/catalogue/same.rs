@@ -1,4 +1,4 @@
-//! Compares two step machines that differ only in the names of their private states.
+//! Checks that two step machines differ only in the names of their private states.
 //!
 //! `own` is usually an algorithm from a file, and `model` is the built-in algorithm whose normal form the
 //! file uses.
@@ -120,16 +120,19 @@ fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
     let mut vars = Vec::new();
     for like in model.decls() {
         let Some(index) = indices.next() else {
-            return Err(Difference(format!("it has no variable in the place of {}", like.name)));
+            return Err(Difference(format!(
+                "it has no variable that corresponds to {}",
+                like.name
+            )));
         };
         let decl = &own.decls()[index];
         vars.push(index);
         let (a, b) = (&decl.name, &like.name);
         if decl.initial() != like.initial() {
-            return Err(Difference(format!("{a} starts with other values than {b}")));
+            return Err(Difference(format!("{a} starts with different values than {b}")));
         }
         if decl.home != like.home {
-            return Err(Difference(format!("{a} has another home than {b}")));
+            return Err(Difference(format!("{a} has a different home than {b}")));
         }
         // `decl` may allow more values than `like`. No step writes them, so they make no difference.
         if like.domain.listed().iter().any(|&value| !decl.domain.contains(value)) {
@@ -141,7 +144,7 @@ fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
 
 fn pairs(own: &dyn Machine, model: &dyn Machine) -> Result<Pairs, Difference> {
     if (own.n(), own.k()) != (model.n(), model.k()) {
-        return Err(Difference("it has another size".into()));
+        return Err(Difference("it has a different size".into()));
     }
     let vars = same_layout(own.layout(), model.layout())?;
     let mut pairs = Pairs { vars, ..Pairs::default() };
@@ -160,7 +163,7 @@ fn pairs(own: &dyn Machine, model: &dyn Machine) -> Result<Pairs, Difference> {
             }
             let (x, y) = (own.position(p, a), model.position(p, b));
             if (x.section, x.name) != (y.section, y.name) {
-                return Err(Difference(format!("{} is in another section", here())));
+                return Err(Difference(format!("{} is in a different section", here())));
             }
             if !seen.insert(a) {
                 continue;
@@ -208,7 +211,7 @@ fn next_pairs(
         let b_access = b_access.map(|(var, kind, left, failed)| (vars[var], kind, left, failed));
         if a_access != b_access {
             return differs(format!(
-                "has another effect than the other step machine if it finds {answer}"
+                "has a different effect than in the other step machine if it finds {answer}"
             ));
         }
         next.push((a_next, b_next));

@@ -92,7 +92,7 @@ impl<const W: usize> Analysis<'_, W> {
         if self.question.properties.iter().all(|property| property.is_safety()) {
             return outcomes;
         }
-        // After Ctrl-C, the user wants an answer at once.
+        // After Ctrl-C, the user wants an answer immediately.
         if self.explored.ended == Ended::Stopped {
             for property in self.question.properties.iter().filter(|p| !p.is_safety()) {
                 outcomes.insert(property.name(), Outcome::new(Verdict::Partial).noting("stopped"));
@@ -111,8 +111,8 @@ impl<const W: usize> Analysis<'_, W> {
         }
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
-        // A process need not enter while others are killed again and again. So liveness is decided on
-        // the runs after the last fault, of which there are finitely many.
+        // A process need not enter while others are killed again and again. So liveness is decided for runs with
+        // finitely many faults, on the steps after the last fault.
         let afterwards = mishaps.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
@@ -186,7 +186,7 @@ impl<const W: usize> Analysis<'_, W> {
         found.noting("a variable leaves its declared range; what comes after is not explored")
     }
 
-    /// Returns whether the last step of the run makes a number too large for the exploration, and not for the
+    /// Returns whether the last step of the run makes a number too large for the exploration, but not for the
     /// algorithm.
     fn leaves_an_unbounded_range(&self, found: &Outcome) -> bool {
         let Some(run) = found.run.as_ref().filter(|_| self.machine.is_unbounded()) else {
@@ -197,7 +197,7 @@ impl<const W: usize> Analysis<'_, W> {
             .ok()
             .and_then(|trace| trace.steps.into_iter().next_back());
         let decls = self.machine.layout().decls();
-        // A step that cannot be repeated on its own is one whose normal form is too large.
+        // If the step cannot be replayed on its own, the normal form of its result is too large.
         last.and_then(|step| step.access).is_none_or(|access| decls[access.var].unbounded)
     }
 
@@ -283,8 +283,8 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// Computes the most that a process is overtaken. `all` includes the faults that hit processes, and `graph` does
-    /// not.
+    /// Computes the maximum number of times that a process is overtaken. `all` includes the faults that hit processes,
+    /// and `graph` does not.
     fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
         if self.standing.n() > bypass::MAX_PROCESSES {
             return Outcome::new(Verdict::Partial);
@@ -308,7 +308,7 @@ impl<const W: usize> Analysis<'_, W> {
         let (bound, run) = worst;
         let most = self.question.bypass.map_or(Bound::Most(u32::MAX), Bound::Most);
         let verdict = match bound {
-            // A state that can be kept out may not be, if some runs are missing.
+            // If some runs are missing, the graph may not show that a process can be kept out.
             _ if !self.covers_all_runs => Verdict::Partial,
             bound if bound > most => Verdict::Violated,
             _ if !is_complete => Verdict::Partial,

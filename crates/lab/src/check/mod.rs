@@ -21,15 +21,15 @@ pub enum Property {
     Names,
     /// If some process tries to enter and no process has stopped, some process enters.
     Deadlock,
-    /// Every process that tries to enter does so, as long as few enough processes have stopped.
+    /// Every process that tries to enter does so, as long as at most [`Question::crashes`] processes have stopped.
     Starvation,
     /// The exit section takes a bounded number of the process's own steps.
     Exit,
     /// The doorway takes a bounded number of the process's own steps.
     Doorway,
-    /// First in, first enabled (definition 2.5).
+    /// FIFE: first in, first enabled (definition 2.5 of Afek et al.; see [`fife`](crate::fife)).
     Fife,
-    /// First in, first enabled, in the strong sense (definition 5.1).
+    /// FIFE in the strong sense (definition 5.1).
     FifeStrong,
     /// A process is overtaken a bounded number of times, and no more often than the algorithm promises.
     Bypass,
@@ -96,7 +96,7 @@ pub struct Question {
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
-    /// The most that a process may be overtaken; `None` if any bound will do.
+    /// The maximum number of times that a process may be overtaken; `None` if any bound will do.
     pub bypass: Option<u32>,
     /// The memory model: how stores take effect.
     pub memory: MemoryModel,
@@ -120,7 +120,7 @@ impl Question {
         question
     }
 
-    /// Asks for every property. Promises are those of the registry, or the usual ones of an unknown algorithm.
+    /// Asks for every property. Promises are those of the registry, or the usual ones for an unknown algorithm.
     fn of_registered(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);

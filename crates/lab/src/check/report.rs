@@ -32,7 +32,7 @@ pub struct Outcome {
     /// The smallest number of stopped processes that can starve another process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resilience: Option<usize>,
-    /// The bound that was found, in steps.
+    /// The bound that was found, in steps or overtakings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
     /// A remark on the verdict, such as the broken invariant or the reason for a partial result.
@@ -139,7 +139,7 @@ impl Report {
             }
             MemoryModel::StoreBuffers => {
                 "stores go through a first-in-first-out buffer per process (TSO); a read-modify-write \
-                 waits until its process's buffer is empty; every store reaches memory in the end"
+                 waits until its process's buffer is empty; every store reaches memory eventually"
                     .into()
             }
         });

@@ -1,4 +1,4 @@
-//! Answers a question. It compiles the algorithm, explores its states, and decides the properties.
+//! Answers a question: compiles the algorithm, explores its states, and decides the properties.
 
 use std::{fmt, sync::atomic::AtomicBool, time::Instant};
 
@@ -308,7 +308,7 @@ fn run<const W: usize>(
 /// The facts about store buffers that the analyses need.
 struct BufferFacts<'a, const W: usize> {
     settled: Settled<'a, W>,
-    /// The capacity of the buffers, if it leaves runs out.
+    /// The capacity of the buffers, if it excludes runs.
     capacity: Option<usize>,
 }
 

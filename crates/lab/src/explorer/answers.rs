@@ -1,4 +1,4 @@
-//! What the checker knows about every state: how far each violation is, and who can still be kept out.
+//! What the checker knows about every state: how far each violation is, and which processes can still be kept out.
 //!
 //! The answers depend on which processes have stopped forever, because those make no further step.
 
@@ -19,7 +19,7 @@ use crate::{
 pub enum Goal {
     /// A state with this flaw, a bit of [`flaw`].
     Flaw(u32),
-    /// A loop in which a process tries and none enters.
+    /// A loop in which a process tries to enter and no process enters.
     Deadlock,
     /// A loop that keeps this process out.
     Starve(Pid),
@@ -128,7 +128,7 @@ impl Answers {
     }
 
     /// Returns the number of steps of one round of the loop to which the way from `id` leads. Returns `None` if the
-    /// goal has no loop, or a loop that is not found soon.
+    /// goal has no loop, or if a short search does not find the loop.
     pub fn round(&self, chart: &Chart, id: Id, goal: Goal) -> Option<usize> {
         const SOON: usize = 2_000;
         let traps = self.traps(goal)?;

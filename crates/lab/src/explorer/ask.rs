@@ -1,5 +1,5 @@
-//! Questions to the checker about one state of a run: the way to a violation of first-in-first-enabled, the play in which
-//! a process is overtaken most often, and the play that makes its passage as expensive as possible.
+//! Questions to the checker about one state of a run: the way to a violation of FIFE (first in, first enabled), the
+//! play in which a process is overtaken most often, and the play that makes its passage as expensive as possible.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -49,7 +49,8 @@ impl Space<1> for FromHere<'_> {
 pub(super) const TOO_MANY: &str =
     "nothing was found, but there are too many runs from here to examine them all";
 
-/// Returns whether `first` came before `second`, which is in its critical section, and can still be kept out.
+/// Returns a pair `(first, second)` such that `first` came before `second` and can still be kept out, although `second`
+/// is in its critical section.
 pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(Pid, Pid)> {
     let n = moment.stands.len();
     let pairs = (0..n).flat_map(|first| (0..n).map(move |second| (first, second)));
@@ -61,8 +62,8 @@ pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(P
 }
 
 /// Returns a shortest way from the state `id` to one in which a process that came later is in its critical section
-/// while one that came earlier can be kept out forever, and the loop that keeps it out. The error means that the limits
-/// were reached before a way was found.
+/// while one that came earlier can be kept out forever, and the loop that keeps the earlier one out. The error means
+/// that the limits were reached before a way was found.
 pub(super) fn way_to_overtaking(
     chart: &Chart,
     answers: &Answers,
@@ -109,9 +110,9 @@ pub(super) fn way_to_overtaking(
         return if is_complete { Ok(None) } else { Err(TOO_MANY.into()) };
     };
     let kept_out = answers.kept_out(first);
-    let (on, cycle) = kept_out.evidence(answers.graph(chart), &chart.sections, end);
+    let (rest, cycle) = kept_out.evidence(answers.graph(chart), &chart.sections, end);
     let shown_after = Some(steps.len());
-    steps.extend(on);
+    steps.extend(rest);
     Ok(Some(Way { steps, cycle, shown_after }))
 }
 
@@ -175,7 +176,7 @@ impl Passage<'_> {
         self.bits[var].map_or(0, |bit| 1 << (FIRST_COPY + bit))
     }
 
-    /// Returns whether the access counts as a write, and the copy of its variable.
+    /// Returns whether the access counts as a write, and the bit for the copy of its variable.
     fn access(&self, id: Id, p: Pid) -> Option<(bool, u64)> {
         let (access, var, failed) = self.chart.access(id, p);
         let harmless = failed && self.subject.conventions().failed_rmw == FailedRmw::Read;

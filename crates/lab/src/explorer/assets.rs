@@ -2,18 +2,18 @@
 
 /// A script of the page.
 pub struct Script {
-    /// Its address. An exported page needs none, because it contains the scripts.
+    /// The address of the script. An exported page does not use it, because it contains the scripts.
     #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     pub path: &'static str,
-    /// Its text.
+    /// The text of the script.
     pub text: &'static str,
 }
 
 /// The page.
 pub const PAGE: &str = include_str!("page/explorer.html");
-/// Its style.
+/// The style of the page.
 pub const CSS: &str = include_str!("page/explorer.css");
-/// Its scripts, in the order in which they run.
+/// The scripts of the page, in the order in which they run.
 pub const SCRIPTS: [Script; 5] = [
     Script { path: "/base.js", text: include_str!("page/base.js") },
     Script { path: "/panels.js", text: include_str!("page/panels.js") },

@@ -17,7 +17,7 @@ use crate::{
     store::Id,
 };
 
-/// A wrong variant and the property that somebody is to break.
+/// A wrong variant and the property that the player has to break.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Challenge {
     /// The identifier of the variant.
@@ -30,7 +30,8 @@ pub struct Challenge {
     pub property: &'static str,
 }
 
-/// The most states of a model that is offered as an exercise, so that the best number of steps is known soon.
+/// The maximum number of states of a model that is offered as an exercise. The limit is low, so that the checker soon
+/// knows the best number of steps.
 const MOST_STATES: u64 = 2_000_000;
 
 impl Challenge {
@@ -63,8 +64,8 @@ impl Challenge {
             .collect()
     }
 
-    /// Returns the challenge of a subject, if it is a wrong variant that has one. A subject of another size than in
-    /// the atlas has the same task.
+    /// Returns the challenge of a subject, if it is a wrong variant that has one. A subject whose size differs from the
+    /// atlas has the same task.
     pub fn of(subject: &Subject) -> Option<Challenge> {
         let all = (subject.memory() == MemoryModel::Sequential).then(Challenge::all)?;
         let own = all.iter().find(|challenge| challenge.algorithm == subject.name())?;
@@ -72,19 +73,18 @@ impl Challenge {
         Some(Challenge { n: machine.n(), k: machine.k(), ..own.clone() })
     }
 
-    /// Says what to do.
+    /// Returns a sentence that says what to do.
     pub fn task(&self) -> String {
         let k = self.k;
         match self.property {
             "exclusion" => {
-                format!("Bring {} processes into their critical sections at once", k + 1)
+                format!("Bring {} processes into their critical sections at the same time", k + 1)
             }
             "names" => "Bring two processes into their critical sections with the same slot".into(),
             "invariants" => "Break an invariant of the paper".into(),
-            "deadlock" => "Make a loop in which some process tries and no process enters".into(),
+            "deadlock" => "Make a loop in which some process tries to enter and none does".into(),
             "starvation" => "Make a loop in which a process keeps moving and never enters".into(),
-            _ => "Let a process enter before one that came earlier and can be kept out forever"
-                .into(),
+            _ => "Let a process enter while one that came earlier can be kept out forever".into(),
         }
     }
 

@@ -38,7 +38,7 @@ pub struct Chart {
     /// The flaws of every state, as bits of [`flaw`](crate::space::flaw).
     pub(super) flaws: Vec<u64>,
     pub(super) backward: Backward,
-    places: Box<dyn Places>,
+    packed: Box<dyn PackedStates>,
 }
 
 /// The section of every process in every state.
@@ -107,8 +107,8 @@ impl Backward {
     }
 }
 
-/// The states behind the numbers. It hides how many words a state takes.
-trait Places: Send + Sync {
+/// The states behind the numbers. The trait hides how many words a state takes.
+trait PackedStates: Send + Sync {
     fn find(&self, state: &RunState) -> Option<Id>;
     fn access(&self, id: Id, p: Pid) -> (Access, usize, bool);
     fn memory(&self, id: Id) -> Vec<Word>;
@@ -120,7 +120,7 @@ struct Packed<const W: usize> {
     explored: Explored<W>,
 }
 
-impl<const W: usize> Places for Packed<W> {
+impl<const W: usize> PackedStates for Packed<W> {
     fn find(&self, state: &RunState) -> Option<Id> {
         let mut packed = [0; W];
         if !self.tables.set(&mut packed, &state.processes, &state.memory) {
@@ -147,7 +147,8 @@ impl<const W: usize> Places for Packed<W> {
 }
 
 impl Chart {
-    /// Explores every state of `subject`, up to the limits. Uses no clock, and no threads if `resources` has one.
+    /// Explores every state of `subject`, up to the limits. Uses no clock, and no additional threads if `resources`
+    /// allows only one thread.
     ///
     /// # Errors
     /// Fails if the subject is too large to be compiled into tables, or memory is not enough for its graph.
@@ -176,17 +177,17 @@ impl Chart {
 
     /// Returns the number of a state in its normal form, if it was explored.
     pub fn find(&self, state: &RunState) -> Option<Id> {
-        self.places.find(state)
+        self.packed.find(state)
     }
 
     /// Returns the access that `p` makes next: its kind, the variable, and whether it changes nothing.
     pub(super) fn access(&self, id: Id, p: Pid) -> (Access, usize, bool) {
-        self.places.access(id, p)
+        self.packed.access(id, p)
     }
 
     /// Returns the value of every variable.
     pub(super) fn memory(&self, id: Id) -> Vec<Word> {
-        self.places.memory(id)
+        self.packed.memory(id)
     }
 
     /// Returns whether stores go through buffers.
@@ -235,7 +236,7 @@ fn chart<const W: usize>(
         }
     };
     let Parts { explored, graph, sections, flaws } = parts;
-    (resources.phase)("turning the graph around");
+    (resources.phase)("reversing the graph");
     let exact = buffers.as_ref().is_none_or(Buffers::is_exact);
     Ok(Chart {
         n: tables.n,
@@ -249,7 +250,7 @@ fn chart<const W: usize>(
         graph,
         sections,
         flaws,
-        places: Box::new(Packed { tables, buffers, explored }),
+        packed: Box::new(Packed { tables, buffers, explored }),
     })
 }
 
@@ -271,7 +272,7 @@ fn explored_parts<const W: usize>(
     if explored.ended == Ended::Stopped {
         return Err("stopped".into());
     }
-    // The graph forwards and backwards, and the answers.
+    // Memory for the graph, the reversed graph, and the answers.
     let needed = explored.bytes + 3 * explored.graph_bytes(space.agents());
     if needed > resources.bytes || explored.states * space.agents() as u64 > u64::from(u32::MAX) {
         let mib = needed >> 20;

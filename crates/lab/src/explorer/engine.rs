@@ -43,7 +43,7 @@ pub struct Engine {
     answers: HashMap<u64, Arc<Answers>>,
     /// The sets of stopped processes for which a view needed answers that are not computed yet.
     wanted: Vec<u64>,
-    /// Those of which the caller knows, and which it computes.
+    /// The sets that [`wants`](Engine::wants) has returned, and whose answers the caller computes.
     taken: Vec<u64>,
     challenge: Option<Challenge>,
     best: Option<usize>,
@@ -239,7 +239,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// Adds what each process waits for, and who can still end its wait.
+    /// Adds what each process waits for, and which processes can still end its wait.
     fn add_waits(
         &mut self,
         view: &mut Value,

@@ -70,7 +70,7 @@ impl Session {
             Some(name) => fact(
                 "range",
                 true,
-                format!("{name} is outside its declared range; nothing is defined now"),
+                format!("{name} is outside its declared range; from here on, nothing is defined"),
             ),
             None => fact("range", false, "every variable is within its declared range".into()),
         });
@@ -122,7 +122,7 @@ impl Session {
 
     fn invariants(&self, moment: &Moment) -> Vec<Fact> {
         let machine = self.subject().machine();
-        // Out of range, nothing is defined.
+        // After a variable has left its range, nothing is defined.
         let defined = moment.snapshot.out_of_range().is_none();
         let state = moment.snapshot.state();
         let broken =
@@ -152,7 +152,8 @@ impl Session {
         self.replay_of(node, &self.judge(node)?)
     }
 
-    /// Returns the replay string of the run to `node`, of which this is the judgement.
+    /// Returns the replay string of the run to `node`. `judgement` is the judgement on the state at
+    /// `node`.
     pub(super) fn replay_of(&self, node: NodeId, judgement: &Judgement) -> Result<String, String> {
         let machine = self.subject().machine();
         let encode = |schedule: &Schedule| {

@@ -47,7 +47,7 @@ struct Candidate {
     deadlock: bool,
 }
 
-/// The most variables that a sentence names.
+/// The maximum number of variables that a sentence names.
 const MOST_NAMED: usize = 4;
 
 fn set(pids: impl Iterator<Item = Pid>) -> u64 {
@@ -101,7 +101,7 @@ impl Session {
         Some(Loop { from, steps, victims, stopped, deadlock, violates, grows, why, seen })
     }
 
-    /// Returns the places before `end` where the state is the same and after which some process keeps moving without
+    /// Returns the nodes before `end` that have the same state and after which some process keeps moving without
     /// entering, the nearest first.
     fn candidates(&self, end: NodeId) -> Vec<Candidate> {
         // A process that waits for long passes the same state many times; the nearest ones are enough.
@@ -164,7 +164,7 @@ impl Session {
         settles && trace::recurs(&mut interpreter, &cycle).is_ok()
     }
 
-    /// Says which variables `p` reads in a loop, and which values it finds there.
+    /// Returns a sentence about the variables that `p` reads in a loop, and the values that it finds there.
     fn seen_by(&self, p: Pid, from: NodeId, nodes: &[NodeId]) -> Option<String> {
         let node = |id: NodeId| &self.nodes[id as usize];
         let decls = self.subject().machine().layout().decls();

@@ -41,7 +41,7 @@ struct Model {
     result: Mutex<Option<Value>>,
 }
 
-/// The most subjects that are open at once. Each keeps its explored states.
+/// The maximum number of open subjects. Each keeps its explored states.
 const MOST_MODELS: usize = 32;
 
 /// Takes a lock. A panic in another request leaves the tree usable, because nodes are only added.
@@ -149,7 +149,7 @@ impl App {
         }
         if models.len() >= MOST_MODELS {
             return Err(format!(
-                "{MOST_MODELS} models are open, which is the most: restart the program"
+                "{MOST_MODELS} models are open, which is the maximum: restart the program"
             ));
         }
         let model = Arc::new(Model {

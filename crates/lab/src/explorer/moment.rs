@@ -1,4 +1,4 @@
-//! One state of a run, with what the run before it decides.
+//! One state of a run, with the facts about it that depend on the run before it.
 
 use std::{cell::OnceCell, hash::BuildHasher};
 
@@ -37,7 +37,7 @@ pub(super) struct Node {
     pub children: Vec<NodeId>,
     /// The number of steps from the root.
     pub steps: u32,
-    /// The loop that ends here, once somebody has asked for it.
+    /// The loop that ends here. Empty until a caller asks for it.
     pub repeats: OnceCell<Option<Box<Loop>>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn hash(state: &RunState) -> u64 {
 }
 
 /// Returns which processes came before which others after a step: `first` came before `second` from the moment
-/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back.
+/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back in its remainder.
 pub(super) fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
     let waits = |p: Pid| stands[p].section == Section::Waiting;
     let outside = |stand: &Stand| stand.section != Section::Remainder;

@@ -51,7 +51,7 @@ const OF: char = '/';
 /// A figure of a paper, or a protocol of ours.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Figure {
-    /// The name that labels have.
+    /// The name of the figure in labels.
     pub name: String,
     /// The title.
     pub title: String,
@@ -171,7 +171,7 @@ pub fn figures(algorithm: &str) -> Result<Vec<Figure>, String> {
 /// label of line 7 of the procedure `update` is `update/7`. A process in its remainder section is at the line
 /// `passage`.
 pub fn of_source(name: &str, title: &str, source: &str) -> Figure {
-    // Where the labels of a line belong: nowhere yet, to a procedure (with its prefix), or to the passage.
+    // The prefix of the labels: `NAME/` in a procedure, empty in the passage, `None` outside of both.
     let mut prefix: Option<String> = None;
     let mut line = |text: &str| {
         let trimmed = text.trim_start();

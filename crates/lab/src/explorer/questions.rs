@@ -24,7 +24,7 @@ use crate::{
     store::Id,
 };
 
-/// The most states that an answer may explore besides those of the chart.
+/// The maximum number of states that an answer may explore in addition to those of the chart.
 const MOST_ASKED: u64 = 3_000_000;
 
 impl Engine {
@@ -54,7 +54,9 @@ impl Engine {
             .map(|bit| {
                 let name = flaw_name(bit, invariants);
                 let title = match name {
-                    "exclusion" => format!("more than k = {} inside", subject.machine().k()),
+                    "exclusion" => {
+                        format!("more than k = {} in the critical section", subject.machine().k())
+                    }
                     "names" => "two holders of one slot".into(),
                     "range" => "a variable out of its range".into(),
                     name => format!("invariant {name} broken"),
@@ -70,7 +72,7 @@ impl Engine {
         goals
     }
 
-    /// Finds the goal of a name.
+    /// Returns the goal with this name.
     fn goal(&self, name: &str) -> Option<Goal> {
         let invariants = self.session.subject().machine().invariants();
         if name == "deadlock" {
@@ -209,7 +211,7 @@ impl Engine {
             let text = if sure {
                 "No run from here gets there."
             } else {
-                "No run from here gets there within the explored states, which are not all."
+                "No run from here gets there within the explored states, but not all states were explored."
             };
             return Ok(json!({ "text": text, "path": [] }));
         };

@@ -63,7 +63,7 @@ impl Session {
         let schedule = trace::decode_on(&*machine, self.subject().name(), replay)
             .map_err(|error| error.to_string())?;
         if schedule.memory != self.subject().memory() {
-            return Err("the replay string is about another memory model".into());
+            return Err("the replay string is for a different memory model".into());
         }
         let mut at = self.start(&schedule.initial)?;
         let agents: Vec<Agent> = schedule.stem.iter().chain(&schedule.cycle).copied().collect();
@@ -83,7 +83,8 @@ impl Session {
     }
 }
 
-/// Returns the processes that a run stops, each with the number of steps after which it makes no more.
+/// Returns the processes that a run stops, each with the number of steps of the run after which it makes no
+/// further step.
 fn stops(schedule: &Schedule, agents: &[Agent]) -> Vec<(Pid, usize)> {
     let stopped: &[Pid] = match &schedule.finding {
         Finding::Played { stopped }

@@ -1,7 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
 //! A request whose `Host` is not this server, or whose `Origin` is another page, is refused: otherwise a page from the
-//! internet that is open in the same browser could reach the server under a name of its own.
+//! internet that is open in the same browser could send requests to the server, under the page's own host name (DNS
+//! rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.
@@ -59,7 +60,7 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_DISCARDED: usize = 16 << 20;
 /// The largest headers in bytes.
 const MOST_HEADERS: usize = 32 << 10;
-/// The most connections at once. A browser opens 6.
+/// The maximum number of simultaneous connections. A browser opens 6.
 const MOST_CONNECTIONS: usize = 100;
 /// The number of threads that answer requests.
 const THREADS: usize = 4;

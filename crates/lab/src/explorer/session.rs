@@ -79,7 +79,7 @@ impl Session {
 
     pub(super) fn node(&self, node: NodeId) -> Result<&Node, String> {
         self.nodes.get(node as usize).ok_or_else(|| {
-            format!("there is no node {node}: the program was restarted since; reload the page")
+            format!("there is no node {node}: the program has been restarted; reload the page")
         })
     }
 
@@ -146,7 +146,7 @@ impl Session {
         (0..agents).map(|agent| Ok(Choice { agent, step: self.attempt(node, agent)? })).collect()
     }
 
-    /// Executes a step from `node` and leaves the interpreter after it.
+    /// Executes a step from `node`. Leaves the interpreter in the state after the step.
     fn attempt(&mut self, node: NodeId, agent: Agent) -> Result<Result<Step, String>, String> {
         let (snapshot, stopped) = {
             let moment = &self.node(node)?.moment;
@@ -214,7 +214,8 @@ impl Session {
             return self.interpreter.normal(real.state());
         };
         let (to, machine) = (self.interpreter.state(), self.subject.machine());
-        // As in the checker: other steps leave a normal form as it is, and the initial state need not be one.
+        // As in the checker, only steps that count need a new normal form: other steps keep a normal form, and the
+        // initial state need not be in normal form.
         let counts = |state: &RunState| machine.counts(state.processes[step.process]);
         if counts(from.state()) || counts(to) { self.interpreter.normal(to) } else { to.clone() }
     }
@@ -273,6 +274,6 @@ impl Session {
 
 fn full() -> String {
     format!(
-        "the tree has {MOST_NODES} nodes, which is the most that fit: start hallpass-lab again, and open a link"
+        "the tree has {MOST_NODES} nodes, which is the maximum: start hallpass-lab again, and open a link"
     )
 }

@@ -101,7 +101,7 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Returns the figures whose lines a long random run meets.
+    /// Returns the figures whose lines occur in a long random run.
     fn figures_met(&self) -> Vec<&'static str> {
         const STEPS: usize = 4000;
         let mut random = fastrand::Rng::with_seed(1);
@@ -109,7 +109,7 @@ impl Subject {
         let mut met = Vec::new();
         for _ in 0..STEPS {
             let agent = random.usize(..self.agents());
-            // An agent that cannot move is passed over; after a step out of range, none can.
+            // Agents that cannot move are skipped. After a variable has left its range, no agent can move.
             let Ok(step) = run.step(agent) else { continue };
             let label = step.before.label.or(step.after.label);
             met.extend(label.map(|label| label.figure).filter(|figure| !met.contains(figure)));

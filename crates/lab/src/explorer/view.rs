@@ -58,7 +58,7 @@ fn stand(subject: &Subject, stand: &Stand) -> Value {
     })
 }
 
-/// Says what a step does: its access, and what follows from it.
+/// Returns the text about a step: its access, and what follows from it.
 fn sentence(step: &Step) -> String {
     let mut parts = Vec::new();
     match &step.access {

@@ -2,8 +2,8 @@
 //!
 //! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
 //! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
-//! explored states, but starts no passage: a process in its remainder section need not start one, so nobody may rely
-//! on it. The stores in the buffer of a stopped process still reach memory.
+//! explored states, but starts no passage: a process in its remainder section need not start one, so no process may
+//! rely on it. The stores in the buffer of a stopped process still reach memory.
 
 use std::collections::VecDeque;
 
@@ -40,12 +40,13 @@ pub(super) struct Wait {
     until: String,
 }
 
-/// The most steps that a process makes alone before it has repeated itself.
+/// The maximum number of steps that a process makes alone until it repeats a state.
 const MOST_STEPS: usize = 300;
-/// The most values that are tried, and the most variables that a sentence names.
+/// The maximum number of values that are tried.
 const MOST_VALUES: usize = 64;
+/// The maximum number of variables that a sentence names.
 const MOST_NAMED: usize = 4;
-/// The most states in which a process is looked for that ends a wait.
+/// The maximum number of states that the search for the end of a wait visits.
 const MOST_STATES: usize = 3_000;
 
 impl Session {
@@ -134,7 +135,7 @@ impl Session {
     }
 }
 
-/// Says what must happen before the wait ends.
+/// Returns the condition that ends the wait, as text.
 fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>, memory: &[Word]) -> String {
     let (&[var], Some(goes_on)) = (variables, goes_on) else {
         let name =
@@ -165,8 +166,8 @@ struct Ends {
     /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
     /// buffer.
     who: u64,
-    /// Whether the search shows that nobody else ends the wait: all states were examined, and in none of them the
-    /// process enters on its own.
+    /// Whether the search shows that no other process ends the wait: all states were examined, and in none of them does
+    /// the process enter on its own.
     complete: bool,
 }
 
@@ -226,7 +227,8 @@ impl Wait {
         format!("Process {} waits {} until {}.", self.process, self.place, self.until)
     }
 
-    /// Says who can still end the wait. `all` has the waits of all processes.
+    /// Returns a sentence about the processes that can still end the wait, or `None` if the search does not decide
+    /// this. `all` has the waits of all processes.
     pub(super) fn who_ends(
         &self,
         chart: &Chart,
@@ -256,7 +258,8 @@ impl Wait {
     }
 }
 
-/// Says that these processes can still end a wait. Those that have stopped do so by a store in their buffers.
+/// Returns sentences which say that the processes `who` can still end a wait. Those that have stopped do so by a store
+/// in their buffers.
 fn who_can(who: u64, stopped: u64, n: usize) -> String {
     let named = |set: u64| words::list((0..n).filter(|p| set >> p & 1 == 1));
     let (moving, rest) = (who & !stopped, who & stopped);
@@ -276,7 +279,7 @@ fn who_can(who: u64, stopped: u64, n: usize) -> String {
     moving.into_iter().chain(rest).collect::<Vec<_>>().join(" ")
 }
 
-/// Says why these processes do not end a wait.
+/// Returns the reasons why these processes do not end a wait.
 fn reasons(others: impl Iterator<Item = Pid>, moment: &Moment, all: &[Option<Wait>]) -> String {
     let mut groups: IndexMap<(&str, &str), Vec<Pid>> = IndexMap::new();
     for p in others {

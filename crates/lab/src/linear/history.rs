@@ -116,22 +116,22 @@ fn follow<S: Specification>(
     let mut monitor = Monitor::new(initial);
     let foreseen = foresee(history);
     // The results of the pending operations that return later.
-    let mut will = BTreeMap::new();
+    let mut later_results = BTreeMap::new();
     for (Event { process, kind }, foreseen) in history.iter().zip(foreseen) {
         match kind {
             EventKind::Invoke(op) => {
-                let under_way = will.insert(*process, foreseen).is_some();
+                let under_way = later_results.insert(*process, foreseen).is_some();
                 assert!(!under_way, "{}", busy(*process));
                 monitor.invoke(spec, *process, op.clone());
             }
             EventKind::Return(ret) => {
-                let fate = |process: usize, ret: &S::Ret| match will[&process] {
+                let fate = |process: usize, ret: &S::Ret| match later_results[&process] {
                     Some(other) if other != ret => Fate::Cannot,
                     None if asked != Some(process) => Fate::Lost,
                     _ => Fate::Returns,
                 };
                 monitor.configurations = monitor.after(spec, *process, ret, fate);
-                will.remove(process);
+                later_results.remove(process);
                 if monitor.is_violated() {
                     return None;
                 }
@@ -141,7 +141,8 @@ fn follow<S: Specification>(
     Some(monitor)
 }
 
-/// Returns the result of each call.
+/// Returns, for each event, the result of the operation that it calls. `None` if the event is a return, or if the
+/// operation never returns.
 fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
     let mut next = BTreeMap::new();
     let mut foreseen: Vec<_> = history

@@ -1,7 +1,8 @@
 //! The private variables of a process, read from the `Debug` form of its private state.
 //!
-//! A private state is any type that implements `Debug`, so this works for algorithms of every crate. A line of
-//! `Entry(At(Q3 { place: 2, take: Some(1) }))` has the variables `place = 2` and `take = Some(1)`.
+//! A private state is any type that implements `Debug`, so this works for algorithms of every crate. For example, the
+//! private state `Entry(At(Q3 { place: 2, take: Some(1) }))` is at line `Q3`, with the variables `place = 2` and
+//! `take = Some(1)`.
 
 /// Returns the fields of the innermost line, in the order in which they are declared.
 pub(super) fn variables(debug: &str) -> Vec<(String, String)> {

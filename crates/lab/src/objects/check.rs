@@ -95,7 +95,7 @@ pub enum Error {
     Unknown(String),
     /// The number of processes is out of range.
     Size(usize),
-    /// The number of operations is not given once for all processes, and not once for each process.
+    /// The number of operations is given neither once for all processes nor once for each process.
     Operations,
     /// No operation is selected.
     NoOperation,

@@ -21,9 +21,9 @@
 //! writes a held head until it is released. This is not an assumption: the search checks
 //! [`Fault::Held`](super::observe::Fault::Held) at every step, so it is true up to the first fault. A
 //! process that holds a former head will never see it become the head again. So the copy that this
-//! process builds will be spoiled, and no process reads it before. The contents of that copy do not
-//! matter, nor do the operations applied to it. Only two things matter: the requests that the process
-//! will serve, and the buffers that it will mark.
+//! process builds will be spoiled, and no process reads it before that. The contents of that copy do not
+//! matter, nor do the operations applied to it. Only two things matter: the requests that the process will
+//! serve, and the buffers that it will mark.
 //!
 //! `tests/objects.rs` compares explorations with and without the last two parts.
 

@@ -12,12 +12,12 @@ use super::{
 use crate::graph;
 
 /// A count and its bound.
-struct Held<'a> {
+struct BoundedCount<'a> {
     count: &'a Count<'a>,
     bound: Option<u64>,
 }
 
-impl Held<'_> {
+impl BoundedCount<'_> {
     fn exceeds(&self) -> bool {
         match (self.count.value, self.bound) {
             (graph::Bound::Most(value), Some(bound)) => u64::from(value) > bound,
@@ -67,14 +67,15 @@ pub(super) fn counted(
     let formula = bound.formula();
     // Reading the statement file has already checked its formulas.
     let at = |count: &Count<'_>| evaluate(formula?, At { n: count.n, k: count.k, c: count.c }).ok();
-    let held: Vec<Held<'_>> = counts.iter().map(|count| Held { count, bound: at(count) }).collect();
+    let bounded: Vec<BoundedCount<'_>> =
+        counts.iter().map(|count| BoundedCount { count, bound: at(count) }).collect();
     let mut sizes = Sizes::default();
     counts.iter().for_each(|count| count.add_to(&mut sizes));
-    let over = held.iter().filter(|held| held.exceeds());
-    let over = over.min_by_key(|held| (held.count.n, held.count.states()));
-    let (verdict, text) = match held.as_slice() {
+    let over = bounded.iter().filter(|bounded| bounded.exceeds());
+    let over = over.min_by_key(|bounded| (bounded.count.n, bounded.count.states()));
+    let (verdict, text) = match bounded.as_slice() {
         [] => (Some(Verdict::Unmeasured), count::words(quantity).into()),
-        held => found(quantity, bound, held, over),
+        bounded => found(quantity, bound, bounded, over),
     };
     let shows = match quantity {
         Quantity::Cc => Some(Shows::Cc),
@@ -82,10 +83,10 @@ pub(super) fn counted(
         _ => None,
     };
     // A run found by a search is shown only if it reaches the bound.
-    let searched = |held: &&Held<'_>| matches!(held.count.origin, Origin::Replay(_));
-    let reached = held.iter().filter(searched).find(|held| held.slack() == Some(0));
+    let searched = |bounded: &&BoundedCount<'_>| matches!(bounded.count.origin, Origin::Replay(_));
+    let reached = bounded.iter().filter(searched).find(|bounded| bounded.slack() == Some(0));
     let run = over.or(reached).filter(|_| *bound != Bound::Measured).zip(shows);
-    let run = run.and_then(|(held, shows)| match &held.count.origin {
+    let run = run.and_then(|(bounded, shows)| match &bounded.count.origin {
         Origin::Atlas(model) => Some(Run::Found((*model).clone(), shows)),
         Origin::Replay(run) => Some(Run::Given(run.clone(), shows)),
         Origin::Algorithm => None,
@@ -97,20 +98,24 @@ pub(super) fn counted(
 fn found(
     quantity: Quantity,
     bound: &Bound,
-    held: &[Held<'_>],
-    over: Option<&Held<'_>>,
+    bounded: &[BoundedCount<'_>],
+    over: Option<&BoundedCount<'_>>,
 ) -> (Option<Verdict>, String) {
-    let tight = held.iter().filter(|held| held.slack() == Some(0)).max_by_key(|held| held.rank());
-    let near = held.iter().max_by_key(|held| (held.share(), held.rank()));
-    let most = held.iter().max_by_key(|held| held.rank());
+    let tight = bounded
+        .iter()
+        .filter(|bounded| bounded.slack() == Some(0))
+        .max_by_key(|bounded| bounded.rank());
+    let near = bounded.iter().max_by_key(|bounded| (bounded.share(), bounded.rank()));
+    let most = bounded.iter().max_by_key(|bounded| bounded.rank());
     let what = count::words(quantity);
-    let show =
-        |held: Option<&Held<'_>>| format!("{what} {}", held.map(Held::text).unwrap_or_default());
+    let show = |bounded: Option<&BoundedCount<'_>>| {
+        format!("{what} {}", bounded.map(BoundedCount::text).unwrap_or_default())
+    };
     let (verdict, text) = match bound {
         Bound::Measured => return (None, format!("{} (the most)", show(most))),
         // This is about every size: no number of stopped processes can starve another process.
         Bound::Unbounded if quantity == Quantity::Resilience => {
-            let all = held.iter().all(Held::exceeds);
+            let all = bounded.iter().all(BoundedCount::exceeds);
             (if all { Verdict::Confirmed } else { Verdict::Refuted }, show(most))
         }
         Bound::Unbounded if over.is_some() => (Verdict::Confirmed, show(over)),
@@ -118,7 +123,7 @@ fn found(
         _ if over.is_some() => (Verdict::Refuted, format!("**{}**", show(over))),
         Bound::Finite => (Verdict::Confirmed, format!("{} (the most)", show(most))),
         Bound::Within(_) => (Verdict::Confirmed, show(near)),
-        Bound::Is(formula) if held.iter().all(|held| held.slack() == Some(0)) => {
+        Bound::Is(formula) if bounded.iter().all(|bounded| bounded.slack() == Some(0)) => {
             (Verdict::Confirmed, format!("{what} {}", formula.trim().replace('*', "·")))
         }
         Bound::Is(_) => (Verdict::Refuted, format!("**{}**", show(near))),

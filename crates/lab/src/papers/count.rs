@@ -125,7 +125,8 @@ fn answered(model: &AtlasModel, asked: &Asked) -> Option<Bound> {
 /// Reads the count that a replay string shows. The algorithm's code confirms the run.
 pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), String> {
     let schedule = trace::decode(replay).map_err(|error| error.to_string())?;
-    trace::confirm(&schedule).map_err(|why| format!("`{replay}` does not show it: {why}"))?;
+    trace::confirm(&schedule)
+        .map_err(|why| format!("`{replay}` does not show its finding: {why}"))?;
     let Finding::Rmr { model, count, .. } = &schedule.finding else {
         return Err(format!("`{replay}` does not show remote references"));
     };

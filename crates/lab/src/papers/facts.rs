@@ -97,7 +97,8 @@ fn pairs(wrong: impl Fn(usize, usize, &BTreeSet<usize>) -> bool) -> Fact {
     Fact { covers: UP_TO_K, against }
 }
 
-/// Checks that the smallest common element does not decrease from h to i, where there is one.
+/// Checks for h < i that the smallest common element of Wait-Set(h) and Release-Set(j) is at most that of
+/// Wait-Set(i) and Release-Set(j), where both exist.
 fn ordered() -> Fact {
     let all = (1..=MOST_K).flat_map(|k| (0..k).map(move |j| (k, j)));
     let against = all.into_iter().find_map(|(k, j)| {

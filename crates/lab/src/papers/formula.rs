@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_names_the_mistake() {
+    fn wrong_formulas_are_rejected() {
         for formula in ["", "7(n-k)", "n-", "m", "log(n)", "(n", "k-n", "n^k^"] {
             assert!(evaluate(formula, At { n: 3, k: 1, c: 3 }).is_err(), "{formula}");
         }

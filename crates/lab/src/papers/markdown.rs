@@ -46,10 +46,11 @@ from the definitions.
 - **not decidable here**: the last column gives the reason.
 
 *No starvation* means: no process starves while at most k − 1 processes have stopped permanently outside their
-remainder, undetected. *FIFE* means first in, first enabled. CC and DSM are the remote references of the worst
-passage, counted as in the [lab guide](lab.md#count-remote-references). *Rounds*, *critical sections* and names
-such as U1 are questions about whole runs, as defined in the [lab guide](lab.md#ask-about-whole-runs). The
-statements are in our words, not in those of the papers.
+remainder, undetected. *FIFE* means first in, first enabled, which is weaker than first come, first served. The
+[lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the remote references of the worst passage, counted
+as in the [lab guide](lab.md#count-remote-references). *Rounds*, *critical sections* and names such as U1 are questions
+about whole runs, as defined in the [lab guide](lab.md#ask-about-whole-runs). The statements are in our words, not in
+those of the papers.
 
 Every *run* is linked. Its page has the command `hallpass-lab explore REPLAY`, which plays the run in the
 [explorer](explorer.md), where you can leave it at any step and ask the checker.

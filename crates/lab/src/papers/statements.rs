@@ -265,7 +265,7 @@ pub enum Column {
     Alone,
     /// Whether no process starves.
     Starvation,
-    /// Whether the algorithm is first-in-first-enabled.
+    /// Whether the algorithm is FIFE (first in, first enabled).
     Fife,
 }
 

@@ -41,7 +41,7 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Fails if `path` cannot be written. Call this before a long computation.
+/// Checks that `path` can be written. Call this before a long computation.
 pub fn check(path: &Path) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("cannot write {}: {why}", path.display()));
     let data = fs::metadata(path);

@@ -18,7 +18,7 @@ pub fn stop_on_interrupt() -> &'static AtomicBool {
         if STOP.swap(true, Ordering::Relaxed) {
             process::exit(130);
         }
-        say(format_args!("stopping; Ctrl-C again ends at once, without an answer"));
+        say(format_args!("stopping; Ctrl-C again ends immediately, without an answer"));
     });
     &STOP
 }

@@ -120,7 +120,7 @@ impl<const W: usize> Subject<'_, W> {
 
     /// Checks, in every state and for every process for which `If` holds, that `Then` holds if and only if the
     /// process is enabled.
-    pub(super) fn is_enabled_exactly_if(&self, name: &'static str) -> Answered {
+    pub(super) fn is_enabled_if_and_only_if(&self, name: &'static str) -> Answered {
         let mut is_vacuous = true;
         for p in self.observed() {
             let kept_out = KeptOut::new(self.steps, self.states, p);

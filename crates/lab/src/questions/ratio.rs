@@ -60,9 +60,10 @@ impl Part for NoPassage<'_> {
 /// Returns the largest ratio of references to passages of any cycle, or `None` if it has no bound: a cycle
 /// without a passage makes a reference. `costs` has the cost of each edge, at the index of its target.
 ///
-/// This is Dinkelbach's method (1967). For a ratio r, a cycle has a larger ratio exactly if it is positive
-/// when a reference counts 1 and a passage counts -r. The search begins with r = 0. As long as there is a
-/// positive cycle, r becomes the ratio of that cycle. All numbers are whole, so the result is exact.
+/// This is Dinkelbach's method (1967). For a ratio r, a cycle has a larger ratio if and only if its sum is
+/// positive when a reference counts 1 and a passage counts -r. Such a cycle is called positive. The search
+/// begins with r = 0. As long as there is a positive cycle, r becomes the ratio of that cycle. All numbers
+/// are whole, so the result is exact.
 pub(super) fn largest(graph: &Graph, costs: &[Cost]) -> Option<Ratio> {
     let part = NoPassage(graph, costs);
     let found = components(graph, &part);

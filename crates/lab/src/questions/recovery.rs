@@ -1,7 +1,7 @@
 //! Questions about processes that are killed and come back: the longest sections of a passage while others
 //! are killed, and the remote references of a super-passage.
 //!
-//! The words are those of Golab and Ramaraju, "Recoverable mutual exclusion", Distributed Computing 32,
+//! The terms are those of Golab and Ramaraju, "Recoverable mutual exclusion", Distributed Computing 32,
 //! 2019. A passage ends when the process returns to its remainder, or when it is killed. A *super-passage*
 //! begins with a passage that starts while no super-passage of the process is under way. It ends with the
 //! first passage that is not cut off by the death of the process. The cost of a super-passage depends on
@@ -84,8 +84,8 @@ impl<const W: usize> Subject<'_, W> {
     /// Returns the largest number of remote references of a super-passage with cache-coherent memory, during
     /// which at most `deaths` processes are killed, including the process itself.
     pub(super) fn super_passage(&self, deaths: u32) -> Answered {
-        // A waiter that polls its bell makes a read-modify-write that changes nothing. It counts as a read,
-        // because otherwise every waiter would make remote references without bound.
+        // A waiter that polls its variable `bell` makes a read-modify-write that changes nothing. This access counts as
+        // a read, because otherwise every waiter would make remote references without bound.
         let conventions = Conventions {
             cache: CacheAtStart::Cold,
             failed_rmw: FailedRmw::Read,

@@ -100,7 +100,7 @@ impl<const W: usize> Subject<'_, W> {
         match statement.kind {
             StatementKind::Always | StatementKind::Sometimes => self.observed_step(statement),
             StatementKind::LeadsTo => self.leads_to(statement.name),
-            StatementKind::Enabled => self.is_enabled_exactly_if(statement.name),
+            StatementKind::Enabled => self.is_enabled_if_and_only_if(statement.name),
         }
     }
 

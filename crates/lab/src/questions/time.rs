@@ -6,11 +6,11 @@
 //! same time. A process in its remainder may stay there.
 //!
 //! `rounds` is the time for l = c = 1. The latest possible times are whole numbers: the clock can advance
-//! from r to r + 1 exactly if every process outside its remainder that has not stopped has moved at time r.
-//! So the graph is explored once more, with the set of processes that have moved since the clock last
-//! advanced and the set of stopped processes. The time is the largest number of advances on a path.
+//! from r to r + 1 if and only if every process outside its remainder that has not stopped has moved at
+//! time r. So the graph is explored once more, with the set of processes that have moved since the clock
+//! last advanced and the set of stopped processes. The time is the largest number of advances on a path.
 //!
-//! `sections` is the time for l = 0, c = 1. The clock can advance only while nobody can do anything but
+//! `sections` is the time for l = 0, c = 1. The clock can advance only while no process can do anything but
 //! wait: on a cycle on which no process leaves its critical section, and every other process outside its
 //! remainder that has not stopped moves. A process that is in its critical section when the clock advances
 //! leaves before the clock advances again. If c is much larger than l, the time is `sections` times c, plus
@@ -29,7 +29,7 @@ use crate::{
     store::Id,
 };
 
-/// The most processes whose sets fit into a state.
+/// The maximum number of processes whose sets fit into a state.
 const MAX_PROCESSES: usize = 16;
 
 /// A set of processes, one bit for each.
@@ -64,7 +64,8 @@ impl Timed {
 enum Clock {
     /// l = c = 1.
     Rounds,
-    /// l = 0, c = 1. For each set of stopped processes: the states in which everybody waits.
+    /// l = 0, c = 1. For each set of stopped processes: the states in which no process can do anything but
+    /// wait.
     Sections(HashMap<Set, Vec<bool>>),
 }
 
@@ -157,8 +158,8 @@ impl<S: Standing> Space<1> for Timeline<'_, S> {
     }
 }
 
-/// The steps with which time does not pass if l = 0: the process stays in its entry section, no process
-/// leaves its critical section, and no stopped process moves.
+/// The steps that only wait, for l = 0: the process stays in its entry section, no process leaves its
+/// critical section, and no stopped process moves.
 struct Waiting<'a, S> {
     standing: &'a S,
     process: Pid,
@@ -175,7 +176,7 @@ impl<S: Standing> Part for Waiting<'_, S> {
     }
 }
 
-/// Returns for each state whether it is on a cycle on which everybody waits.
+/// Returns for each state whether it is on a cycle on which no process does anything but wait.
 fn waits_everywhere<S: Standing>(graph: &Graph, waiting: &Waiting<'_, S>) -> Vec<bool> {
     let found = components(graph, waiting);
     let mut is_waiting = vec![false; graph.len()];

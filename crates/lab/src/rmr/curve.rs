@@ -244,7 +244,7 @@ fn caption(range: &Range) -> String {
     };
     if range.model == CostModel::Dsm {
         return format!(
-            "Counted: every access to a variable that lies with another process or with none. \
+            "Counted: every access to a variable that is not in the memory of the process. \
              {initial}"
         );
     }

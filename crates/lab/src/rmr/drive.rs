@@ -265,7 +265,7 @@ impl<'a> Run<'a> {
     /// Moves one other process.
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
-        // If all processes are in their remainders, only such a process can move.
+        // If all processes are in their remainders, only a process in its remainder can move.
         let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
         else {
             return;

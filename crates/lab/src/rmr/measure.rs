@@ -1,4 +1,4 @@
-//! Counts exactly if the states fit in memory, and searches otherwise.
+//! Counts over all schedules if their states fit in memory, and searches otherwise.
 
 use super::{Figure, Question, Report, SearchBudget, exact, search};
 use crate::{

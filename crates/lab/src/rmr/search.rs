@@ -37,7 +37,7 @@ pub struct SearchBudget {
     /// The approximate limit on simulated steps. Half of them are for each cost model.
     pub steps: u64,
     /// The approximate limit in seconds. Half of them are for each cost model. If this limit ends the
-    /// search before the limit on steps does, another search with the same seed may find another run.
+    /// search before the limit on steps does, another search with the same seed may find a different run.
     pub seconds: f64,
     /// The seed of the random numbers. A search with the same seed and steps finds the same run.
     pub seed: u64,

@@ -58,7 +58,7 @@ impl Naming {
             for (place, &p) in named.iter().enumerate() {
                 assert!(
                     p < n && !named[..place].contains(&p),
-                    "{}: a place of a variable names more than one process",
+                    "{}: a value names a process twice, or a process that does not exist",
                     decl.name
                 );
                 marks.push((p as u8, (place as u64 + 1) << shift));

@@ -10,7 +10,7 @@ use crate::{buffers::Buffers, tables::Access};
 ///
 /// - If the process's own buffer holds a store to the variable, a read returns the value of the youngest
 ///   such store. Otherwise it returns the value in memory.
-/// - A read-modify-write waits until the buffer of its process is empty, and then takes effect at once.
+/// - A read-modify-write waits until the buffer of its process is empty, and then takes effect immediately.
 /// - Agents `0..n` are the processes, `n..2n` their buffers.
 /// - A process in its remainder does not count towards contention, even if its buffer holds stores.
 /// - Properties are checked on memory and private states. A store that waits in a buffer is not in memory.

@@ -35,7 +35,7 @@ pub struct Model<L, const WEAK: bool> {
 pub enum Scanning {
     /// The process reads all labels.
     See,
-    /// The process waits until r has written the label that it has seen.
+    /// The process waits until process r has written the label that this process has seen.
     Wait(u8, All<Stamp>),
 }
 
@@ -51,7 +51,7 @@ pub enum Labelling {
 
 impl<L: Labels, const WEAK: bool> Model<L, WEAK> {
     fn stamp(&self, word: Word) -> Stamp {
-        // The word holds a label for up to five processes, with its mark above.
+        // The low 12 bits of `word` are a label for up to five processes. The mark is above them.
         let (label, mark) = (word as u64 & 0xfff, word as u64 >> 12 & ((1 << MARK_BITS) - 1));
         Stamp::from_label(label).marked(mark)
     }

@@ -87,10 +87,10 @@ impl Fault {
             }
             Fault::Kept => "a Label that writes nothing has seen that its timestamp is the latest",
             Fault::P1 => {
-                "a process that begins its Label after another's has ended is ordered after it"
+                "a process that begins its Label after another process has ended its Label is ordered after it"
             }
             Fault::P2 => {
-                "a process that a Scan of its own orders before another stays before it until its next Label"
+                "if a Scan of i orders i before j, so do all Scans of i until its next Label"
             }
             Fault::P3 => "Label i, Label j, Scan j with j before k, then Scan i: i before k",
             Fault::P4 => {

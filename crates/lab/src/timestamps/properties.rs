@@ -5,9 +5,10 @@
 //! condition for being in C' in (4): every last Label began before the last Label of p was finished.)
 //! His paragraph about Scans while processes are outside Label is `consistent` and `lasting`.
 //!
-//! Each property is a question about the past, and some sets of processes answer it. This is a finite
-//! memory, so the exploration with it is also finite. The first access of a procedure counts as its
-//! beginning, and the last access as its end. So "after" covers no more pairs than necessary.
+//! Each property is a question about the past, and a few sets of processes are enough to answer it. There
+//! are finitely many such sets, so the exploration with them is also finite. The first access of a
+//! procedure counts as its beginning, and the last access as its end. So "after" covers no more pairs than
+//! necessary.
 
 use super::{
     observe::{Fault, Observer},

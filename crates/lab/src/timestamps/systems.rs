@@ -35,7 +35,7 @@ pub struct Entry {
     pub max_processes: usize,
     /// Builds the system with marks, if it can have them.
     pub marked: Option<Build>,
-    /// Builds the system without marks, if it can be built without them.
+    /// Builds the system without marks, or with marks if it cannot be built without them.
     pub plain: Build,
     /// The guarantee of the snapshot, and the system with Labels that always write. `None` if there is
     /// no snapshot to check.
@@ -137,7 +137,7 @@ macro_rules! changed_quadratic {
     };
 }
 
-/// Creates an entry of [`Linear`] with registers of another form.
+/// Creates an entry of [`Linear`] with registers of a different form.
 const fn formed<F: Registers>(id: &'static str, title: &'static str) -> Entry {
     linear::<MarkedLinear<FiveDigits, F>, MarkedLinear<AlwaysFirst, F>>(id, title)
 }

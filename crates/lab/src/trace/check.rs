@@ -77,7 +77,7 @@ fn process(schedule: &Schedule, p: Pid) -> Result<(), Error> {
     Err(Error::Part(format!("there is no process {p}: the processes are 0 to {last}")))
 }
 
-/// Checks that the stem has `at` steps.
+/// Checks that the stem has at least `at` steps.
 fn moment(schedule: &Schedule, at: usize) -> Result<(), Error> {
     let steps = schedule.stem.len();
     if at <= steps {

@@ -29,7 +29,7 @@ pub(super) struct Evidence<'a> {
     /// The steps of the third round. In this round, every cached copy that the cycle touches is in the
     /// state in which the cycle leaves it.
     pub(super) third: Vec<Step>,
-    /// The states after the stem and after each round of the cycle.
+    /// The state after the stem. Each round of the cycle ends in a state with the same normal form.
     pub(super) end: RunState,
     pub(super) interpreter: Interpreter,
 }
@@ -89,7 +89,7 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
             statement::found_at_the_end(&run, name)
         }
         Finding::LeadsTo { name, instance, process, stopped } => {
-            lasso::returns(&run)?;
+            lasso::repeats_forever(&run)?;
             lasso::check_stopped(&run, stopped)?;
             statement::never_gets_there(&run, name, *instance, *process)
         }
@@ -197,7 +197,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Counts the steps that `p` takes in `section` since the last `event`.
+    /// Checks that `p` takes `claimed` steps in `section` after the last `event`.
     fn steps_in(
         &self,
         p: Pid,
@@ -232,7 +232,7 @@ impl Evidence<'_> {
                 }
         };
         let Some(claimed) = claimed else {
-            lasso::returns(self)?;
+            lasso::repeats_forever(self)?;
             lasso::inside_passage(self, p)?;
             if self.third.iter().any(|step| remote(&step)) {
                 return Ok(());

@@ -5,7 +5,7 @@
 //! exit-<p>-<steps>  door-<p>-<steps>  fife-<i>-<j>-<at>  strong-<i>-<j>-<at>
 //! bypass-<p>-<times>-<at>             fcfs-<i>-<j>
 //! says-U1                             leads-<statement>-<instance>-<p>-<stopped>
-//! play-<stopped>                      a run that somebody played; it claims nothing
+//! play-<stopped>                      a run that was played by hand; it shows no particular finding
 //! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
 //! ```
 //! An unbounded count is `inf`.
@@ -118,7 +118,7 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(
             "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong, \
-             bypass, fcfs, says, leads or rmr, each with its own particulars"
+             bypass, fcfs, says, leads or rmr, each with its own parts"
         ))
     };
     let one = |text: &str| {

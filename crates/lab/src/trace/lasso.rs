@@ -17,7 +17,7 @@ fn moves(steps: &[Step], p: Pid) -> bool {
 /// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
 /// where it begins. In addition, no store may stay in a buffer forever, because real hardware does not
 /// do this.
-pub(super) fn returns(run: &Evidence<'_>) -> Result<(), String> {
+pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {
         return Err("the run ends, but the finding is about a run that continues forever".into());
     }
@@ -63,7 +63,7 @@ fn waits_forever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
 
 /// Checks that no process enters in the cycle, although a process in its entry section moves.
 pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
-    returns(run)?;
+    repeats_forever(run)?;
     check_stopped(run, stopped)?;
     let enters = |step: &&Step| step.after.section == Section::Critical && !step.is_flush();
     if let Some(step) = run.cycle.iter().find(enters) {
@@ -77,14 +77,14 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
 
 /// Checks that `victim` moves in the cycle and stays in its entry section.
 pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
-    returns(run)?;
+    repeats_forever(run)?;
     check_stopped(run, stopped)?;
     waits_forever(run, victim)
 }
 
 /// Checks that `p` moves in the cycle and stays in `section`.
 pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(), String> {
-    returns(run)?;
+    repeats_forever(run)?;
     let name = words::section(section);
     if !moves(&run.cycle, p) {
         return Err(format!("process {p} does not move in the cycle"));
@@ -112,7 +112,7 @@ pub(super) fn fife(
     at: usize,
     there: Section,
 ) -> Result<(), String> {
-    returns(run)?;
+    repeats_forever(run)?;
     let must_be = |p: Pid, section: Section| {
         let is = run.section(p, at);
         let name = words::section;
@@ -151,7 +151,7 @@ pub(super) fn bypass(
     times: Option<u32>,
     at: usize,
 ) -> Result<(), String> {
-    returns(run)?;
+    repeats_forever(run)?;
     let left = run.last(victim, at, &Event::LeavesDoorway);
     let (Some(left), true) = (left, run.section(victim, at).is_entry()) else {
         return Err(format!("after {at} steps process {victim} does not wait"));

@@ -13,11 +13,11 @@
 //! '------------------------------------------ version 1
 //! ```
 //!
-//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer. The value of
-//! an open variable is written as its index in the variable's domain, in base 36, with as many digits as
-//! the largest index has. The algorithm of a file is the path of the file, `@`, and a hash of everything
-//! in the file that affects a run. All characters are letters, digits and `. - _ : + % @ /`, so the string
-//! needs no quotes in a shell.
+//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer or, without store
+//! buffers, the fault that hits the process. The value of an open variable is written as its index in the
+//! variable's domain, in base 36, with as many digits as the largest index has. The algorithm of a file is
+//! the path of the file, `@`, and a hash of everything in the file that affects a run. All characters are
+//! letters, digits and `. - _ : + % @ /`, so the string needs no quotes in a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 
@@ -94,7 +94,8 @@ pub fn decode_on(machine: &dyn Machine, name: &str, text: &str) -> Result<Schedu
     parts.read(machine)
 }
 
-/// The parts of a replay string. Those that only the variables of the algorithm explain are still text.
+/// The parts of a replay string. Parts that can be read only with the variables of the algorithm are still
+/// text.
 struct Parts<'a> {
     algorithm: String,
     n: usize,

@@ -76,6 +76,6 @@ pub(super) fn never_gets_there(
     let stem = states.get(last..=run.schedule.stem.len());
     match stem.is_some_and(|stem| stem.iter().any(|state| is(state, Side::If))) {
         true => Ok(()),
-        false => Err(format!("process {p} gets as far as {name} says")),
+        false => Err(format!("the run does not violate {name} for process {p}")),
     }
 }

@@ -224,7 +224,9 @@ impl Printer<'_> {
         }
         match self.trace.schedule.finding {
             Finding::Fife { first: one, second, at } if at == last + 1 => {
-                notes.push(format!("now {second} is in, and {one}, which came first, waits"));
+                notes.push(format!(
+                    "now {second} is in its critical section, and {one}, which came first, waits"
+                ));
             }
             Finding::FifeStrong { first: one, second, at } if at == last + 1 => {
                 notes.push(format!("now nothing can keep {second} out, and {one} came first"));

@@ -84,9 +84,7 @@ pub fn describe(schedule: &Schedule) -> String {
                 0 => "no process has stopped".to_string(),
                 _ => format!("stopped: {}", list(stopped.iter().copied())),
             };
-            format!(
-                "process {process} never gets as far as the paper's statement {name} says; {stopped}"
-            )
+            format!("the paper's statement {name} does not hold for process {process}; {stopped}")
         }
         Finding::Fcfs { first, second } => format!(
             "process {first} left its doorway before process {second} left its remainder, yet {second} \
@@ -100,9 +98,9 @@ pub fn describe(schedule: &Schedule) -> String {
         Finding::Starvation { victim, stopped } => {
             with_stopped(format!("process {victim} waits forever"), stopped, schedule)
         }
-        Finding::Played { stopped } if stopped.is_empty() => "a run that somebody played".into(),
+        Finding::Played { stopped } if stopped.is_empty() => "a run that was played by hand".into(),
         Finding::Played { stopped } => {
-            format!("a run that somebody played; stopped: {}", list(stopped.iter().copied()))
+            format!("a run that was played by hand; stopped: {}", list(stopped.iter().copied()))
         }
         Finding::Exit { process, steps: Some(steps) } => {
             let steps = counted(*steps as usize, "step");

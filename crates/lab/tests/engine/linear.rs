@@ -204,8 +204,8 @@ fn a_return_needs_a_call() {
     let _ = check(&Register, 0, &[call(0, Get), back(3, 0)]);
 }
 
-/// Two histories that allow the same future. In the second history, a return in the middle made the
-/// monitor consider orders that do not matter in the end.
+/// Two histories that allow the same future. In the second history, a return in the middle made the monitor
+/// consider orders that no longer matter at its end.
 #[test]
 fn histories_with_the_same_future_have_equal_monitors() {
     let mut early = Monitor::<Counter>::new(0);

@@ -28,8 +28,8 @@ fn spans<R: Clone>(history: &[Event<Op, R>]) -> Vec<Span<R>> {
     spans
 }
 
-/// Checks the definition: is there an order of all operations that have returned and of some that have
-/// not?
+/// Returns whether some order of all operations that have returned, and of some that have not, explains the results.
+/// This is the definition.
 fn permutable<S: Specification<Op = Op>>(
     spec: &S,
     state: &S::State,

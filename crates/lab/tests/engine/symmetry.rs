@@ -172,7 +172,8 @@ fn steps_commute<S: Space<{ super::support::W }>>(
 /// nearest to the initial states.
 const MOST_STATES: u64 = 50_000;
 
-/// Checks a step machine that counts without bound, using the first normal forms of its states.
+/// Checks a step machine that counts without bound, using the normal forms that are nearest to the initial
+/// states.
 fn check_unbounded(id: &str, machine: &dyn Machine) {
     let tables = Tables::new(machine).unwrap();
     let space = Sequential { normal: Normal::of(machine, &tables), ..sequential(&tables) };

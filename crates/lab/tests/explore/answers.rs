@@ -33,7 +33,7 @@ fn the_shortest_way_to_a_violation_is_as_long_as_the_checkers_run() {
             assert_eq!(goal(&view, property.name())["steps"], Value::Null, "{id}");
             continue;
         };
-        // The best over all initial states is the checker's.
+        // The checker's run is the shortest from any initial state, so the engine starts where that run starts.
         let start = engine.session_mut().start(&run.initial).unwrap();
         let answer =
             ask(&mut engine, json!({ "do": "ask", "node": start, "goal": property.name() }));
@@ -58,7 +58,7 @@ fn distances_get_smaller_along_the_way() {
 }
 
 #[test]
-fn starvation_from_here_depends_on_who_has_stopped() {
+fn starvation_from_here_depends_on_which_processes_have_stopped() {
     let mut engine = explored("am-fig3", 3, 2);
     let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
     // Two stopped processes can starve the third; the paper promises to survive one.
@@ -73,7 +73,11 @@ fn starvation_from_here_depends_on_who_has_stopped() {
     assert!(engine.wants().is_none());
     let view = ask(&mut engine, json!({ "do": "view", "node": stopped["node"] }));
     assert_eq!(goal(&view, "starve-2")["steps"], Value::Null);
-    assert_eq!(goal(&view, "starve-0")["steps"], Value::Null, "one other process keeps nobody out");
+    assert_eq!(
+        goal(&view, "starve-0")["steps"],
+        Value::Null,
+        "one other process cannot keep process 0 out"
+    );
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn the_adversary_reaches_the_most_remote_references_that_the_paper_allows() {
 }
 
 #[test]
-fn the_way_to_overtaking_breaks_first_in_first_enabled() {
+fn the_way_to_overtaking_breaks_fife() {
     let mut engine = explored("omori-naive", 3, 1);
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "fife" }));
     let path = answer["path"].as_array().unwrap();

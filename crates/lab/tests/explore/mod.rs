@@ -22,7 +22,7 @@ fn subject(id: &str, n: usize, k: usize) -> Subject {
     Subject::registered(id, n, k, MemoryModel::Sequential).unwrap()
 }
 
-/// An engine that has explored its subject.
+/// Returns an engine that has explored its subject.
 fn explored(id: &str, n: usize, k: usize) -> Engine {
     let mut engine = Engine::new(subject(id, n, k));
     let stop = AtomicBool::new(false);

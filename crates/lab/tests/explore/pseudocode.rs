@@ -19,7 +19,7 @@ use hallpass_lab::{
 
 use super::random_play::smallest;
 
-/// The sizes at which lines are collected: small ones, which compile soon, and those at which all lines occur.
+/// Returns the sizes at which lines are collected: small ones, which compile fast, and those at which all lines occur.
 fn sizes() -> Vec<(String, usize, usize)> {
     let mut sizes: Vec<(String, usize, usize)> = ENTRIES
         .iter()
@@ -89,7 +89,7 @@ fn every_line_has_a_text_and_every_text_has_a_line() {
 /// The private variables that need no meaning: the page shows them as the line or the slot.
 const SHOWN_OTHERWISE: [&str; 2] = ["line", "held"];
 
-/// Returns the names of the private variables that a long run has.
+/// Returns the names of the private variables that occur in a long run.
 fn private_variables(id: &str, n: usize, k: usize) -> BTreeSet<String> {
     const STEPS: usize = 2000;
     let machine: Arc<dyn Machine> = machine::build(id, n, k).unwrap().into();
@@ -160,7 +160,7 @@ fn the_lines_of_procedures_of_a_file_are_found() {
     assert_eq!(text("1.1").as_deref(), Some("if X then skip end"));
     assert_eq!(text("3.1.1").as_deref(), Some("if X then skip end"));
     assert_eq!(text("3.2").as_deref(), Some("X := true     // sets it"));
-    // The call without a label.
+    // Line 2 of `set`, called without a label.
     assert_eq!(text("2").as_deref(), Some("X := true     // sets it"));
     assert_eq!(text("4").as_deref(), Some("X := false"));
     assert_eq!(text("5"), None);

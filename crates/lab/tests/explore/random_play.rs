@@ -13,12 +13,12 @@ use hallpass_lab::{
 
 use super::subject;
 
-/// The steps of each run. CI plays 10,000.
+/// Returns the number of steps of each run. CI plays 10,000.
 fn steps() -> usize {
     env::var("HALLPASS_PLAY_STEPS").map_or(120, |steps| steps.parse().unwrap())
 }
 
-/// The smallest size at which an algorithm exists.
+/// Returns the smallest size at which an algorithm exists.
 pub fn smallest(entry: &Entry) -> (usize, usize) {
     (1 + entry.min_gap.max(1), 1)
 }
@@ -77,7 +77,7 @@ fn play(id: &str, session: &mut Session, mut after: impl FnMut(usize, &Session, 
     let (n, agents) = (session.subject().machine().n(), session.subject().agents());
     let mut node = session.start(&session.subject().machine().layout().first_initial()).unwrap();
     for _ in 0..steps() {
-        // Mishaps are rarer than steps, so that passages get somewhere.
+        // Mishaps are rarer than steps, so that passages make progress.
         let agent =
             if agents > n && random.u8(..) < 8 { n + random.usize(..n) } else { random.usize(..n) };
         match session.act(node, Action::Step(agent)) {

@@ -1,4 +1,4 @@
-//! The server: it answers its own page and refuses everybody else.
+//! The server: it answers its own page and refuses all other clients.
 
 use std::{
     io::{Read, Write},
@@ -147,7 +147,7 @@ fn a_model_is_explored_in_the_background() {
 #[test]
 fn a_browser_that_keeps_its_connections_open_does_not_block_others() {
     with_server("am-fig3", 2, 1, |_, address| {
-        // More connections than the server has reading threads, each left open by its client after its answer.
+        // More connections than the server has reading threads, each left open by its client after the answer.
         let mut open = Vec::new();
         for _ in 0..24 {
             let mut stream = TcpStream::connect(address).unwrap();

@@ -37,7 +37,7 @@ fn a_choice_says_what_the_step_reads_and_writes_before_it_is_taken() {
     let after = play(&mut engine, view["node"].as_u64().unwrap(), &[0]);
     assert_eq!(after["step"]["does"], view["choices"][0]["does"]);
     assert_eq!(after["changed"], 0);
-    // The other process is told what it finds now.
+    // The choice of the other process shows what it would find now.
     assert_eq!(after["choices"][1]["does"], "X.1: 0 \u{2192} -1");
 }
 
@@ -81,7 +81,7 @@ fn a_loop_that_starves_a_process_is_found_and_judged() {
     assert_eq!(view["loop"]["victims"], json!([1]));
     assert_eq!(view["loop"]["stopped"], json!([0]));
     assert_eq!(view["loop"]["violates"], false);
-    // Without line 4, a process waits although nobody is left to release it.
+    // Without line 4, a process waits although no process is left to release it.
     let run = "hp1.am-fig3:no-second-look.3.2.sc.0.starve-0-.0111220112220.0.8e2e2462";
     let mut engine = Engine::new(subject("am-fig3:no-second-look", 3, 2));
     let path = ask(&mut engine, json!({ "do": "open", "replay": run }));
@@ -142,7 +142,8 @@ fn requests_that_make_no_sense_are_refused_with_a_reason() {
 #[test]
 fn the_order_of_arrival_is_kept_until_the_first_process_enters() {
     let mut engine = Engine::new(subject("am-fig3", 2, 1));
-    // Process 0 is inside, process 1 waits at line 5; then 0 leaves and comes again.
+    // Process 0 is in its critical section, and process 1 waits at line 5. Then 0 leaves and comes
+    // again.
     let view = play(&mut engine, 0, &[0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
     assert_eq!(view["processes"][1]["section"], "waiting");
     assert_eq!(view["processes"][1]["came_before"], json!([0]));

@@ -19,7 +19,7 @@ fn waits(view: &Value, p: usize) -> &str {
 }
 
 #[test]
-fn the_page_says_that_nobody_is_left_to_end_the_wait_of_a_starving_process() {
+fn the_page_says_that_no_process_ends_the_wait_of_a_starving_process() {
     let mut engine = explored("am-fig3:no-second-look", 3, 2);
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-2" }));
     let last = answer["path"].as_array().unwrap().last().unwrap();
@@ -43,7 +43,7 @@ fn the_page_says_who_can_still_end_a_wait() {
         waits(&view, 0),
         "Process 0 waits at line 5@1 until Q.1 \u{2260} 0. Process 1 can still do that in its current passage."
     );
-    assert_eq!(view["processes"][1]["waits"], Value::Null, "it is inside");
+    assert_eq!(view["processes"][1]["waits"], Value::Null, "process 1 does not wait");
     // A stopped process does nothing any more.
     let stopped = ask(&mut engine, json!({ "do": "stop", "node": view["node"], "process": 1 }));
     engine.settle();
@@ -97,7 +97,7 @@ fn with_store_buffers_the_flush_of_another_process_can_end_a_wait() {
     let mut engine = Engine::new(subject);
     let stop = std::sync::atomic::AtomicBool::new(false);
     engine.explore(&crate::common::resources(2_000_000, 2 << 30, &stop)).unwrap();
-    // Process 1 is inside; process 0 waits, and its own store has reached memory.
+    // Process 1 is in its critical section. Process 0 waits, and its own store has reached memory.
     let view = play(&mut engine, 0, &[1, 1, 0, 0, 0, 2, 0]);
     let text = waits(&view, 0);
     assert!(text.ends_with("Process 1 can still do that in its current passage."), "{text}");
@@ -217,7 +217,7 @@ fn private_variables_of_a_file_have_their_names() {
     let view = play(&mut engine, 0, &[0, 0, 0, 1, 1, 1]);
     assert_eq!(view["processes"][1]["private"], json!([["other", "0"]]));
     assert_eq!(view["processes"][1]["label"]["short"], "3");
-    // Through a normal form of a registered algorithm.
+    // The same holds for a file that uses the normal form of a registered algorithm.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/papers/choi.kx");
     catalogue::load(path).unwrap();
     let mut engine = Engine::new(Subject::registered(path, 2, 1, MemoryModel::Sequential).unwrap());

@@ -1,5 +1,5 @@
-//! Checks that the papers in the language equal the step machines: the atlas expects the same results of
-//! both.
+//! Checks that the algorithms of papers, written in the language, equal their step machines: the atlas
+//! expects the same results of both.
 
 use std::{env, sync::atomic::AtomicBool};
 

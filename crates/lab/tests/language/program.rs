@@ -16,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_new_file_checks_at_once_and_is_not_overwritten() {
+fn a_new_file_can_be_checked_unchanged_and_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let output = lab(folder.path(), &["new", "my-lock"]);
     assert_eq!(output.status.code(), Some(0));
@@ -129,7 +129,7 @@ fn errors_of_a_file_are_shown_with_their_lines() {
 #[test]
 fn the_explorer_opens_files_and_replay_strings_of_files() {
     let folder = tempfile::tempdir().unwrap();
-    // The file exists at one size only, which the user need not know.
+    // The algorithm exists at one size only, which the user need not know.
     let source = "algorithm pair requires n = 2 and k = 1 shared x : 0..1 = 0 \
                   passage 1: x := 1 critical 2: x := 0 end";
     fs::write(folder.path().join("pair.kx"), source).unwrap();

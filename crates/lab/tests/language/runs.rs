@@ -155,7 +155,7 @@ fn an_invariant_of_a_file_that_breaks_is_named() {
     assert!(outcome.run.is_some());
 }
 
-/// A lock in which a process at line 2 has no more use for `w`, which is 2.
+/// Checks a lock with this invariant. A process at line 2 no longer uses `w`, which is 2.
 fn with_invariant(invariant: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let source = format!(
@@ -197,7 +197,7 @@ fn an_invariant_on_numbers_that_a_normal_form_changes_is_refused() {
             "{error}"
         );
     }
-    // The step machine has an invariant I1 as well, which is another one.
+    // The step machine also has an invariant I1, but a different one.
     let own =
         source.replace("invariant I1: Entry = Exit", "invariant I1: Entry < 60 or Entry = Exit");
     assert_ne!(own, source);
@@ -220,7 +220,7 @@ fn a_file_with_a_normal_form_is_symmetric_only_if_its_invariants_are() {
         hallpass_lab::machine::build(&id, 2, 1).unwrap().is_symmetric()
     };
     assert!(is_symmetric("exists p in process : not (p at critical)"));
-    // The representative of a state that breaks it does not break it.
+    // A state can break this invariant although its representative does not.
     assert!(!is_symmetric("not (0 at 1 and 1 at critical)"));
 }
 

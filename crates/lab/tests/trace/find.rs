@@ -62,7 +62,7 @@ impl Random {
     }
 }
 
-/// Returns a run that starves process 1. It waits while process 0 has stopped in its critical section.
+/// Returns a run that starves process 1, which waits while process 0 has stopped in its critical section.
 pub fn starved() -> Schedule {
     let finding = Finding::Starvation { victim: 1, stopped: vec![0] };
     with(schedule("am-fig3", (2, 1), &[0, 0, 1, 1, 1, 1], &[1]), finding)

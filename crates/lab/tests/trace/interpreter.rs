@@ -79,7 +79,7 @@ fn conventions_decide_which_accesses_miss_the_cache() {
     assert!(misses(WriterCopy::Lost, CacheAtStart::Cold));
 
     // Process 0 makes two passages of Figure 9 without contention, with k = 1. Line 15 reads Q, which no
-    // process has written since.
+    // process writes between the two reads.
     let two: Vec<usize> = [0; 12].to_vec();
     let reads = |cache| {
         let rules = Conventions { cache, ..Conventions::default() };

@@ -31,7 +31,7 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>], not_run: usize
     if not_run > 0 {
         let _ = write!(
             page,
-            " {} did not run: a bound that is loose here may be tight there.",
+            " {} did not run: a bound that is loose here may be tight in one of them.",
             counted(not_run, "more model")
         );
     }

@@ -1,5 +1,5 @@
 "use strict";
-// Everything is there without this; it sorts, filters and copies.
+// The page is complete without this script, which adds sorting, filtering and copying.
 for (const table of document.querySelectorAll(".models")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -19,7 +19,7 @@ for (const table of document.querySelectorAll(".models")) {
     head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
   });
 }
-// By number where there is one; nothing comes first and no bound last.
+// Returns the value by which a cell is sorted: its number, if it has one. Cells without a result come first, ∞ last.
 function value(cell) {
   const text = cell.textContent.replaceAll(",", "");
   if (text.includes("∞")) return Infinity;

@@ -82,8 +82,8 @@ pub fn run(args: Args) -> program::Result {
     Ok(ExitCode::from(status(&report)))
 }
 
-/// Returns the exit status. Only a statement of the paper can be violated: the paper need not promise an
-/// answer to the other questions.
+/// Returns the exit status. Only a violated statement of the paper counts as a violation: the other
+/// questions are about properties that the paper need not promise.
 fn status(report: &Report) -> u8 {
     let violated = |(name, answered): (&String, &questions::Answered)| {
         answered.answer == Answer::Violated && matches!(Asked::from_name(name), Asked::Statement(_))
@@ -123,6 +123,6 @@ fn print(report: &Report) {
         let author = author(algorithm);
         outln!("  - variables that {author} leaves open start at their smallest value only");
     }
-    outln!("  - rounds, sections: at most {crashes} stopped outside the remainder");
+    outln!("  - rounds, sections: processes stopped outside their remainder: at most {crashes}");
     outln!("  - amortised: all remote references divided by all passages, over a long run");
 }

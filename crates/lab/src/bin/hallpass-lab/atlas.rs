@@ -36,8 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
     /// Write the measured results as the expected results. They go to the file of --manifest, or, at the
-    /// root of a checkout, to the atlas.toml of each algorithm's folder. Algorithms without any model
-    /// get models in a checkout
+    /// root of a checkout, to the atlas.toml of each algorithm's folder. In a checkout, algorithms without
+    /// any model get models
     #[arg(long)]
     bless: bool,
     /// With --bless: add models of this size to the algorithms that --only matches

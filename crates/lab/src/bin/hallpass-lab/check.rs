@@ -28,8 +28,8 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     size: Size,
-    /// The properties to check. A violation of any of them fails the check [default: all properties, and
-    /// only violations of what the paper or the file promises fail]
+    /// The properties to check. A violation of any of them fails the check [default: all properties; then
+    /// only a violation of what the paper or the file promises fails the check]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
@@ -37,7 +37,7 @@ pub struct Args {
     /// paper or the file promises to survive, K-1 for most]
     #[arg(short = 'f', long, value_name = "F")]
     crashes: Option<usize>,
-    /// Let stores go through a buffer for each process, as on x86, instead of taking effect at once
+    /// Let stores go through a buffer for each process, as on x86, instead of taking effect immediately
     #[arg(long)]
     tso: bool,
     /// Merge states that differ only by a renaming of processes (safety properties)
@@ -109,7 +109,7 @@ pub fn run(args: Args) -> program::Result {
     }))
 }
 
-/// Returns the properties, in the order of the list.
+/// Returns the outcomes of the properties, in the order in which they are printed.
 fn outcomes(report: &Report) -> impl Iterator<Item = (&str, &Outcome)> {
     let listed = Property::ALL.iter().map(|property| property.name());
     let order = ["range"].into_iter().chain(listed);
@@ -178,23 +178,23 @@ fn word(verdict: Verdict) -> &'static str {
 fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     let mut remarks = Vec::new();
     if let Some(resilience) = outcome.resilience {
-        let least = if report.is_complete() { "" } else { "at most " };
+        let at_most = if report.is_complete() { "" } else { "at most " };
         let plural = if resilience == 1 { "" } else { "es" };
-        let stopped = format!("{least}{resilience} stopped process{plural}");
+        let stopped = format!("{at_most}{resilience} stopped process{plural}");
         remarks.push(match (name, resilience) {
             ("deadlock", 0) => "all processes can block even if none has stopped".into(),
             ("deadlock", _) => format!("{stopped} can block all others"),
             (_, 0) => "resilience 0: a process can starve even if none has stopped".into(),
-            _ => format!("resilience {least}{resilience}: {stopped} can starve another"),
+            _ => format!("resilience {at_most}{resilience}: {stopped} can starve another"),
         });
     }
     // If only some states were explored, the bound that was found is a lower bound.
-    let at_least = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
+    let qualifier = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
         Some(Bound::Most(times)) if name == Property::Bypass.name() => {
-            remarks.push(format!("{at_least} {times} overtakings of one process"));
+            remarks.push(format!("{qualifier} {times} overtakings of one process"));
         }
-        Some(Bound::Most(steps)) => remarks.push(format!("{at_least} {steps} own steps")),
+        Some(Bound::Most(steps)) => remarks.push(format!("{qualifier} {steps} own steps")),
         Some(Bound::Unbounded) => remarks.push("no bound".into()),
         None => {}
     }

@@ -26,7 +26,7 @@ use hallpass_lab::{
 
 use crate::options::{Effort, Timestamps, load, with_timestamps};
 
-/// The most states that are explored in the background, unless the user asks for more.
+/// The maximum number of states that are explored in the background, unless the user asks for more.
 const STATES: u64 = 1_000_000;
 
 #[derive(ClapArgs)]
@@ -37,13 +37,13 @@ pub struct Args {
     /// The number of processes [default: 3, or the smallest that the algorithm allows]
     #[arg(short, value_name = "N")]
     n: Option<usize>,
-    /// The number of slots [default: 2, or the largest below that the algorithm allows]
+    /// The number of slots [default: 2, or 1 if the algorithm or N allows no more]
     #[arg(short, value_name = "K")]
     k: Option<usize>,
     /// The timestamp system under `afek` or `zehavi`
     #[arg(long, value_enum)]
     timestamps: Option<Timestamps>,
-    /// Let stores go through a buffer per process, as on x86, instead of taking effect at once
+    /// Let stores go through a buffer per process, as on x86, instead of taking effect immediately
     #[arg(long)]
     tso: bool,
     /// The port on 127.0.0.1 [default: any free port]
@@ -59,7 +59,7 @@ pub struct Args {
     effort: Effort,
 }
 
-/// The subject to open, and the replay strings of its runs.
+/// Returns the subject to open, and the replay strings of its runs.
 fn target(args: &Args) -> Result<(Subject, Vec<String>), String> {
     let (replays, algorithms): (Vec<&String>, Vec<&String>) =
         args.targets.iter().partition(|target| target.starts_with("hp1."));
@@ -152,7 +152,7 @@ fn exported(args: &Args, subject: Subject, replays: &[String]) -> Result<String,
         progress: &|_| (),
     });
     if let Err(error) = explored {
-        say(format_args!("the file has no answers of the checker: {error}"));
+        say(format_args!("the file contains no answers from the checker: {error}"));
     }
     engine.settle();
     export(&mut engine, node)

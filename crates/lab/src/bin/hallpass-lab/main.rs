@@ -56,7 +56,7 @@ enum Command {
     Objects(objects::Args),
     /// Run the atlas: models with expected verdicts, state counts and remote references
     Atlas(atlas::Args),
-    /// Write the papers' statements with their verdicts, and the runs that refute some
+    /// Write the papers' statements with their verdicts, and the runs that refute some of them
     Papers(papers::Args),
     /// Print completions for a shell
     Completions(completions::Args),

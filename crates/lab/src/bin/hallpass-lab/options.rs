@@ -39,7 +39,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// Returns the algorithm's identifier, with the timestamp system in it: `afek@linear`. Loads a file.
+    /// Returns the algorithm's identifier, with the timestamp system in it: `afek@linear`. If the algorithm is a file,
+    /// loads it first.
     pub fn id(&self) -> Result<String, String> {
         load(&self.algorithm)?;
         Ok(with_timestamps(&self.algorithm, self.timestamps))

@@ -55,7 +55,7 @@ HP.SECTIONS = {
 
 HP.say = (text) => { HP.$("message").textContent = text || ""; };
 
-// Sends a request to the engine. An exported page has the answers in itself.
+// Sends a request to the engine. An exported page contains the answers.
 HP.call = async (request) => {
   if (HP.exported) return HP.recorded(request);
   const body = JSON.stringify({ model: HP.model && HP.model.key, ...request });

@@ -9,7 +9,7 @@ HP.focused = () => {
   return key ? `button[${key}="${element.getAttribute(key)}"]` : element.id ? "#" + element.id : null;
 };
 
-// Says the last step to a screen reader.
+// Announces the last step to a screen reader.
 HP.announce = (view) => {
   const text = view.step ? "Step " + view.steps + ", process " + view.step.process + ": " + view.step.does
     : view.stop !== null ? "Process " + view.stop + " stops forever" : "Start";
@@ -60,7 +60,7 @@ HP.go = (id) => {
   HP.refresh();
 };
 
-// Fetches the answers of the checker, if they were not ready when the node was seen.
+// Fetches the checker's answers, if they were not ready when the node was seen.
 HP.refresh = async () => {
   const view = HP.view();
   if (HP.exported || view.goals || !HP.progress || !HP.progress.result || HP.progress.result.error) return;
@@ -174,7 +174,7 @@ HP.describe = (model) => {
   HP.model = model;
   document.title = model.algorithm + ", n = " + model.n + ", k = " + model.k + ": hallpass explorer";
   HP.$("title").textContent = model.algorithm;
-  HP.$("about").textContent = [model.title, model.n + " processes, at most " + model.k + " inside", model.memory_words].filter(Boolean).join(" \u00b7 ");
+  HP.$("about").textContent = [model.title, model.n + " processes, at most " + model.k + " in the critical section", model.memory_words].filter(Boolean).join(" \u00b7 ");
   HP.$("change").hidden = !model.change;
   HP.$("change").textContent = model.change ? (model.standing === "printed" ? "As printed, and wrong: " : "Wrong on purpose: ") + model.change : "";
   document.body.dataset.cost = model.cost_model;

@@ -168,7 +168,7 @@ HP.drawJudgement = () => {
     HP.el("p", { class: "bad" }, HP.el("b", {}, (HP.TITLES[fact.name] || "Invariant " + fact.name) + " is broken"), ": " + fact.why + "."));
   if (view.overtaken) {
     const [first, second] = view.overtaken;
-    notes.push(HP.el("p", { class: "bad" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet " + second + " is inside and " + first + " can be kept out forever."));
+    notes.push(HP.el("p", { class: "bad" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet process " + second + " is in its critical section and process " + first + " can be kept out forever."));
   }
   if (view.loop) {
     const { steps, victims, violates, grows } = view.loop;
@@ -176,7 +176,7 @@ HP.drawJudgement = () => {
     notes.push(HP.el("p", { class: violates ? "bad" : "loopnote" },
       HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads" + back + "it can repeat forever. In it, " : ": the last " + steps + " steps lead" + back + "they can repeat forever. In them, ") +
       (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " moving and never enter" + (victims.length === 1 ? "s" : "") + ". " +
-      view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm may do that."), " ",
+      view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm does not promise to prevent this."), " ",
       HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, HP.timer ? "Stop the loop" : "Play the loop")));
     const waits = victims.map((p) => view.processes[p].waits).filter(Boolean).map((waits) => waits.text);
     const reasons = [...view.loop.seen.map((text) => text + "."), ...waits];
@@ -195,7 +195,7 @@ HP.distance = (goal) => {
 
 HP.drawAsk = () => {
   const view = HP.view();
-  if (HP.exported && !view.goals) { HP.fill("ask", HP.el("p", { class: "quiet" }, "This file has no answers of the checker.")); return; }
+  if (HP.exported && !view.goals) { HP.fill("ask", HP.el("p", { class: "quiet" }, "This file contains no answers from the checker.")); return; }
   if (!view.goals) {
     const result = HP.progress && HP.progress.result;
     const text = result && result.error ? "The checker cannot explore this model: " + result.error

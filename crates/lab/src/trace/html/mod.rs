@@ -161,7 +161,7 @@ fn aside(trace: &Trace) -> String {
     );
     for (decl, &value) in trace.vars.iter().zip(&trace.schedule.initial) {
         let home = match decl.home {
-            Some(p) => format!(" title=\"at home with process {p}\""),
+            Some(p) => format!(" title=\"in the memory of process {p}\""),
             None => String::new(),
         };
         let (name, value) = (escape(&decl.name), escape(&decl.show(value)));
@@ -184,10 +184,10 @@ fn foot(trace: &Trace) -> String {
     let mut out = String::from("<footer>\n<h2>About this run</h2>\n<ul>\n");
     let memory = match schedule.memory {
         MemoryModel::Sequential => {
-            "Memory is sequentially consistent: an access takes effect at once, for all processes."
+            "Memory is sequentially consistent: an access takes effect immediately, for all processes."
         }
         MemoryModel::StoreBuffers => {
-            "Stores go through a first-in-first-out buffer a process, as on x86. A store counts as \
+            "Stores go through a first-in-first-out buffer per process, as on x86. A store counts as \
              a reference when it leaves the buffer."
         }
     };
@@ -199,11 +199,11 @@ fn foot(trace: &Trace) -> String {
     let _ = writeln!(
         out,
         "<li>Cache-coherent: a read is remote unless the reader has a valid copy; a write is \
-         remote and takes the others' copies away; {}.</li>",
+         remote and invalidates the copies of other processes; {}.</li>",
         words::rules(&trace.conventions).join("; ")
     );
     out.push_str(
-        "<li>Distributed memory: an access is remote unless the variable is at home with the \
+        "<li>Distributed memory: an access is remote unless the variable is in the memory of the \
          process.</li>\n",
     );
     if trace.is_lasso() {

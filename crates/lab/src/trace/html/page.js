@@ -1,5 +1,5 @@
 "use strict";
-// The page is whole without this: it adds the memory after each step, the choice of colours, and
+// The page is complete without this script, which adds the memory after each step, the choice of colours, and
 // the copy button.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);

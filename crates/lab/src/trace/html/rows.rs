@@ -107,7 +107,7 @@ impl StepTable<'_> {
             Finding::Fife { first, .. } | Finding::FifeStrong { first, .. } if first == p => {
                 Some("came first, is kept out".into())
             }
-            Finding::Fife { second, .. } if second == p => Some("came later, is in".into()),
+            Finding::Fife { second, .. } if second == p => Some("came later, enters first".into()),
             Finding::FifeStrong { second, .. } if second == p => Some("came later, gets in".into()),
             Finding::Bypass { victim, .. } if victim == p => Some("is overtaken".into()),
             Finding::Exit { process, .. } if process == p => Some("leaves".into()),
@@ -170,7 +170,7 @@ impl StepTable<'_> {
         if self.stops[p] == Some(index) {
             let place = match &self.stands[p].label {
                 Some(label) => format!("at {}", escape(&words::label(label, self.figure))),
-                None => "inside".into(),
+                None => "in its critical section".into(),
             };
             return format!(
                 "<span class=\"cross\">\u{271d}</span> <span class=\"in\">stopped {place}</span>"
@@ -268,7 +268,7 @@ impl StepTable<'_> {
         match self.trace.schedule.finding {
             Finding::Fife { first, second, at } if at == index + 1 => {
                 notes.push(format!(
-                    "<b class=\"bad\">now {second} is in while {first}, which came first, waits</b>"
+                    "<b class=\"bad\">now {second} is in its critical section while {first}, which came first, waits</b>"
                 ));
             }
             Finding::FifeStrong { first, second, at } if at == index + 1 => {

@@ -34,7 +34,7 @@ pub fn run(args: Args) -> program::Result {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(begins) || !name.chars().all(allowed) {
         return Err(format!(
-            "`{name}` cannot be the name of an algorithm: it begins with a letter, and has letters, digits, - and _"
+            "`{name}` cannot be the name of an algorithm: a name begins with a letter, and contains only letters, digits, - and _"
         )
         .into());
     }
@@ -75,7 +75,7 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
         None => nearby_checkout(),
     };
     let source = |part: &str| match &checkout {
-        // TOML and paths agree on what a quote and a backslash need.
+        // TOML escapes quotes and backslashes in the same way as Rust.
         Some(path) => format!("path = {:?}", path.join("crates").join(part).display().to_string()),
         None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
     };
