@@ -23,7 +23,7 @@ impl Hall {
     /// overtakes them: while the first waiter needs more slots than are free, the free slots stay free for it. A
     /// caller that needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
-    /// A request for 0 slots succeeds at once.
+    /// A request for 0 slots succeeds immediately.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is closed, and [`AcquireError::TooMany`] if the hall has

@@ -93,7 +93,7 @@ fn waker_was_woken_by_the_server() {
         *kept.0.lock().unwrap() = Some(second.future);
         let third = Task::new(hall.acquire_async()).waits();
         hall.close();
-        assert_eq!((hall.waiting(), third.rung()), (0, 1));
+        assert_eq!((hall.waiting(), third.wake_ups()), (0, 1));
         drop((first, third, held));
     }
 }
@@ -108,7 +108,7 @@ impl Wake for Explodes {
     }
 }
 
-/// A panic while serving would skip grants, and free nodes to which others point.
+/// A panic while serving would skip grants, and free nodes to which other nodes point.
 #[test]
 fn waker_that_panics_lost_the_grants_after_it() {
     for hall in halls(3) {
@@ -120,7 +120,7 @@ fn waker_that_panics_lost_the_grants_after_it() {
         let second = Task::new(hall.acquire_async()).waits();
         let third = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((explodes.0.load(SeqCst), second.rung(), third.rung()), (1, 1, 1));
+        assert_eq!((explodes.0.load(SeqCst), second.wake_ups(), third.wake_ups()), (1, 1, 1));
         drop((first.done(), second.done(), third.done()));
         assert_all_slots_free(&hall);
     }
@@ -134,7 +134,7 @@ mod fussy {
     };
 
     pub static LEFT: AtomicI64 = AtomicI64::new(0);
-    pub static RUNG: AtomicI64 = AtomicI64::new(0);
+    pub static WAKE_UPS: AtomicI64 = AtomicI64::new(0);
 
     fn clone(_: *const ()) -> RawWaker {
         assert!(LEFT.fetch_sub(1, SeqCst) > 0, "this waker must not be cloned again");
@@ -142,7 +142,7 @@ mod fussy {
     }
 
     fn wake(_: *const ()) {
-        RUNG.fetch_add(1, SeqCst);
+        WAKE_UPS.fetch_add(1, SeqCst);
     }
 
     static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, |_| {});
@@ -169,11 +169,11 @@ fn waker_half_replaced_was_never_woken() {
         });
         assert!(std::panic::catch_unwind(poll).is_err());
         fussy::LEFT.store(1, SeqCst);
-        fussy::RUNG.store(0, SeqCst);
+        fussy::WAKE_UPS.store(0, SeqCst);
         let pending = task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
         assert!(pending);
         drop(held);
-        assert_eq!((fussy::RUNG.load(SeqCst), task.rung()), (1, 0));
+        assert_eq!((fussy::WAKE_UPS.load(SeqCst), task.wake_ups()), (1, 0));
         drop(task.done());
         assert_all_slots_free(&hall);
     }
@@ -206,17 +206,18 @@ fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
         assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         hall.resize(5).unwrap(); // wakes the thread to try again
         let newcomer = hall.try_acquire();
-        let first = newcomer.is_ok(); // the newcomer takes a slot that the thread needs, before it wakes up
+        // If the newcomer is faster than the woken thread, it takes a slot that the thread needs.
+        let newcomer_was_faster = newcomer.is_ok();
         wait_until("the task is woken", || parks.0.load(SeqCst) > 0);
         let pass = match task.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(pass) => pass.unwrap(),
             Poll::Pending => panic!("a slot is free"),
         };
-        drop((pass, newcomer, held)); // wakes the thread again, which runs the waker
+        drop((pass, newcomer, held)); // wakes the thread again, while it runs the waker
         wait_until("the thread got its slots", || thread.is_finished());
         drop(task);
         assert_all_slots_free(&hall);
-        if first {
+        if newcomer_was_faster {
             return;
         }
     }

@@ -113,9 +113,9 @@ fn a_wake_up_is_not_lost_with_its_future() {
         let first = Task::new(hall.acquire_async()).waits();
         let second = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!(first.rung(), 1);
+        assert_eq!(first.wake_ups(), 1);
         drop(first);
-        assert_eq!(second.rung(), 1);
+        assert_eq!(second.wake_ups(), 1);
         drop(second.done().unwrap());
         assert_all_slots_free(&hall);
     }
