@@ -101,7 +101,7 @@ fn a_proxy_can_stall_close_delay_and_heal() {
     path.refuse();
     let start = Instant::now();
     assert!(!answers(&path, TIMEOUT));
-    assert!(start.elapsed() < TIMEOUT, "the connection is closed at once");
+    assert!(start.elapsed() < TIMEOUT, "the connection is closed immediately");
     path.delay(a_while);
     let start = Instant::now();
     assert!(answers(&path, TIMEOUT));
