@@ -75,7 +75,7 @@ pub fn field() -> Vec<Contestant> {
     ]
 }
 
-/// Fails for a contestant with one slot if `k` is another number.
+/// Checks that `k` is 1, for a contestant that has only one slot.
 fn only_one(k: usize) -> Result<(), String> {
     if k == 1 { Ok(()) } else { Err("it has only one slot".into()) }
 }
