@@ -96,8 +96,8 @@
 //! # Resizing, closing, forgetting
 //!
 //! [`Hall::resize`] changes the number of slots immediately; [`Hall::add_slots`] and [`Hall::remove_slots`]
-//! change it by a difference. With more slots, the hall admits waiters. With fewer slots, holders keep their passes. The hall
-//! admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new number. A
+//! change it by a difference. With more slots, the hall admits waiters. With fewer slots, holders keep their passes.
+//! Then the hall admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new number. A
 //! waiter that has asked for more slots than the hall now has waits until the hall has enough again. With 0 slots,
 //! the hall pauses.
 //!
@@ -108,10 +108,10 @@
 //!
 //! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
 //! read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots
-//! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they wait:
-//! the record of a waiting thread is on its stack, and that of a task is in its future. There are three exceptions. In a
-//! hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a request for
-//! several slots allocates a list. A call that admits several tasks allocates a list of their wakers. A hall takes 128
+//! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they
+//! wait: the record of a waiting thread is on its stack, and that of a task is in its future. There are three
+//! exceptions. In a hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a
+//! request for several slots allocates a list. A call that admits several tasks allocates a list of their wakers. A hall takes 128
 //! bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!
 //! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields a few times,

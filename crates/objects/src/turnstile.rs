@@ -266,7 +266,7 @@ impl Turnstile {
         true
     }
 
-    /// Waits for a limited time, if the turn of the number that this thread has drawn has not come yet.
+    /// Waits for a limited time for the turn of the number that this thread has drawn.
     #[cold]
     fn wait_for_turn(&self, at: At<Line>, patience: &mut Patience) {
         let At::Exclusion(Line::E5 { t }) = at else { return };

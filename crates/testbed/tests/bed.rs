@@ -24,7 +24,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Returns whether the member behind this proxy answers within this time.
 fn answers(path: &Proxy, within: Duration) -> bool {
-    let mut stream = TcpStream::connect(path.address()).expect("somebody listens");
+    let mut stream = TcpStream::connect(path.address()).expect("the proxy listens");
     stream.set_read_timeout(Some(within)).unwrap();
     let mut answer = String::new();
     stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").is_ok()

@@ -17,8 +17,8 @@ use crate::{
 };
 
 /// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a releasing
-/// thread does not yield: its yields would empty a long queue only now and then, and while the queue is empty, the
-/// threads that happen to run would make passages for whole time slices, and the others would make none.
+/// thread does not yield. If it did, the queue would become empty now and then. While the queue is empty, the threads
+/// that happen to run would make passages for whole time slices, and the others would make none.
 const SHORT_QUEUE: Word = 8;
 
 /// The action of a newcomer when no more newcomers may overtake.

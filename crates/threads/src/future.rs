@@ -72,7 +72,7 @@ impl Hall {
         AcquireOwned(Entering::new(Arc::clone(self), 1))
     }
 
-    /// Returns a future that waits until `m` slots are free, and takes all of them at once; see
+    /// Returns a future that waits until `m` slots are free, and takes all of them together; see
     /// [`acquire_many`](Hall::acquire_many).
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 //!
 //! Limits: the tests check only the interleavings that happen. Many short histories contain more
 //! different interleavings than one long history. The turnstile admits fast threads one after another.
-//! So some operations sleep in the middle, and other operations overtake them. `handles.rs` works without the turnstile.
+//! So some operations sleep in the middle, and other operations overtake them. `handles.rs` works without the
+//! turnstile.
 
 mod map;
 mod numbers;
