@@ -97,9 +97,9 @@
 //!
 //! [`Hall::resize`] changes the number of slots immediately; [`Hall::add_slots`] and [`Hall::remove_slots`]
 //! change it by a difference. With more slots, the hall admits waiters. With fewer slots, holders keep their passes.
-//! Then the hall admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new number. A
-//! waiter that has asked for more slots than the hall now has waits until the hall has enough again. With 0 slots,
-//! the hall pauses.
+//! Then the hall admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new
+//! number. A waiter that has asked for more slots than the hall now has waits until the hall has enough again. With 0
+//! slots, the hall pauses.
 //!
 //! [`Hall::close`] closes a hall permanently. Waiters and later callers get an error; holders keep their passes.
 //! [`Pass::forget`] takes a slot out of use permanently.
@@ -111,8 +111,9 @@
 //! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they
 //! wait: the record of a waiting thread is on its stack, and that of a task is in its future. There are three
 //! exceptions. In a hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a
-//! request for several slots allocates a list. A call that admits several tasks allocates a list of their wakers. A hall takes 128
-//! bytes: one cache line for callers that find a slot free, and one for callers that wait.
+//! request for several slots allocates a list. A call that admits several tasks allocates a list of their wakers.
+//!
+//! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!
 //! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields a few times,
 //! in case there are more threads than cores. Then it parks. In a hall with [`Builder::bypass`] in which threads have

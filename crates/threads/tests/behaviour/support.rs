@@ -41,15 +41,15 @@ pub fn queue<T: Send + 'static>(
     f: impl FnOnce(&Arc<Hall>) -> T + Send + 'static,
 ) -> JoinHandle<T> {
     let before = hall.waiting();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn({
         let hall = Arc::clone(hall);
         move || {
-            tell.send(fs::read_link("/proc/thread-self")).unwrap();
+            sender.send(fs::read_link("/proc/thread-self")).unwrap();
             f(&hall)
         }
     });
-    let proc_path = told.recv().unwrap();
+    let proc_path = receiver.recv().unwrap();
     wait_until("one more waiter", || hall.waiting() == before + 1);
     match proc_path {
         // On Linux: after the hall has counted a thread, the thread does not sleep before it parks.

@@ -23,17 +23,17 @@ fn halls(k: usize) -> Vec<Arc<Hall>> {
 }
 
 /// A waker that owns a future of the same hall. This happens if a task owns its futures.
-struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
+struct OwnsFuture(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
-impl Wake for Keeps {
+impl Wake for OwnsFuture {
     fn wake(self: Arc<Self>) {}
 }
 
-impl Keeps {
+impl OwnsFuture {
     /// Makes a waker with a future that waits.
     fn waiting(hall: &Arc<Hall>) -> Waker {
         let inner = Task::new(hall.acquire_owned_async()).waits();
-        Waker::from(Arc::new(Keeps(Mutex::new(Some(inner.future)))))
+        Waker::from(Arc::new(OwnsFuture(Mutex::new(Some(inner.future)))))
     }
 }
 
@@ -44,7 +44,7 @@ fn waker_was_dropped_with_the_lock_on_replacement() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
-        let waker = Keeps::waiting(&hall);
+        let waker = OwnsFuture::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
         assert_eq!(hall.waiting(), 2);
@@ -61,7 +61,7 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
-        let waker = Keeps::waiting(&hall);
+        let waker = OwnsFuture::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
         drop(outer);
@@ -72,9 +72,9 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
 }
 
 /// A waker that drops its future when it is woken.
-struct LetsGo(Mutex<Option<Pin<Box<AcquireOwned>>>>);
+struct DropsFuture(Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
-impl Wake for LetsGo {
+impl Wake for DropsFuture {
     fn wake(self: Arc<Self>) {
         drop(self.0.lock().unwrap().take());
     }
@@ -85,7 +85,7 @@ impl Wake for LetsGo {
 fn waker_was_woken_by_the_server() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
-        let kept = Arc::new(LetsGo(Mutex::new(None)));
+        let kept = Arc::new(DropsFuture(Mutex::new(None)));
         let mut first = Task::new(hall.acquire_async());
         let waker = Waker::from(Arc::clone(&kept));
         assert!(first.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -99,9 +99,9 @@ fn waker_was_woken_by_the_server() {
 }
 
 /// A waker that panics when it is woken.
-struct Explodes(AtomicUsize);
+struct PanicsOnWake(AtomicUsize);
 
-impl Wake for Explodes {
+impl Wake for PanicsOnWake {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
         panic!("this waker panics");
@@ -113,14 +113,14 @@ impl Wake for Explodes {
 fn waker_that_panics_lost_the_grants_after_it() {
     for hall in halls(3) {
         let held = hall.acquire_many(3).unwrap();
-        let explodes = Arc::new(Explodes(AtomicUsize::new(0)));
-        let waker = Waker::from(Arc::clone(&explodes));
+        let panics = Arc::new(PanicsOnWake(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&panics));
         let mut first = Task::new(hall.acquire_async());
         assert!(first.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let second = Task::new(hall.acquire_async()).waits();
         let third = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((explodes.0.load(SeqCst), second.wake_ups(), third.wake_ups()), (1, 1, 1));
+        assert_eq!((panics.0.load(SeqCst), second.wake_ups(), third.wake_ups()), (1, 1, 1));
         drop((first.done(), second.done(), third.done()));
         assert_all_slots_free(&hall);
     }

@@ -42,7 +42,7 @@ pub struct Contestant {
     pub name: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
-    /// The fate of a slot whose holder is killed: `freed`, `lost` or `-`.
+    /// What happens to a slot whose holder is killed: `freed`, `lost` or `-`.
     pub after_death: &'static str,
     run: Run,
 }
