@@ -1,8 +1,8 @@
 //! The fuzz target `hall_file`: opens a hall whose mapped file was changed, and uses it.
 //!
-//! The changes know the layout of the file, because random bytes would mostly hit unused records. From offset 4096 on,
-//! each registration has a record of 256 bytes, which begins with its card. Slots are at the end of the file, 64 bytes
-//! each.
+//! The changes follow the layout of the file, because random changes would mostly hit unused records. From offset 4096
+//! on, each registration has a record of 256 bytes, which begins with its card. Slots are at the end of the file, 64
+//! bytes each.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-"""Checks that every link of a folder of HTML pages to a file of that folder, or to a part of a page, exists."""
+"""Checks the HTML pages of a folder: each link to a file of the folder, or to a part of a page, must have a target."""
 
 import sys
 from html.parser import HTMLParser
@@ -29,7 +29,7 @@ def main(folder: Path) -> int:
     pages = {path.resolve(): Page(path) for path in folder.rglob("*.html")}
     broken, checked = [], 0
     for path, page in pages.items():
-        # The page for unknown addresses is for a server: its links start at the root.
+        # A server shows this page for unknown addresses, so its links start at the root of the site.
         if path.name == "404.html":
             continue
         for link in page.links:

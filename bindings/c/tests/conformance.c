@@ -60,7 +60,7 @@ static hallpass_result refusal(hallpass_hall *hall) {
     return result;
 }
 
-/* A thread that waits for a slot, and keeps it until it is joined. */
+/* A thread that waits for a slot. Its pass stays held until the test releases the pass. */
 typedef struct {
     pthread_t thread;
     hallpass_hall *hall;
@@ -242,7 +242,7 @@ static void threads_that_try_or_give_up_never_share_a_slot(void) {
     check_that_all_slots_are_free(crowded);
 }
 
-/* Forks a child that opens the hall, takes a slot, and keeps it until it is killed. */
+/* Forks a child that takes a slot of the hall, and keeps the slot until the child is killed. */
 static pid_t holder(hallpass_hall *hall) {
     size_t before = hallpass_available(hall);
     pid_t child = fork();

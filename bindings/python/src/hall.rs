@@ -127,12 +127,12 @@ impl Hall {
     }
 
     /// Opens the hall once more, with a separate handle.
-    fn _twin(&self, py: Python<'_>) -> PyResult<Hall> {
+    fn _new_handle(&self, py: Python<'_>) -> PyResult<Hall> {
         // If the hall was removed, its name may belong to another hall now.
         if self.open(py)?.is_closed() {
             return Err(Error::Closed).into_python(py);
         }
-        self.0.twin().into_python(py).map(Hall)
+        self.0.new_handle().into_python(py).map(Hall)
     }
 
     /// The directory of the hall itself.
@@ -149,7 +149,7 @@ impl Hall {
 
     /// Changes the number of slots while the hall is in use.
     ///
-    /// Waiters get new slots at once. Holders of removed slots keep them until they leave.
+    /// Waiters get new slots immediately. Holders of removed slots keep them until they leave.
     ///
     /// :raises BadArgument: if no hall can have this number of slots.
     /// :raises Closed: if the hall is closed.
@@ -185,7 +185,8 @@ impl Hall {
     }
 }
 
-/// Reads a number of slots. A number that does not fit in a word is as wrong as any other that is too large.
+/// Reads a number of slots. A number that does not fit into a `usize` gets the same error as any other number that is
+/// too large.
 fn slot_count(slots: &Bound<'_, PyAny>) -> PyResult<usize> {
     match slots.extract::<usize>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(slots.py()) => {

@@ -28,7 +28,7 @@ use pyo3::{exceptions::PyImportError, ffi, prelude::*};
 
 use crate::errors::IntoPython;
 
-/// Returns the directory that the arguments of a Python function name.
+/// Returns the directory that the arguments `directory` and `system` of a Python function specify.
 fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<HallDir> {
     match (directory, system) {
         (Some(_), true) => Err(errors::value_error(
@@ -84,7 +84,8 @@ fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
 /// The number that CPython gives to the main interpreter.
 const MAIN_INTERPRETER: i64 = 0;
 
-// The argument about locks and forks needs the GIL. `gil_used` makes free-threaded interpreters turn the GIL on.
+// The reasoning in "Locks and forks" above relies on the GIL. `gil_used` makes free-threaded interpreters turn the GIL
+// on.
 #[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     refuse_sub_interpreter(module.py())?;

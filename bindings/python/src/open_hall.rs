@@ -63,13 +63,13 @@ impl OpenHall {
     }
 
     /// Opens the hall once more, with a separate handle.
-    pub(crate) fn twin(&self) -> Result<Arc<Self>, Error> {
-        let twin = OpenHall::new(self.dir.clone(), &self.name, None)?;
+    pub(crate) fn new_handle(&self) -> Result<Arc<Self>, Error> {
+        let handle = OpenHall::new(self.dir.clone(), &self.name, None)?;
         let description = lock(&self.inner).description.clone();
         if let Some(description) = description {
-            twin.describe_as(&description)?;
+            handle.describe_as(&description)?;
         }
-        Ok(twin)
+        Ok(handle)
     }
 
     /// Returns the hall. A forked child opens it here.
@@ -109,7 +109,7 @@ impl OpenHall {
 
     /// Returns `true` if this process holds the pass.
     pub(crate) fn holds(&self, key: Key) -> bool {
-        lock(&self.inner).passes.get(key.index).is_some_and(|entry| is(entry, key))
+        lock(&self.inner).passes.get(key.index).is_some_and(|entry| has_key(entry, key))
     }
 
     /// Returns a number that differs between this process and its forked children.
@@ -145,14 +145,14 @@ impl Inner {
     }
 
     fn take(&mut self, key: Key) -> Option<OwnedSharedPass> {
-        let entry = self.passes.get_mut(key.index).filter(|entry| is(entry, key))?;
+        let entry = self.passes.get_mut(key.index).filter(|entry| has_key(entry, key))?;
         let (_, pass) = entry.take()?;
         self.free.push(key.index);
         Some(pass)
     }
 }
 
-fn is(entry: &Option<(u64, OwnedSharedPass)>, key: Key) -> bool {
+fn has_key(entry: &Option<(u64, OwnedSharedPass)>, key: Key) -> bool {
     entry.as_ref().is_some_and(|(serial, _)| *serial == key.serial)
 }
 

@@ -11,8 +11,8 @@ use crate::open_hall::{Key, OpenHall};
 
 /// A slot that this process holds until the pass is released.
 ///
-/// The end of its ``with`` block releases a pass, and so do ``release()``, the garbage collector and the end of the
-/// process, however it ends. A pass belongs to the process that acquired it: in a forked child ``held`` is false,
+/// A pass is released by ``release()``, by the garbage collector, at the end of a ``with`` block, and when the process
+/// ends in any way. A pass belongs to the process that acquired it: in a forked child ``held`` is false,
 /// and ``release()`` does nothing.
 #[pyclass(frozen, module = "hallpass_slots")]
 pub(crate) struct Pass {

@@ -34,9 +34,9 @@ use crate::{
 const MAX_SLEEP_OF_MAIN_THREAD: Duration = Duration::from_millis(500);
 
 /// An eventfd that is readable once the wait may be over.
-struct Bell(OwnedFd);
+struct WakeEvent(OwnedFd);
 
-impl Wake for Bell {
+impl Wake for WakeEvent {
     fn wake(self: Arc<Self>) {
         // The write cannot fail: the counter is far from its limit.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
@@ -47,7 +47,7 @@ impl Wake for Bell {
 struct Wait {
     /// `Some` until the wait is dropped.
     future: Option<Acquire>,
-    bell: Arc<Bell>,
+    event: Arc<WakeEvent>,
     /// The process that waits. A forked child inherits the object but not the thread.
     process: u32,
 }
@@ -55,17 +55,17 @@ struct Wait {
 impl Wait {
     fn new(hall: &SharedHall) -> PyResult<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let bell = eventfd(0, flags).map_err(|error| PyOSError::new_err(error.to_string()))?;
-        let (future, bell) = (Some(hall.acquire_async()), Arc::new(Bell(bell)));
-        Ok(Wait { future, bell, process: process::id() })
+        let event = eventfd(0, flags).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let (future, event) = (Some(hall.acquire_async()), Arc::new(WakeEvent(event)));
+        Ok(Wait { future, event, process: process::id() })
     }
 
     /// Returns the pass or the error, if the wait is over.
     fn poll(&mut self) -> Option<Result<OwnedSharedPass, Error>> {
         let mut count = [0; 8];
         // The read resets the counter. It fails if there is nothing to read, which does no harm.
-        let _ = rustix::io::read(&self.bell.0, &mut count);
-        let waker = Waker::from(self.bell.clone());
+        let _ = rustix::io::read(&self.event.0, &mut count);
+        let waker = Waker::from(self.event.clone());
         let future = self.future.as_mut().expect("taken out only on drop");
         match Pin::new(future).poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(pass) => Some(pass),
@@ -102,8 +102,8 @@ pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) 
         if left == Some(Duration::ZERO) {
             return Err(errors::timeout(py, &open.name, timeout.unwrap_or(0.0)));
         }
-        let bell = wait.bell.clone();
-        py.detach(|| sleep(&bell, left));
+        let event = wait.event.clone();
+        py.detach(|| sleep(&event, left));
         py.check_signals()?;
         // A signal handler may have forked this process. A child inherits no thread that waits, so it joins the queue
         // itself.
@@ -114,17 +114,17 @@ pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) 
     }
 }
 
-/// Sleeps until the bell rings, a signal comes, or the time is over.
-fn sleep(bell: &Bell, time: Option<Duration>) {
+/// Sleeps until the eventfd is readable, a signal comes, or the time is over.
+fn sleep(event: &WakeEvent, time: Option<Duration>) {
     let is_main = gettid() == getpid();
     let max = is_main.then_some(MAX_SLEEP_OF_MAIN_THREAD);
     let time = [time, max].into_iter().flatten().min();
     let time = time.and_then(|time| time.try_into().ok());
     // The caller checks everything again, whatever ended the sleep.
-    let _ = poll(&mut [PollFd::new(&bell.0.as_fd(), PollFlags::IN)], time.as_ref());
+    let _ = poll(&mut [PollFd::new(&event.0.as_fd(), PollFlags::IN)], time.as_ref());
 }
 
-/// Returns a time limit that Python gave in seconds.
+/// Converts a time limit in seconds, as Python passes it.
 pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     if seconds.is_nan() || seconds < 0.0 {
         return Err(errors::value_error("timeout must be None or a number of seconds, at least 0"));
@@ -155,7 +155,7 @@ impl Waiting {
 impl Waiting {
     /// Returns a descriptor. When it becomes readable, the event loop calls ``poll``.
     fn fileno(&self) -> Option<i32> {
-        self.wait().as_ref().map(|wait| wait.bell.0.as_raw_fd())
+        self.wait().as_ref().map(|wait| wait.event.0.as_raw_fd())
     }
 
     /// Returns the pass if the wait is over, and ``None`` otherwise.

@@ -85,7 +85,7 @@ def _passages(hall, count, barrier):
 
 
 def test_callers_that_need_several_slots_do_not_block_each_other(three):
-    # Each pair of these processes needs more slots than there are, in parts that could deadlock.
+    # Each process needs two of the three slots. If three processes held one slot each, they would deadlock.
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(4)
     workers = [context.Process(target=_passages, args=(three, 2, barrier)) for _ in range(4)]

@@ -129,7 +129,7 @@ def test_a_generator_that_is_dropped_frees_its_slot(one):
     assert one.available == 1
 
 
-def test_threads_may_release_the_same_pass_at_once(one):
+def test_threads_may_release_the_same_pass_at_the_same_time(one):
     for _ in range(50):
         p, barrier = one.acquire(), threading.Barrier(4)
 
@@ -146,7 +146,7 @@ def test_threads_may_release_the_same_pass_at_once(one):
 
 
 @pytest.mark.parametrize(
-    "last_words",
+    "last_statements",
     [
         "p = hall.acquire()",
         "p = hall.acquire(); threading.Thread(target=hall.acquire, daemon=True).start(); time.sleep(0.3)",
@@ -156,12 +156,12 @@ def test_threads_may_release_the_same_pass_at_once(one):
         "p = hall.acquire(); sys.exit(0)",
     ],
 )
-def test_a_program_that_ends_with_a_pass_ends_cleanly_and_frees_its_slot(one, last_words):
+def test_a_program_that_ends_with_a_pass_ends_cleanly_and_frees_its_slot(one, last_statements):
     script = textwrap.dedent(f"""
         import atexit, sys, threading, time
         from hallpass_slots import Hall
         hall = Hall("one")
-        {last_words}
+        {last_statements}
     """)
     ran = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, timeout=DEADLINE)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -4,7 +4,7 @@
 //! run fails. Times are wall-clock times of whole searches. The two programs are measured alternately, and for
 //! each of them the fastest of several rounds counts. SPIN's verifier is compiled with -O3 and makes an exact
 //! search. It does not use partial-order reduction, which would change what a state is. If only safety is checked,
-//! it contains only the code for safety.
+//! the verifier contains only the code for safety.
 #![forbid(unsafe_code)]
 
 use std::{

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_now_is_over_at_once() {
+    fn a_limit_of_now_is_over_immediately() {
         assert!(Limit::Now.is_over() && Limit::after(Duration::ZERO).is_over());
         assert_eq!(Limit::Now.remaining(), Some(Duration::ZERO));
         assert_eq!(Limit::after(Duration::ZERO).remaining(), Some(Duration::ZERO));

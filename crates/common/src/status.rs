@@ -43,7 +43,7 @@ pub struct Participant {
     /// Whether the process still runs. The status lists a dead process until the next waiter or `reap` frees its
     /// slot or removes it from the queue.
     pub alive: bool,
-    /// Whether this is a holder or waiter of the very handle that read the status.
+    /// Whether this holder or waiter belongs to the handle that read the status.
     pub own: bool,
 }
 

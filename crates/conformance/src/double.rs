@@ -41,8 +41,8 @@ pub trait Decisions: Send + Sync + 'static {
     const SLOTS_ARE_EXCLUSIVE: bool = true;
     /// Whether `try_acquire` fails while others wait.
     const TRY_QUEUES: bool = true;
-    /// Whether a released slot is assigned to the next waiter at once. Otherwise it stays free until a waiter
-    /// wakes up and assigns it.
+    /// Whether a released slot is assigned to the next waiter immediately. Otherwise it stays free until a
+    /// waiter wakes up and assigns it.
     const HANDS_OVER: bool = true;
     /// Whether a waiter leaves the queue when it times out.
     const LEAVES_QUEUE: bool = true;
@@ -60,7 +60,7 @@ impl Decisions for Sound {}
 /// A simple hall in memory.
 pub struct Double<R: Decisions = Sound> {
     shared: Arc<Shared>,
-    rules: PhantomData<R>,
+    decisions: PhantomData<R>,
 }
 
 struct Shared {
@@ -143,7 +143,7 @@ impl<R: Decisions> Double<R> {
         state.queue.push_back(ticket);
         self.serve(&mut state);
         loop {
-            let granted = state.granted.iter().position(|(its, _)| *its == ticket);
+            let granted = state.granted.iter().position(|(other, _)| *other == ticket);
             let is_over = until.is_some_and(|until| until <= Instant::now());
             match granted {
                 Some(position) => {
@@ -151,12 +151,12 @@ impl<R: Decisions> Double<R> {
                     return Ok(self.pass(slot));
                 }
                 None if state.closed && R::CLOSING_WAKES => {
-                    state.queue.retain(|its| *its != ticket);
+                    state.queue.retain(|other| *other != ticket);
                     return Err(Refusal::Closed);
                 }
                 None if is_over => {
                     if R::LEAVES_QUEUE {
-                        state.queue.retain(|its| *its != ticket);
+                        state.queue.retain(|other| *other != ticket);
                     }
                     if !R::LEAVES_SLOTS {
                         state.held.push(usize::MAX);
@@ -194,7 +194,7 @@ impl<R: Decisions> HallUnderTest for Double<R> {
         let (held, queue, granted) = (Vec::new(), VecDeque::new(), Vec::new());
         let state = State { k, closed: false, peak: k, held, queue, granted, next_ticket: 0 };
         let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
-        Ok(Double { shared: Arc::new(shared), rules: PhantomData })
+        Ok(Double { shared: Arc::new(shared), decisions: PhantomData })
     }
 
     fn acquire(&self) -> Result<Pass<R>, Refusal> {
@@ -266,7 +266,7 @@ impl<R: Decisions> Drop for Pass<R> {
 
 impl<R: Decisions> Clone for Double<R> {
     fn clone(&self) -> Self {
-        Double { shared: self.shared.clone(), rules: PhantomData }
+        Double { shared: self.shared.clone(), decisions: PhantomData }
     }
 }
 

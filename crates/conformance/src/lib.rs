@@ -86,7 +86,7 @@ pub struct Capacity {
 
 /// A hall that the suite tests. Clones are handles of one hall.
 pub trait HallUnderTest: Clone + Send + Sync + 'static {
-    /// A pass that does not borrow the hall. Dropping it frees the slot at once or in the background.
+    /// A pass that does not borrow the hall. Dropping it frees the slot immediately or in the background.
     type Pass: Send + Debug + 'static;
 
     /// The maximum size of a hall, and the amount of work for the suite.

@@ -2,7 +2,7 @@
 //! connection of that slot, so no thread ever waits for its mutex. The mutex is needed only because the compiler does
 //! not know this.
 //!
-//! A caller gets the smallest free slot, so the pool opens only as many connections as are in use at once.
+//! A caller gets the smallest free slot, so the pool opens only as many connections as are in use at the same time.
 //!
 //! ```sh
 //! cargo run -p hallpass --example connections
@@ -62,15 +62,15 @@ fn main() {
             scope.spawn(|| (0..1000).all(|_| pool.lease().query() < 4));
         }
     });
-    let mut made = 0;
+    let mut opened = 0;
     let mut queries = 0;
     for connection in &pool.connections {
         if let Some(connection) = &*connection.lock().expect("no thread panicked") {
-            made += 1;
+            opened += 1;
             queries += connection.queries;
         }
     }
-    println!("{queries} queries by 4 threads over {made} connections; the pool has room for 16");
+    println!("{queries} queries by 4 threads over {opened} connections; the pool has room for 16");
     assert_eq!(queries, 4000);
-    assert!(made <= 4);
+    assert!(opened <= 4);
 }

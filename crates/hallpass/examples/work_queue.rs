@@ -1,6 +1,6 @@
 //! Workers take the most urgent job from a shared queue. One worker stalls in the middle of an operation. A thread
 //! stalls, for example, when it waits for a page on disk, is stopped by a debugger, or loses its core. If a lock
-//! protected the queue, all other workers would wait for it. Here they continue.
+//! protected the queue, all other workers would wait for the stalled one. Here they continue.
 //!
 //! ```sh
 //! cargo run --release -p hallpass --features objects --example work_queue

@@ -2,7 +2,7 @@
 //!
 //! A [`Hall`] has k *slots*. At most k callers hold a [`Pass`] at the same time, and each pass has its own slot: a
 //! number from 0 to k-1. Use the number as an index, for example of a device, a connection, a buffer or a core.
-//! Threads and tasks wait in one queue, first in, first enabled.
+//! Threads and tasks wait in one queue, and nobody overtakes a waiter ([first in, first enabled](#guarantees)).
 //!
 //! ```
 //! use hallpass::Hall;
@@ -31,7 +31,7 @@
 //!   already held when [`Hall::resize`] made the hall smaller.
 //! - **Distinct slots, smallest first.** No two holders have the same slot. A caller gets the smallest slot
 //!   that is free when it looks. So a few callers use only the first few slots, and the resource behind slot 0
-//!   stays warm. If the caller had to wait, or the hall has more than 32 slots, a smaller slot may become free just
+//!   stays warm. If the caller waited, or the hall has more than 32 slots, a smaller slot may become free just
 //!   after the caller has looked.
 //! - **First in, first enabled.** A waiter gets a slot before every caller that joins the queue after it. No
 //!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
@@ -60,7 +60,7 @@
 //! - A blocking call parks the thread. Do not block in the poll function of a future, because this stops the
 //!   executor. If the executor parks its thread, the blocking call may even consume a wake-up of the executor.
 //! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself forever.
-//!   Ask for both at once: [`Hall::acquire_many`].
+//!   Ask for both in one call: [`Hall::acquire_many`].
 //! - At most [`MAX_SLOTS`] slots, and at most 2^27 - 1 waiters.
 //!
 //! # Tasks and cancellation
@@ -95,11 +95,11 @@
 //!
 //! # Resizing, closing, forgetting
 //!
-//! [`Hall::resize`] changes the number of slots at once; [`Hall::add_slots`] and [`Hall::remove_slots`] change it
-//! by a difference. With more slots, the hall admits waiters. With fewer slots, holders keep their passes. The hall
-//! admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new number. A
-//! waiter that has asked for more slots than the hall now has waits until the hall has enough again. With 0 slots,
-//! the hall pauses.
+//! [`Hall::resize`] changes the number of slots immediately; [`Hall::add_slots`] and [`Hall::remove_slots`]
+//! change it by a difference. With more slots, the hall admits waiters. With fewer slots, holders keep their passes.
+//! Then the hall admits nobody until it has fewer holders than slots. From then on it assigns only slots below the new
+//! number. A waiter that has asked for more slots than the hall now has waits until the hall has enough again. With 0
+//! slots, the hall pauses.
 //!
 //! [`Hall::close`] closes a hall permanently. Waiters and later callers get an error; holders keep their passes.
 //! [`Pass::forget`] takes a slot out of use permanently.
@@ -107,16 +107,17 @@
 //! # Cost
 //!
 //! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
-//! read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots are
-//! in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that
-//! of a task is in its future. There are three exceptions. In a hall with more than 32 slots, the first pass
-//! with a slot above 15 allocates the slot numbers, and a request for several slots allocates a list. A call that admits several tasks at once allocates a
-//! list of their wakers. A hall takes 128 bytes: one cache line for callers that find a slot free, and one for
-//! callers that wait.
+//! read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots
+//! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they
+//! wait: the record of a waiting thread is on its stack, and that of a task is in its future. There are three
+//! exceptions. In a hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a
+//! request for several slots allocates a list. A call that admits several tasks allocates a list of their wakers.
+//!
+//! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!
 //! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields a few times,
-//! in case there are more threads than cores. Then it parks. In a hall with [`Builder::bypass`] for which threads had to
-//! wait recently, a thread also yields after each 256 passes that it has dropped. So all threads take turns, and the
+//! in case there are more threads than cores. Then it parks. In a hall with [`Builder::bypass`] in which threads have
+//! recently waited, a thread also yields after each 256 passes that it has dropped. So all threads take turns, and the
 //! system rarely stops a thread that holds a slot.
 //!
 //! # For users of tokio's semaphore
@@ -129,7 +130,7 @@
 //! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use the timeout of their executor |
 //! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes waiters |
 //! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | returns an error if the hall has fewer than m slots; tokio waits forever |
-//! | `acquire_many(0)` | the same | succeeds at once, even if others wait; tokio waits in the queue |
+//! | `acquire_many(0)` | the same | succeeds immediately, even if others wait; tokio waits in the queue |
 //! | `acquire_owned().await` | [`acquire_owned_async`](Hall::acquire_owned_async)`().await` | takes `&Arc<Hall>` and does not consume a clone |
 //! | `available_permits` | [`available`](Hall::available), [`waiting`](Hall::waiting), [`slots`](Hall::slots) | while a large request is first in the queue, `available` counts the slots that stay free for it; tokio does not count the permits that it has gathered |
 //! | `add_permits`, `forget_permits` | [`add_slots`](Hall::add_slots), [`remove_slots`](Hall::remove_slots), [`resize`](Hall::resize) | a hall can shrink below the number of passes held |
@@ -153,10 +154,11 @@
 //! | `postgres` | `hallpass::cluster` on a PostgreSQL database too |
 //! | `objects` | `hallpass::objects`: `Resilient`, shared data that stays usable while a thread stalls |
 //! | `papers` | `Hall::with`: halls that run a published algorithm, to measure and compare |
-//! | `metrics` | `Hall::metrics`: how many callers had to wait, how that ended, and how long it took |
-//! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that have to wait |
+//! | `metrics` | `Hall::metrics`: how many callers have waited, how their waits ended, and how long they took |
+//! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that wait |
+//! | `tokio` | futures take part in the cooperative budget of tokio |
 //!
-//! `metrics` and `tracing` do nothing in a call that does not have to wait.
+//! `metrics` and `tracing` do nothing in a call that does not wait.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -6,7 +6,7 @@ use crate::{error::BuildError, object::Object, resilient::Resilient};
 
 /// A shared value whose operations are closures; otherwise like [`Resilient`].
 ///
-/// A closure may be called more than once, by different threads, each time on another copy of the value.
+/// A closure may be called more than once, by different threads, each time on a different copy of the value.
 /// So it is `Fn`, owns everything that it uses, and must do the same each time. The cell may keep the
 /// closure, with its captured values, for a while after the call. The rules of [`Object`] apply.
 ///

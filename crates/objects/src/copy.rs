@@ -142,10 +142,10 @@ impl<O: Object> ObjectCopy<O> {
 
     /// Returns the answer for `process`.
     pub(crate) fn answer(&self, process: usize) -> &UnsafeCell<Option<Outcome<O>>> {
-        let is_its = |served: &&ServedRequest<O>| {
+        let is_for = |served: &&ServedRequest<O>| {
             served.helped.is_some_and(|helped| helped.process == process)
         };
-        &self.batch.iter().find(is_its).expect("its answer was assigned to this copy").answer
+        &self.batch.iter().find(is_for).expect("its answer was assigned to this copy").answer
     }
 }
 

@@ -26,7 +26,7 @@
 //!   point of it, all other threads complete their operations. Each object has its own k, the first
 //!   argument of [`Resilient::new`].
 //! - **Bounded memory.** There are at most 3k copies of the object, plus one for each of the k threads
-//!   that is just cloning a copy. This holds no matter how many operations run and how long a thread
+//!   that is cloning a copy at that moment. This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
 //!   Operations are also kept: at most k for each copy, and k for each slot.
 //! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets

@@ -29,7 +29,7 @@ use crate::event::Event;
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
-/// After a call that admitted no sleeper, this many threads leave before the next call.
+/// After a sleeper was woken (*called*) and could not enter, this many threads leave before the next call.
 const EXITS_BETWEEN_CALLS: Word = 1024;
 /// The time for which one sleeper watches for a stall. After that, another sleeper may watch.
 const WATCH: Duration = STALL;
@@ -67,7 +67,7 @@ struct Waiting {
     /// Whether one of these sleepers has been woken and has not looked for room yet.
     called: AtomicBool,
     /// The number of exits from which a sleeper is called again. A call costs more than several
-    /// passages, so a call that admitted no sleeper is not repeated at once.
+    /// passages, so a call that admitted no sleeper is not repeated immediately.
     next_call: AtomicI64,
     /// The time until which a sleeper watches for a stall, in microseconds since `created`. A watching
     /// sleeper sleeps only for a short time.
@@ -181,7 +181,7 @@ impl Turnstile {
         while let Next::Goto(next) = self.machine.step(&mut memory, 0, at) {
             at = next;
         }
-        // The count of this exit, not the latest count, because each exit admits the holder of another
+        // The count of this exit, not the latest count, because each exit admits the holder of a different
         // number.
         let exits = memory.exits + 1;
         let Counters { drawn, level, .. } = &*self.counters;
@@ -266,7 +266,7 @@ impl Turnstile {
         true
     }
 
-    /// Waits with a number that is not admitted yet.
+    /// Waits for a limited time for the turn of the number that this thread has drawn.
     #[cold]
     fn wait_for_turn(&self, at: At<Line>, patience: &mut Patience) {
         let At::Exclusion(Line::E5 { t }) = at else { return };

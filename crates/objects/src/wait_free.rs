@@ -48,7 +48,7 @@ pub struct Handle<'a, O: Object> {
     shared: &'a WaitFree<O>,
     process: usize,
     /// Whether an operation is under way. Stays set if the operation unwinds.
-    inside: bool,
+    in_operation: bool,
 }
 
 impl<O> WaitFree<O>
@@ -86,7 +86,7 @@ where
             (process < self.construction.k()).then(|| used | 1 << process)
         };
         let used = self.used.fetch_update(SeqCst, SeqCst, take).ok()?;
-        Some(Handle { shared: self, process: first_free(used), inside: false })
+        Some(Handle { shared: self, process: first_free(used), in_operation: false })
     }
 
     /// Returns k, the maximum number of handles.
@@ -123,7 +123,7 @@ where
         // SAFETY: the process number belongs to this handle, which is borrowed exclusively. `enter` has
         // checked that no earlier operation of this handle has unwound.
         let outcome = unsafe { self.shared.construction.apply(self.process, op) };
-        self.inside = false;
+        self.in_operation = false;
         outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 
@@ -136,7 +136,7 @@ where
         self.enter();
         // SAFETY: as in `apply`.
         let result = unsafe { self.shared.construction.read(self.process, read) };
-        self.inside = false;
+        self.in_operation = false;
         result.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 
@@ -147,17 +147,17 @@ where
 
     fn enter(&mut self) {
         assert!(
-            !self.inside,
+            !self.in_operation,
             "this handle is unusable, because cloning the object panicked in an earlier operation"
         );
-        self.inside = true;
+        self.in_operation = true;
     }
 }
 
 impl<O: Object> Drop for Handle<'_, O> {
     fn drop(&mut self) {
         // The number of a process that stopped in the middle of an operation is never used again.
-        if !self.inside {
+        if !self.in_operation {
             self.shared.used.fetch_and(!(1 << self.process), SeqCst);
         }
     }

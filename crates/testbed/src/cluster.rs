@@ -218,7 +218,7 @@ impl EtcdCluster {
         GrpcProxy::start(&self.addresses())
     }
 
-    /// Returns the number of requests that the members have begun to serve, added up.
+    /// Returns the total number of requests that the members have begun to serve.
     ///
     /// # Panics
     /// Panics if a member does not answer.

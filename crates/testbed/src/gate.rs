@@ -9,7 +9,7 @@ use std::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     Open,
-    /// All data takes longer by this time.
+    /// All data is delayed by this time.
     Delayed(Duration),
     /// No data passes, and connections stay open.
     Cut,

@@ -23,6 +23,7 @@ pub struct Member {
     index: usize,
     client_port: u16,
     folder: PathBuf,
+    /// The command-line arguments of etcd.
     words: Vec<String>,
     /// The process of the member, or `None` while it is dead.
     child: Mutex<Option<Child>>,

@@ -8,14 +8,14 @@ use std::{
     thread,
 };
 
-type Order = (Command, mpsc::Sender<io::Result<Child>>);
+type SpawnRequest = (Command, mpsc::Sender<io::Result<Child>>);
 
 /// The thread that starts all child processes. With `PR_SET_PDEATHSIG`, a child gets a signal when the
 /// *thread* that started it ends. This thread never ends.
-static NURSERY: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
-    let (sender, orders) = mpsc::channel::<Order>();
+static NURSERY: LazyLock<mpsc::Sender<SpawnRequest>> = LazyLock::new(|| {
+    let (sender, requests) = mpsc::channel::<SpawnRequest>();
     thread::spawn(move || {
-        for (mut command, answer) in orders {
+        for (mut command, answer) in requests {
             // The caller may have ended.
             let _ = answer.send(command.spawn());
         }
@@ -23,8 +23,8 @@ static NURSERY: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
     sender
 });
 
-/// Returns a command. If [`spawn`] starts it, its process is killed when this process ends. The started
-/// process becomes `program`.
+/// Returns a command that runs `program`. If [`spawn`] starts it, its process is killed when this process ends. The
+/// command starts as `setpriv`, which executes `program` in the same process.
 pub fn mortal(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--"]).arg(program);

@@ -21,7 +21,8 @@ use crate::{TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_proce
 /// The superuser and the database of a server. Nobody needs a password.
 const NAME: &str = "postgres";
 
-/// PostgreSQL refuses to run as root. Then its processes belong to the first of these users that exists.
+/// PostgreSQL refuses to run as root. If this process runs as root, the processes of the server belong to the first of
+/// these users that exists.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// Returns `Some` if PostgreSQL is installed. If not, prints that the test is skipped and what to install.
@@ -302,7 +303,7 @@ impl PostgresServer {
         }
     }
 
-    /// Stops the main process of the server: it accepts no connections. Existing connections go on.
+    /// Stops the main process of the server: it accepts no connections. Existing connections keep working.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
     }
@@ -343,7 +344,7 @@ fn program(name: &str) -> Command {
     let own = programs().expect("PostgreSQL is installed").join(name);
     let path = if own.is_file() { own } else { name.into() };
     let mut command = match owner() {
-        // A change of the user clears the signal at the death of the parent, so it comes first.
+        // Changing the user clears the parent-death signal, so the user is changed first.
         Some((user, group)) => {
             let mut command = Command::new("setpriv");
             command.args([format!("--reuid={user}"), format!("--regid={group}")]);
@@ -353,7 +354,7 @@ fn program(name: &str) -> Command {
         }
         None => nursery::mortal(path),
     };
-    // The variables of the user must not matter.
+    // The environment variables of PostgreSQL that the user has set must not affect the tests.
     for (variable, _) in std::env::vars_os() {
         if variable.to_string_lossy().starts_with("PG") {
             command.env_remove(variable);

@@ -75,7 +75,7 @@ impl Proxy {
         self.set(Mode::Cut);
     }
 
-    /// Closes all connections, and closes new connections at once.
+    /// Closes all connections, and closes new connections immediately.
     pub fn refuse(&self) {
         self.set(Mode::Closed);
         self.hang_up();

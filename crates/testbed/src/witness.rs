@@ -32,6 +32,7 @@ pub struct Witness {
     server: Option<JoinHandle<()>>,
 }
 
+/// The record of a witness.
 struct Book {
     start: Instant,
     pages: Mutex<Pages>,
@@ -39,6 +40,7 @@ struct Book {
 
 struct Pages {
     events: Vec<Event>,
+    /// The visitors that run at the moment.
     running: Vec<Visit>,
     file: LineWriter<File>,
 }
@@ -51,7 +53,7 @@ impl Witness {
     pub fn start(folder: &Path) -> Witness {
         let socket = folder.join("witness");
         let listener = UnixListener::bind(&socket).expect("a socket");
-        listener.set_nonblocking(true).expect("it can be asked");
+        listener.set_nonblocking(true).expect("a socket can be non-blocking");
         let file = LineWriter::new(File::create(folder.join("visits.jsonl")).expect("a file"));
         let pages = Pages { events: Vec::new(), running: Vec::new(), file };
         let book = Arc::new(Book { start: Instant::now(), pages: Mutex::new(pages) });
@@ -69,8 +71,7 @@ impl Witness {
         Witness { socket, book, ends, server: Some(server) }
     }
 
-    /// Makes `command` a visitor of this witness. The command must call [`visit`](crate::visit) in the
-    /// end.
+    /// Makes `command` a visitor of this witness. The command must eventually call [`visit`](crate::visit).
     pub fn introduce(&self, command: &mut Command, name: &str, stay: &str) {
         command.env(visitor::WITNESS, &self.socket);
         command.env("HALLPASS_VISITOR", name).env("HALLPASS_STAY", stay);
@@ -125,8 +126,8 @@ impl Book {
         let at =
             u64::try_from(self.start.elapsed().as_micros()).expect("a test does not last for ages");
         let event = Event { at, what };
-        let line = serde_json::to_string(&event).expect("it is plain");
-        writeln!(pages.file, "{line}").expect("there is room");
+        let line = serde_json::to_string(&event).expect("an event can be written as JSON");
+        writeln!(pages.file, "{line}").expect("the record can be written");
         pages.events.push(event);
     }
 }
@@ -161,7 +162,7 @@ impl VisitorServer {
         let a_while = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         let _ = poll(&mut all, Some(&a_while));
         while let Ok((stream, _)) = self.listener.accept() {
-            stream.set_nonblocking(true).expect("it can be asked");
+            stream.set_nonblocking(true).expect("a socket can be non-blocking");
             self.connections.push(VisitorConnection {
                 stream,
                 said: String::new(),

@@ -24,7 +24,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Returns whether the member behind this proxy answers within this time.
 fn answers(path: &Proxy, within: Duration) -> bool {
-    let mut stream = TcpStream::connect(path.address()).expect("somebody listens");
+    let mut stream = TcpStream::connect(path.address()).expect("the proxy listens");
     stream.set_read_timeout(Some(within)).unwrap();
     let mut answer = String::new();
     stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").is_ok()
@@ -101,7 +101,7 @@ fn a_proxy_can_stall_close_delay_and_heal() {
     path.refuse();
     let start = Instant::now();
     assert!(!answers(&path, TIMEOUT));
-    assert!(start.elapsed() < TIMEOUT, "the connection is closed at once");
+    assert!(start.elapsed() < TIMEOUT, "the connection is closed immediately");
     path.delay(a_while);
     let start = Instant::now();
     assert!(answers(&path, TIMEOUT));

@@ -26,7 +26,7 @@ fn every_block_runs_in_a_test_or_says_why_not() {
 }
 
 #[test]
-fn subcommands_of_other_programs_are_printed_as_these_programs() {
+fn documents_write_hallpass_lab_and_hallpass_bench_with_a_hyphen() {
     for block in blocks().iter().filter(|block| block.not_run.is_none()) {
         for command in block.commands() {
             let other =

@@ -40,22 +40,23 @@ impl Builder {
     }
 
     /// Lets at most `limit` newcomers overtake a waiter: they take a free slot ahead of the queue. The default is 0:
-    /// first in, first enabled. `u32::MAX` means that there is no limit, like [`barging`](Builder::barging).
+    /// nobody overtakes a waiter. `u32::MAX` means that there is no limit, like [`barging`](Builder::barging).
     ///
     /// Use this if many threads share few cores and hold passes for a short time. A fair hall hands a free slot to a
     /// waiting thread, and the slot stays unused until that thread is awake. With a limit such as 64, a thread that
     /// is running already may use the slot in the meantime. The wait stays bounded, and nobody starves: once a waiter
-    /// was overtaken `limit` times, only the waiters before it get slots before it does.
+    /// has been overtaken `limit` times, only the waiters ahead of it in the queue still get slots before it.
     ///
     /// - Every caller counts as a newcomer until it joins the queue. It may be a thread or a task, may call
     ///   `acquire` or `try_acquire`, and may ask for one slot or for several at once.
     /// - The limit counts the callers that come after the waiter has joined the queue. A caller that came before may
-    ///   still be on its way to a free slot. It may get in first, beside the `limit` others.
+    ///   still be on its way to a free slot. Such a caller may also overtake the waiter, in addition to the `limit`
+    ///   newcomers.
     /// - A task that is first in the queue and waits for one slot gets it as soon as it is free, as in a fair hall.
     ///   If the first waiter is a thread that sleeps, or waits for several slots, newcomers may overtake it and all
     ///   waiters behind it.
     /// - Waiters get slots in the order of their arrival.
-    /// - After a thread had to wait, threads take turns for a while: each thread that uses the hall yields its core
+    /// - After a thread has waited, threads take turns for a while: each thread that uses the hall yields its core
     ///   after each 256 passes that it has dropped.
     ///
     /// ```

@@ -16,9 +16,9 @@ use crate::{
     wake::WakeHandle,
 };
 
-/// The number of waiters in a queue that is likely to become empty soon. If more threads wait, a releasing thread does
-/// not yield. Otherwise the queue would become empty now and then. Meanwhile the threads that happen to run would
-/// make passages for whole time slices, and the others would make none.
+/// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a releasing
+/// thread does not yield. If it did, the queue would become empty now and then. While the queue is empty, the threads
+/// that happen to run would make passages for whole time slices, and the others would make none.
 const SHORT_QUEUE: Word = 8;
 
 /// The action of a newcomer when no more newcomers may overtake.
@@ -26,7 +26,7 @@ const SHORT_QUEUE: Word = 8;
 pub(crate) enum Pause {
     /// The newcomer lets other threads run, and tries again.
     Yield,
-    /// The newcomer queues at once. A task does this, because it must not block its thread.
+    /// The newcomer queues without a pause. A task does this, because it must not block its thread.
     Queue,
     /// The newcomer gives up.
     Never,
@@ -47,7 +47,7 @@ impl Hall {
             return Some(take);
         }
         let word = Op::Read.apply(&self.word);
-        // If the word is marked, nobody overtakes, and only a server takes slots. A server may still have slots for a
+        // If `word` is marked, nobody overtakes, and only a server takes slots. A server may still have slots for a
         // caller that queues for a moment.
         let refused = M::BYPASSES && word < MARK;
         if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
@@ -77,8 +77,8 @@ impl Hall {
         if !M::BYPASSES {
             return None;
         }
-        // The server may be a thread that is still asleep. A caller that does not wait must not wait for the
-        // server. So it does not queue, and tries until it gets its slots or is refused.
+        // The server may be a thread that is still asleep. A caller that asked not to wait must not wait for the
+        // server either. So it does not queue, and tries until it gets its slots or is refused.
         let tries = if pause == Pause::Never { u32::MAX } else { OVERTAKE_TRIES };
         overtake::<P, _>(&mut &*self, need, tries, || {
             if pause == Pause::Yield {

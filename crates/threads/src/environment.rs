@@ -20,7 +20,7 @@ use crate::{
     wake::{WakeHandle, WakeList},
 };
 
-/// How many grants a server makes before it makes the head of the queue the server.
+/// How many grants a server makes before it hands over to the head of the queue.
 const MAX_GRANTS: u32 = 64;
 
 /// The number of times that a newcomer tries to overtake before it queues. It tries again after it was refused, or
@@ -36,8 +36,8 @@ pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
     /// The caller's node, between lines L4 and L5.
     joining: Option<Waiter>,
-    /// Wakes the waiter that was last removed from the queue. After every line that puts a handle here, another
-    /// line takes it out, so there is nothing to drop.
+    /// Wakes the waiter that this caller last removed from the queue or made the server. After every line that puts a
+    /// handle here, another line takes it out, so there is nothing to drop.
     handle: ManuallyDrop<Option<WakeHandle>>,
     /// Wakes the tasks that got a grant. This happens after this caller has stopped serving. Every run wakes all of
     /// them, so there is nothing to drop.
@@ -93,8 +93,8 @@ impl<'a> NativeEnvironment<'a> {
         at: Stage,
         stop: Stop,
     ) -> End {
-        // Most runs begin at a stage that is known here, and then end or check for a grant. Here the compiler can
-        // leave out the code for all other stages.
+        // Most runs begin at a stage that is known at compile time, and then end or check for a grant. So in these two
+        // calls, the compiler can leave out the code for all other stages.
         let mut result = advance::<P, M, _>(self, me, at);
         if let Advance::Goto(Stage::Check) = result {
             result = advance::<P, M, _>(self, me, Stage::Check);

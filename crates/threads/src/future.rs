@@ -72,7 +72,7 @@ impl Hall {
         AcquireOwned(Entering::new(Arc::clone(self), 1))
     }
 
-    /// Returns a future that waits until `m` slots are free, and takes all of them at once; see
+    /// Returns a future that waits until `m` slots are free, and takes all of them together; see
     /// [`acquire_many`](Hall::acquire_many).
     ///
     /// # Errors
@@ -121,8 +121,8 @@ struct Entering<H: AsHall> {
     phase: Phase,
     /// The observation of this waiter, while the future waits.
     waiting: Option<Waiting>,
-    /// Where the future waits, from the moment at which it joins the queue. A new future has no place, because moving
-    /// it would then take as long as finding a free slot.
+    /// Where the future waits, from the moment at which it joins the queue. A new future has no place: if it
+    /// had one, moving the future would take as long as finding a free slot.
     place: Option<Place>,
 }
 
@@ -300,7 +300,7 @@ impl<H: AsHall> Entering<H> {
 }
 
 impl Place {
-    /// Replaces the waker, if the future is polled with another task than before.
+    /// Replaces the waker, if this poll has a different waker than the poll before it.
     #[inline]
     fn update_waker(&mut self, hall: &Hall, context: &Context<'_>) {
         if self.waker != WakerId::of(context.waker()) {

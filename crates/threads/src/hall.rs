@@ -71,7 +71,7 @@ pub struct Hall {
     pub(crate) mode: Mode,
     /// Whether threads take turns. Only halls with a limit on overtaking use it.
     pub(crate) rotation: Rotation,
-    /// The numbers of the slots that are not bits of the word. Allocated when first needed, so that a static can
+    /// The numbers of the slots that are not bits of `word`. Allocated when first needed, so that a static can
     /// have many slots.
     slot_bits: OnceLock<Box<SlotBits>>,
     pub(crate) queue: QueueState,
@@ -245,7 +245,7 @@ impl Hall {
     }
 }
 
-/// The environment of the fast path: one word.
+/// The environment of the fast path: only `word`.
 impl FastEnvironment for &Hall {
     #[inline(always)]
     fn word(&mut self, op: Op) -> Word {
@@ -253,7 +253,7 @@ impl FastEnvironment for &Hall {
     }
 }
 
-/// The environment of a newcomer that may overtake: the word, and the credit.
+/// The environment of a newcomer that may overtake: `word` and `credit`.
 impl OvertakeEnvironment for &Hall {
     #[inline(always)]
     fn credit(&mut self, op: Op) -> Word {
@@ -280,7 +280,7 @@ impl Hall {
     }
 
     /// Finishes [`acquire_slot`](Hall::acquire_slot) in a wide hall, if the caller has taken a slot that is not a bit of
-    /// the word, or no slot yet.
+    /// `word`, or no slot yet.
     #[inline(never)]
     fn acquire_wide_slot(&self, taken: Option<Word>, deadline: Deadline) -> Option<u32> {
         let take = taken.or_else(|| self.acquire_contended::<WideBits, Fair>(1, deadline))?;
@@ -387,7 +387,7 @@ impl Hall {
         }
     }
 
-    /// Returns whether each slot is a bit of the word.
+    /// Returns whether each slot is a bit of `word`.
     pub(crate) fn has_slots_in_word(&self) -> bool {
         !self.mode.is_wide()
     }

@@ -19,6 +19,7 @@
 //! | `lock` | the lock of the queue, and the waiters that have not joined it yet |
 //! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |
 //! | `parking` | how a thread waits: spin, yield, park |
+//! | `rotation` | lets threads take turns in a crowded hall with a limit on overtaking |
 //! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
 //! | `instruments`, `metrics` | observes waiters (features `metrics` and `tracing`) |
 //! | `papers` | halls that run a published algorithm (feature `papers`) |

@@ -1,7 +1,7 @@
 //! The variable `lock` of the [step machine](hallpass_algorithms::halls::threads), and the waiters that have not joined
-//! the queue yet: both in one word.
+//! the queue yet. Both are in one word, the *lock word*.
 //!
-//! | part of the word | content |
+//! | part of the lock word | content |
 //! |---|---|
 //! | bit 0, [`HELD`] | there is a server |
 //! | bit 1, [`NEWS`] | something has happened since the server last looked |
@@ -9,7 +9,7 @@
 //!
 //! A caller that waits pushes its node and sets the lock in one access. The step machine does this in two lines, L4 and
 //! L5. The single access is the same as L4 directly followed by L5. So if there are newcomers, NEWS is set. If there is
-//! no server, the word is 0.
+//! no server, the lock word is 0.
 #![allow(unsafe_code)]
 
 use std::{

@@ -64,7 +64,7 @@ impl Hall {
 
     /// Changes the number of slots to `k`. The change takes effect immediately.
     ///
-    /// With more slots, the hall admits waiters at once. With fewer slots, holders keep their passes. Then the hall
+    /// With more slots, the hall admits waiters immediately. With fewer slots, holders keep their passes. Then the hall
     /// admits nobody until fewer than `k` passes are held. From then on it assigns only slots below `k`.
     ///
     /// With 0 slots the hall pauses: callers wait until the hall has slots again. New requests for several slots

@@ -17,13 +17,13 @@ use crate::{
 
 /// Acquiring several slots at once from a thread.
 impl Hall {
-    /// Blocks until `m` slots are free, and takes all of them at once.
+    /// Blocks until `m` slots are free, and takes all of them together.
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. In a fair hall, nobody
     /// overtakes them: while the first waiter needs more slots than are free, the free slots stay free for it. A
     /// caller that needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
-    /// A request for 0 slots succeeds at once.
+    /// A request for 0 slots succeeds immediately.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is closed, and [`AcquireError::TooMany`] if the hall has
@@ -46,7 +46,7 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits.
+    /// Takes `m` slots together if they are free and nobody waits.
     ///
     /// # Errors
     /// Returns [`TryAcquireError::NoPermits`] if fewer than `m` slots are free or others wait,
@@ -69,7 +69,7 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up after `timeout`.
+    /// Blocks until `m` slots are free and takes all of them together, or gives up after `timeout`.
     ///
     /// # Errors
     /// Returns [`TryAcquireError::TimedOut`] after `timeout`, [`TryAcquireError::TooMany`] if the hall has fewer
@@ -92,7 +92,7 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`.
+    /// Blocks until `m` slots are free and takes all of them together, or gives up at `deadline`.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](Hall::try_acquire_many_for), with

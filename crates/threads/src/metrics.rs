@@ -9,8 +9,8 @@ use crate::{hall::Hall, instruments::Outcome};
 
 /// Counts of a hall's waiters, returned by [`Hall::metrics`].
 ///
-/// A caller counts if it called a method that waits and did not get its slots at once. Calls that find a slot free do
-/// not count. [`try_acquire`](Hall::try_acquire) and the other methods that do not wait never count.
+/// A caller counts if it called a method that waits and did not get its slots immediately. Calls that find a slot free
+/// do not count. [`try_acquire`](Hall::try_acquire) and the other methods that do not wait never count.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -66,7 +66,7 @@ impl Counters {
 }
 
 impl Hall {
-    /// Returns how many callers have had to wait, how their waits ended, and how long they took.
+    /// Returns how many callers have waited, how their waits ended, and how long they took.
     ///
     /// The counts are read one after another while other callers continue, so they might not match exactly.
     /// Callers that still wait count only in `queued`.
@@ -75,7 +75,7 @@ impl Hall {
     /// # use hallpass_threads::Hall;
     /// # use std::time::Duration;
     /// let hall = Hall::new(1);
-    /// let pass = hall.acquire()?; // does not have to wait
+    /// let pass = hall.acquire()?; // does not wait
     /// assert!(hall.try_acquire_for(Duration::from_millis(1)).is_err());
     /// let metrics = hall.metrics();
     /// assert_eq!((metrics.queued, metrics.granted, metrics.timed_out), (1, 0, 1));

@@ -1,20 +1,20 @@
 //! The six ways in which a hall assigns slots.
 
-/// The limit on overtaking of a barging hall: there is none.
+/// The limit on overtaking that stands for no limit: a hall with this limit is a barging hall.
 pub(crate) const UNLIMITED: u32 = u32::MAX;
 
 /// How a hall assigns slots: the policy, and where it keeps the slot numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// First in, first enabled. Each slot is a bit of the word. Most halls have this mode, and the fast path is
+    /// Nobody overtakes a waiter. Each slot is a bit of `word`. Most halls have this mode, and the fast path is
     /// optimised for it.
     Fair,
-    /// Newcomers may overtake waiters. Each slot is a bit of the word.
+    /// Newcomers may overtake waiters. Each slot is a bit of `word`.
     Barging,
-    /// A limited number of newcomers may overtake a waiter. Each slot is a bit of the word.
+    /// A limited number of newcomers may overtake a waiter. Each slot is a bit of `word`.
     Bypass,
-    /// First in, first enabled. The first slots are bits of the word. The word counts the other free slots; their
-    /// numbers are in other words.
+    /// Nobody overtakes a waiter. The first slots are bits of `word`. `word` also counts the other free slots; their
+    /// numbers are in `SlotBits`.
     FairWide,
     /// Newcomers may overtake waiters. The slots are represented as in `FairWide`.
     BargingWide,

@@ -90,7 +90,7 @@ impl Hall {
 
 /// Acquiring several slots at once from a thread, with passes that own a reference to the hall.
 impl Hall {
-    /// Blocks until `m` slots are free, and takes all of them at once. The passes own a reference to the hall.
+    /// Blocks until `m` slots are free, and takes all of them together. The passes own a reference to the hall.
     ///
     /// # Errors
     /// Returns the errors of [`acquire_many`](Hall::acquire_many).
@@ -99,7 +99,7 @@ impl Hall {
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits. The passes own a reference to the hall.
+    /// Takes `m` slots together if they are free and nobody waits. The passes own a reference to the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many`](Hall::try_acquire_many).
@@ -111,7 +111,7 @@ impl Hall {
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up after `timeout`. The passes own
+    /// Blocks until `m` slots are free and takes all of them together, or gives up after `timeout`. The passes own
     /// a reference to the hall.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Hall {
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`. The passes own a
+    /// Blocks until `m` slots are free and takes all of them together, or gives up at `deadline`. The passes own a
     /// reference to the hall.
     ///
     /// # Errors

@@ -16,16 +16,16 @@ const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// The number of times that a waiter yields before it parks. If every caller has to wait, the system switches from each
 /// waiter to the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
-/// A yield that takes longer gave the core to another program for a time slice. Then sleeping costs less: the system
-/// wakes a thread on a core that is free.
+/// A yield that takes longer than this gave the core to another program for a time slice. Then sleeping costs less: the
+/// system wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// The number of waits of a thread that park at once after a slow yield. It is large, because the other program
-/// probably still runs.
+/// After a slow yield, this many waits of the thread park without yielding first. The number is large, because the
+/// other program probably still runs.
 const WAITS_WITHOUT_YIELDS: u32 = 4096;
 
 thread_local! {
-    /// The number of waits of this thread that will park at once.
-    static PARKS_AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// How many more waits of this thread park without yielding first.
+    static WAITS_LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
 /// How long a caller is willing to wait.
@@ -93,11 +93,11 @@ impl Parker {
         true
     }
 
-    /// Returns whether this wait may yield. If it may not, this counts the wait, and skips all of its yields.
+    /// Returns whether this wait may yield. If not, this function counts the wait, and the wait skips all its yields.
     fn may_yield(&mut self) -> bool {
-        let left = PARKS_AT_ONCE.get();
+        let left = WAITS_LEFT.get();
         if left > 0 {
-            PARKS_AT_ONCE.set(left - 1);
+            WAITS_LEFT.set(left - 1);
             self.rounds = SPINS + YIELDS;
         }
         left == 0
@@ -124,11 +124,11 @@ fn yield_core() {
     let begun = Instant::now();
     thread::yield_now();
     if begun.elapsed() > SLOW_YIELD {
-        PARKS_AT_ONCE.set(WAITS_WITHOUT_YIELDS);
+        WAITS_LEFT.set(WAITS_WITHOUT_YIELDS);
     }
 }
 
-/// Waits until another thread has made a few accesses.
+/// Pauses, so that another thread can make a few accesses.
 pub(crate) struct Backoff(u32);
 
 impl Backoff {

@@ -208,7 +208,7 @@ macro_rules! several {
             /// Adds the slots of `other` to these passes.
             ///
             /// # Panics
-            /// Panics if the other passes are of another hall.
+            /// Panics if `other` belongs to a different hall.
             pub fn merge(&mut self, mut other: Self) {
                 let same = ptr::eq(self.0.hall.hall(), other.0.hall.hall());
                 assert!(same, "passes of different halls cannot be merged");

@@ -20,9 +20,9 @@ use crate::{
 
 /// A pool of k items, such as connections, devices or buffers. Only one caller at a time uses an item.
 ///
-/// A caller gets the item of its slot. The pool assigns slots as a [`Hall`] does: first in, first enabled, and the
-/// smallest free slot first. So a few callers use only the first few items. There is no lock around the items,
-/// because no two callers have the same slot.
+/// A caller gets the item of its slot. The pool assigns slots as a [`Hall`] does: nobody overtakes a waiter, and the
+/// smallest free slot is assigned first. So a few callers use only the first few items. There is no lock around the
+/// items, because no two callers have the same slot.
 ///
 /// ```
 /// # use hallpass_threads::Pool;

@@ -8,7 +8,7 @@
 //!
 //! So while a hall is *crowded*, a thread yields its core after each [`TURN`] passages, at a moment at which it has
 //! just released its slot. Then the system hardly ever stops a holder, the fast path stays free for everybody, and all
-//! threads make equally many passages. A hall is crowded for a while after a thread had to wait in its queue. Threads
+//! threads make equally many passages. A hall is crowded for a while after a thread has waited in its queue. Threads
 //! that do not compete never yield.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
@@ -29,12 +29,12 @@ use crate::sync::thread;
 /// between threads.
 const TURN: u32 = 256;
 
-/// For how many turns a hall stays crowded after a thread had to wait. In a crowded hall threads wait rarely, so this is
+/// For how many turns a hall stays crowded after a thread has waited. In a crowded hall threads wait rarely, so this is
 /// a large number.
 const CROWDED_TURNS: u32 = 1 << 14;
 
-/// A yield that takes longer gave the core to another program. If only the threads of a hall take turns, a yield takes
-/// some tenths of a millisecond.
+/// A yield that takes longer than this gave the core to another program. If only the threads of a hall take turns, a
+/// yield takes some tenths of a millisecond.
 const SLOW_YIELD: Duration = Duration::from_millis(2);
 
 /// How many turns a thread makes without yielding after a slow yield. They take a few times as long as a time slice.
@@ -79,7 +79,8 @@ impl Rotation {
 
     #[cold]
     fn turn_ends(&self) {
-        // ORDERING: Relaxed, as above. If two threads end their turns at once, one of the two turns may not be counted.
+        // ORDERING: Relaxed, as above. If two threads end their turns at the same time, one of the turns may not be
+        // counted.
         let turns = self.turns.load(Relaxed);
         if turns > 0 {
             self.turns.store(turns - 1, Relaxed);

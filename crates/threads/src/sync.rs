@@ -77,7 +77,7 @@ pub(crate) fn set(word: &AtomicI64, value: i64) {
     word.0.store(value, std::sync::atomic::Ordering::Release);
 }
 
-/// Loom's word, as [`Op::apply`](hallpass_algorithms::Op::apply) accesses it.
+/// Loom's atomic integer, with the interface that [`Op::apply`](hallpass_algorithms::Op::apply) needs.
 #[cfg(loom)]
 pub(crate) struct AtomicI64(loom::sync::atomic::AtomicI64);
 

@@ -1,5 +1,5 @@
 //! The queue. Its nodes are on the stacks of waiting threads and in futures. They do not move while they are in the
-//! queue.
+//! queue. The comments in this module refer to these rules:
 //!
 //! 1. Only the server (the holder of the step machine's `lock`) accesses the queue, and the links and wake handles of
 //!    nodes in the queue. Every caller may push its own node on the stack of newcomers (see `lock`). The server
@@ -48,8 +48,8 @@ impl Node {
         }
     }
 
-    /// Lines L6 and L9 of a waiter that has got slots: takes the grant. Returns `None` if there is no grant, or another
-    /// grant than slots.
+    /// Lines L6 and L9 of a waiter that has got slots: takes the grant. Returns `None` if there is no grant, or the
+    /// grant is something other than slots.
     #[inline]
     pub(crate) fn take_grant(&self) -> Option<Word> {
         let grant = Op::Read.apply(&self.grant);
@@ -65,7 +65,7 @@ impl Node {
     /// The caller is the server, or owns the node before L4.
     #[inline(always)]
     unsafe fn links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
-        // SAFETY: by 1, no other thread accesses the links.
+        // SAFETY: by rule 1, no other thread accesses the links.
         self.links.with_mut(|links| f(unsafe { &mut *links }))
     }
 
@@ -119,8 +119,8 @@ impl Node {
         unsafe { self.links(|links| links.handle.take()) }
     }
 
-    /// Replaces the handle that wakes the owner. Returns the old handle. The caller must drop it only when it is no
-    /// longer the server.
+    /// Replaces the handle that wakes the owner. Returns the old handle, which must not be dropped while the
+    /// caller is the server.
     ///
     /// # Safety
     /// The caller is the server, or owns the node before L4.
@@ -140,7 +140,7 @@ impl Node {
     }
 }
 
-// SAFETY: only the server accesses the fields that are not atomic (1), and a handle may be used on any thread.
+// SAFETY: only the server accesses the fields that are not atomic (rule 1), and a handle may be used on any thread.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -167,7 +167,7 @@ impl Queue {
     /// The caller is the server; `node` is alive, in no queue, and does not move until it has left the queue.
     #[inline]
     pub(crate) unsafe fn push(&mut self, node: NonNull<Node>) {
-        // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
+        // SAFETY: the caller is the server, and all nodes in the queue are alive (rule 2).
         unsafe {
             node.as_ref().links(|links| (links.before, links.after) = (self.tail, None));
             match self.tail {
@@ -184,7 +184,7 @@ impl Queue {
     /// The caller is the server, and has just taken the whole stack.
     pub(crate) unsafe fn join(&mut self, mut top: Option<NonNull<Node>>) {
         let mut first: Option<NonNull<Node>> = None;
-        // SAFETY: the caller is the server, and all newcomers are alive (2).
+        // SAFETY: the caller is the server, and all newcomers are alive (rule 2).
         unsafe {
             while let Some(node) = top {
                 top = node.as_ref().links(|links| mem::replace(&mut links.before, first));
@@ -203,7 +203,7 @@ impl Queue {
     /// The caller is the server, and the node is in this queue.
     #[inline]
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) {
-        // SAFETY: the caller is the server, and all nodes in the queue are alive (2).
+        // SAFETY: the caller is the server, and all nodes in the queue are alive (rule 2).
         unsafe {
             // The links of the node stay as they are: they are set before they are used again.
             let before = node.as_ref().links(|links| links.before);

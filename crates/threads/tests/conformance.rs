@@ -13,7 +13,7 @@ use hallpass_conformance::{
 };
 use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, Pass, Passes, TryAcquireError};
 
-/// The number of slots that fit into the word.
+/// The number of slots that fit into one word.
 const SLOTS_IN_WORD: usize = 32;
 
 fn refusal(error: impl Into<TryAcquireError>) -> Refusal {

@@ -4,7 +4,7 @@
 >>> with Hall("gpu", 4).acquire() as p:      # at most 4 processes at once, first come first served
 ...     print("device", p.slot)              # 0 to 3; no other holder has it
 
-A process that ends, even by SIGKILL, frees its slots at once; there is no daemon and nothing to clean up.
+A process that ends, even by SIGKILL, frees its slots immediately; there is no daemon and nothing to clean up.
 """
 
 import os as _os

@@ -21,7 +21,7 @@ class Hall(_native.Hall):
 
     At most ``slots`` callers hold a pass at the same time. Each pass has its own slot, a number from 0 to
     ``slots - 1``. Waiters get a slot in the order of their arrival. A process that ends, even by SIGKILL, frees
-    its slots at once.
+    its slots immediately.
 
     >>> with Hall("gpu", 4).acquire() as p:
     ...     print("device", p.slot)

@@ -2,8 +2,8 @@
 
 A caller that takes several slots makes one request for each of them. All its requests join the hall's queue before
 another such caller makes its first request. The hall assigns slots in the order of the queue. So of two callers, the
-earlier one has all its slots before the later one gets its first slot. They cannot block each other by each holding a
-part of its slots.
+earlier one has all its slots before the later one gets its first slot. It cannot happen that each of them holds some
+slots and waits for the others.
 
 A lock on the directory of the hall decides whose turn it is to make requests. A turn lasts for milliseconds, and the
 kernel releases the lock if its owner dies. ``hallpass run --take`` uses the same lock.
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from ._hall import Hall
 
 _SOON = 0.001
-"""Seconds between two looks at the lock, and at whether a request has joined the queue."""
+"""Seconds between two checks of the lock, and of whether a request has joined the queue."""
 
 _LOOK = 0.5
-"""Seconds between two looks at whether the hall still has enough slots."""
+"""Seconds between two checks of whether the hall still has enough slots."""
 
 
 class Passes:
     """Several slots that this process holds until they are released.
 
-    The end of its ``with`` block releases them, and so do ``release()``, the garbage collector and the end of the
+    They are released by ``release()``, by the garbage collector, at the end of a ``with`` block, and at the end of the
     process. They belong to the process that acquired them, like a ``Pass``.
     """
 
@@ -166,7 +166,7 @@ def _check(hall: NativeHall, count: int) -> None:
     count, slots = operator.index(count), hall.slots
     if count < 1:
         raise BadArgument(f"count must be at least 1, got {count}")
-    # A closed hall has no slots. Every request of it raises Closed.
+    # A closed hall has no slots. Every request to it raises Closed.
     if slots and count > slots:
         raise BadArgument(
             f"hall `{hall.name}` has {slots} slots, and {count} are asked for: take at most {slots}, or resize the hall"
@@ -180,8 +180,8 @@ class _Requests:
         self.process = os.getpid()
         self._count = count
         # A separate handle, so that `_own_waiting` counts only these requests.
-        self._hall = hall._twin()
-        self._made = 0
+        self._hall = hall._new_handle()
+        self._requested = 0
         self._waiting: List[Waiting] = []
         self._passes: List[Pass] = []
         self._lock: Optional[int] = None
@@ -189,15 +189,15 @@ class _Requests:
     def advance(self) -> Optional[float]:
         """Makes requests and takes slots. Returns None if all slots are taken, else how long to sleep at most."""
         self._poll()
-        if self._made < self._count and not self._has_turn():
+        if self._requested < self._count and not self._has_turn():
             return _SOON
         while self._lock is not None:
-            if self._hall._own_waiting + len(self._passes) < self._made:
+            if self._hall._own_waiting + len(self._passes) < self._requested:
                 return _SOON  # the last request has not joined the queue yet
-            if self._made == self._count:
+            if self._requested == self._count:
                 self._end_turn()
             else:
-                self._made += 1
+                self._requested += 1
                 self._waiting.append(self._hall._join_queue())
             self._poll()
         if not self._waiting:

@@ -22,14 +22,14 @@ use super::{
 
 /// The time limit for the successor of a vanished holder on a busy machine. The successor needs about 2.2 TTLs.
 const SUCCESSION: Duration = Duration::from_secs(60);
-/// How long the trials in which the holder may keep its slot wait for a successor: longer than 2.2 TTLs.
+/// The time that a trial waits for a successor if the holder may keep its slot. It is longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
 /// The number of times that a trial is repeated if a busy machine costs the holder its slot before the trial begins.
 const ATTEMPTS: usize = 5;
 /// A command that prints its process id and runs longer than every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
 /// A command that prints its process id, prints `term` when it gets SIGTERM, and runs longer than the trial.
-const HEAR: [&str; 3] =
+const PRINT_TERM: [&str; 3] =
     ["sh", "-c", "trap 'echo term; exit' TERM; echo $$; while true; do sleep 0.05; done"];
 /// How long a signal may take to reach the command on a busy machine.
 const SIGNAL: Duration = Duration::from_secs(15);
@@ -118,8 +118,8 @@ impl Trial {
         matches!(self, Trial::Stopped | Trial::Revoked)
     }
 
-    /// Starts one command that gets the slot and another one that waits. Then harms the first, and returns what the
-    /// second one finds when it starts.
+    /// Starts one command that gets the slot and another one that waits. Then causes the fault of this trial
+    /// for the first command, and returns what the second command finds when it starts.
     fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Found, String> {
         for attempt in 0..ATTEMPTS {
             let name = format!("{self:?}{attempt}").to_lowercase();
@@ -142,7 +142,7 @@ impl Trial {
         let url =
             if self == Trial::Cut { format!("etcd://{}", path.address()) } else { cluster.url() };
         let first = Run::start(wrapper.command(&url, TTL, name, &HOLD))?;
-        let pid = first.line(PATIENCE).ok_or("a command did not get in")?;
+        let pid = first.line(PATIENCE).ok_or("a command did not get its slot")?;
         let _holder = Holder::find(&pid)?;
         let look = format!(
             "read -r _ _ _ _ _ _ _ _ flags _ 2>/dev/null </proc/{pid}/stat && \
@@ -218,7 +218,7 @@ fn await_waiter(
     Ok(false)
 }
 
-/// The command of a holder. Some wrappers end without it. Dropping this value kills the command.
+/// The command of a holder. Some wrappers end without ending their command, so dropping this value kills the command.
 struct Holder(OwnedFd);
 
 impl Holder {
@@ -260,15 +260,15 @@ fn stdin(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Str
 }
 
 fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), String> {
-    let run = Run::start(wrapper.command(&cluster.url(), LONG_TTL, "term", &HEAR))?;
-    let pid = run.line(PATIENCE).ok_or("a command did not get in")?;
+    let run = Run::start(wrapper.command(&cluster.url(), LONG_TTL, "term", &PRINT_TERM))?;
+    let pid = run.line(PATIENCE).ok_or("a command did not get its slot")?;
     let _command = Holder::find(&pid)?;
     run.signal(Signal::TERM)?;
     let arrived = run.line(SIGNAL).as_deref() == Some("term");
     Ok((arrived, if arrived { "it arrived" } else { "it did not arrive" }.into()))
 }
 
-/// Revokes the lease of the oldest of these keys, which is that of the holder. Returns `false` if there is no such
+/// Revokes the lease of the oldest of these keys. This is the key of the holder. Returns `false` if there is no such
 /// key.
 fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<bool, String> {
     let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);

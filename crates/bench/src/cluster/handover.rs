@@ -146,6 +146,6 @@ fn until_printed(
     let time = printed.map_err(failed)? - let_in?;
     match line.trim() {
         "in" => Ok(time.as_nanos() as f64),
-        _ => Err(format!("a command did not get in: {ended}")),
+        _ => Err(format!("a command did not get its slot: {ended}")),
     }
 }

@@ -60,7 +60,7 @@ pub fn measure(
     let open = |etcd: &Cluster| etcd.open(&name, k).map_err(failed);
     let halls: Vec<ClusterHall> = connections.iter().map(open).collect::<Result<_, _>>()?;
     let hall = &halls[0];
-    let inside = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
+    let held = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
     let events = thread::scope(|scope| {
         let (entered, successors) = mpsc::channel();
         let add_waiter = |number: usize| {
@@ -69,7 +69,7 @@ pub fn measure(
             scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
         };
         (0..waiting).for_each(add_waiter);
-        let events = count(cluster, hall, inside, waiting, releases, &successors, &add_waiter);
+        let events = count(cluster, hall, held, waiting, releases, &successors, &add_waiter);
         // Closing the hall makes the remaining waiters give up.
         let closed = hall.close().map_err(failed);
         drop(successors);
@@ -86,7 +86,7 @@ pub fn measure(
 fn count(
     cluster: &EtcdCluster,
     hall: &ClusterHall,
-    mut inside: Vec<ClusterPass>,
+    mut held: Vec<ClusterPass>,
     waiting: usize,
     releases: usize,
     successors: &mpsc::Receiver<Result<ClusterPass, String>>,
@@ -96,8 +96,8 @@ fn count(
     for release in 0..releases {
         await_queue(hall, waiting)?;
         let before = events_sent(cluster)?;
-        inside.remove(0).release().map_err(failed)?;
-        inside.push(successors.recv().map_err(failed)??);
+        held.remove(0).release().map_err(failed)?;
+        held.push(successors.recv().map_err(failed)??);
         thread::sleep(MOMENT);
         events.push((events_sent(cluster)? - before) as f64);
         add_waiter(release);

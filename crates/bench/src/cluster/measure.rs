@@ -157,7 +157,7 @@ impl Plan {
 
     fn behave(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
         let cluster = &self.settings[0].start();
-        // The trials are not timed and mostly wait, so they all run at once.
+        // The trials are not timed and mostly wait, so they all run at the same time.
         thread::scope(|scope| {
             let mut runs = Vec::new();
             for trial in TRIALS {

@@ -18,9 +18,9 @@ pub enum Part {
     Handover,
     /// Number of clients that are notified of a release
     Herd,
-    /// Passages a second, next to those of etcdctl lock
+    /// Passages a second, compared with etcdctl lock
     Race,
-    /// How the command is treated when something goes wrong, next to etcdctl lock
+    /// How the command is treated when something goes wrong, compared with etcdctl lock
     Behaviour,
 }
 

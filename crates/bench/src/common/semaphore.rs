@@ -25,7 +25,7 @@ pub trait Semaphore: Send + Sync {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// No order: the contestant admits every thread at once.
+    /// No order: the contestant admits every thread immediately.
     Open,
     /// First come, first served.
     Fifo,

@@ -57,8 +57,8 @@ fn colour(kind: Kind) -> RGBColor {
     }
 }
 
-/// Returns the legend text of a group of colours.
-fn sort(kind: Kind) -> &'static str {
+/// Returns the group of contestants to which a kind belongs, as a text for the legend.
+fn group(kind: Kind) -> &'static str {
     match kind {
         Kind::Resilient { .. } => "resilient, k - 1 may stop",
         Kind::WaitFree { .. } => "wait-free, all may stop",
@@ -68,10 +68,10 @@ fn sort(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the colours that occur, with their texts. If a text has several shades, the legend shows the middle shade.
+/// Returns the colours that occur, with their groups. If a group has several shades, the legend shows the middle shade.
 fn legend(kinds: &[Kind]) -> Vec<(RGBColor, &'static str)> {
-    let shades = kinds.chunk_by(|one, other| sort(*one) == sort(*other));
-    shades.map(|kinds| kinds[kinds.len() / 2]).map(|kind| (colour(kind), sort(kind))).collect()
+    let shades = kinds.chunk_by(|one, other| group(*one) == group(*other));
+    shades.map(|kinds| kinds[kinds.len() / 2]).map(|kind| (colour(kind), group(kind))).collect()
 }
 
 fn is_ours(kind: Kind) -> bool {
@@ -121,9 +121,9 @@ fn lines_of<'a>(curves: &[&'a Curve], nanos: impl Fn(&Point) -> Option<f64>) -> 
     curves.iter().enumerate().map(line).collect()
 }
 
-/// Returns how many curves of the same sort come before this one. Curves of one sort have different markers.
+/// Returns how many curves of the same group come before this one. The curves of a group have different markers.
 fn alike_before(curves: &[&Curve], index: usize) -> usize {
-    let is_alike = |before: &&&Curve| sort(before.kind) == sort(curves[index].kind);
+    let is_alike = |before: &&&Curve| group(before.kind) == group(curves[index].kind);
     curves[..index].iter().filter(is_alike).count()
 }
 
@@ -182,7 +182,7 @@ mod tests {
     use crate::objects::contestants::field;
 
     #[test]
-    fn the_legend_has_one_entry_for_each_sort() {
+    fn the_legend_has_one_entry_for_each_group() {
         let kinds: Vec<Kind> = field().iter().map(|one| one.kind).collect();
         assert_eq!(legend(&kinds).len(), 5);
     }

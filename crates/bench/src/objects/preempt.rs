@@ -38,7 +38,7 @@ mod linux {
     /// Allows one pauser at a time, because there is one handler.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// Returns the number by which the system knows this thread.
+    /// Returns the system's number of this thread.
     pub fn own_id() -> u32 {
         // SAFETY: the call takes no arguments and cannot fail.
         unsafe { libc::gettid() as u32 }
@@ -61,7 +61,7 @@ mod linux {
         let before = unsafe { *errno };
         let pause = PAUSE.load(SeqCst);
         while pause % 2 == 1 && PAUSE.load(SeqCst) == pause {
-            // SAFETY: the word is static. The kernel sleeps only if the pause still lasts, and the loop
+            // SAFETY: `PAUSE` is static. The thread sleeps only if the pause still lasts, and the loop
             // handles a wake-up that comes too early.
             unsafe {
                 let no_limit = ptr::null::<libc::timespec>();
@@ -135,10 +135,10 @@ mod linux {
 
     impl Drop for Paused<'_> {
         /// Ends the pause, and waits until the handler has returned. Without this wait, a pending signal could pause
-        /// this thread during the next pause, which is meant for another thread.
+        /// the same thread again during the next pause, which is meant for a different thread.
         fn drop(&mut self) {
             PAUSE.fetch_add(1, SeqCst);
-            // SAFETY: the word is static.
+            // SAFETY: `PAUSE` is static.
             unsafe {
                 let wake = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
                 libc::syscall(libc::SYS_futex, PAUSE.as_ptr(), wake, i32::MAX);

@@ -77,7 +77,7 @@ pub struct Worker {
     /// Number of operations done. ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact
     /// sum.
     done: AtomicU64,
-    /// The thread's system identifier, valid from before its start until after its end.
+    /// The system's number of the thread. It is valid from before the measurement begins until the thread exits.
     id: AtomicU32,
     finished: AtomicBool,
     /// Grows by one when a pause of this thread begins and when it ends.
@@ -100,7 +100,7 @@ impl Worker {
 struct Ends {
     /// The times at which each worker that has finished its share began and ended.
     times: Vec<(Instant, Instant)>,
-    /// Lets finished threads exit. Until then the system does not reuse their identifiers.
+    /// Lets finished threads exit. Until then the system does not reuse their numbers.
     dismissed: bool,
     /// Number of threads that have exited.
     gone: usize,
@@ -124,10 +124,10 @@ impl Stage {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `is_so`, or until `end`. Returns whether `is_so`.
-    fn wait_until(&self, end: Instant, is_so: impl Fn(&Ends) -> bool) -> bool {
+    /// Waits until `condition` holds, or until `end`. Returns whether `condition` holds.
+    fn wait_until(&self, end: Instant, condition: impl Fn(&Ends) -> bool) -> bool {
         let mut ends = self.ends();
-        while !is_so(&ends) {
+        while !condition(&ends) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;

@@ -52,7 +52,7 @@ impl<'a> Stopwatch<'a> {
     }
 
     /// Subtracts the time without a core since the last long operation. Returns `None` if the thread was paused since
-    /// then. This is so if the number of pauses has changed or is odd, because it is odd during a pause.
+    /// then. It was paused if the number of pauses has changed or is odd, because the number is odd during a pause.
     fn examine(&mut self, time: Duration) -> Option<Duration> {
         let (pauses, without_core) = (self.worker.pauses(), preempt::time_without_core());
         let was_paused = pauses != self.pauses || !pauses.is_multiple_of(2);

@@ -11,7 +11,7 @@
 //! | [`options`] | the command line |
 //! | [`report`] | the figures, as JSON |
 //! | [`table`], [`plot`] | the figures as text, and as pictures |
-//! | [`bars`] | the bars that `Hall` is measured against, as one table |
+//! | [`bars`] | the performance goals of `Hall` (*bars*), as one table |
 
 pub mod bars;
 pub mod contestants;

@@ -31,8 +31,8 @@ pub struct Options {
     /// Run the algorithms of the papers as well
     #[arg(long)]
     pub papers: bool,
-    /// Measure `Hall` against its bars, and print one table: what is measured, the bar, and the ratios to tokio, async-lock
-    /// and the floor
+    /// Measure `Hall` against its performance goals (bars), and print one table: what is measured, the bar, and the
+    /// ratios to tokio, async-lock and the floor
     #[arg(long, conflicts_with_all = ["only", "workload", "papers"])]
     pub bars: bool,
     /// Time for which each contestant runs in each round, in milliseconds [default: 200; with --quick 40]

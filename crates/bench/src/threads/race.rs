@@ -48,7 +48,7 @@ impl Load {
 /// The observations that the threads make, besides counting passages.
 #[derive(Clone, Copy, Debug)]
 pub enum Observe<'a> {
-    /// No observations, which cost no time.
+    /// No observations, so that passages are as fast as possible.
     Nothing,
     /// How long each wait lasts.
     Waits,
@@ -179,7 +179,7 @@ struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// The largest recorded wait in nanoseconds; a longer wait counts as this one.
+    /// The largest wait that is recorded, in nanoseconds. A longer wait counts as a wait of this length.
     const LONGEST: u64 = 600_000_000_000;
     const DIGITS: u8 = 3;
 

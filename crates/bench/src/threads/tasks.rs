@@ -32,7 +32,7 @@ pub trait TaskSemaphore: Sized {
     fn wait(&self) -> impl Future<Output = Self::Guard<'_>>;
     /// Takes a slot if one is free.
     fn take(&self) -> Option<Self::Guard<'_>>;
-    /// Takes `m` slots at once if they are free. Returns `None` if the semaphore cannot take several slots at once.
+    /// Takes `m` slots together if they are free. Returns `None` if the semaphore cannot take several slots together.
     fn take_many(&self, m: usize) -> Option<Self::Many<'_>>;
 }
 
@@ -107,7 +107,7 @@ impl TaskSemaphore for async_lock::Semaphore {
     }
 }
 
-/// The number of tasks that wait at once in [`Group::Crowd`].
+/// The number of tasks that wait at the same time in [`Group::Crowd`].
 pub const CROWD: usize = 10_000;
 /// The number of slots that [`Group::Many`] takes at once.
 pub const MANY: usize = 3;
@@ -124,7 +124,7 @@ pub fn run<S: TaskSemaphore>(group: Group, k: usize, time: Duration) -> Result<S
         Group::Many if semaphore.take_many(MANY).is_none() => {
             return Err("takes one slot at a time".into());
         }
-        Group::Ready => ready_at_once,
+        Group::Ready => ready_immediately,
         Group::Many => many,
         Group::Cancel => cancel,
         Group::HandOver => hand_over,
@@ -152,7 +152,7 @@ fn finish<F: Future>(future: Pin<&mut F>) -> F::Output {
 }
 
 /// Measures a future that finds a slot free.
-fn ready_at_once<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
+fn ready_immediately<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     for _ in 0..BATCH {
         drop(black_box(finish(pin!(black_box(semaphore).wait()))));
     }

@@ -8,7 +8,7 @@ pub struct Witness {
     inside: AtomicUsize,
     most: AtomicUsize,
     holds: Vec<AtomicBool>,
-    complaint: AtomicBool,
+    saw_wrong_slot: AtomicBool,
 }
 
 impl Witness {
@@ -18,7 +18,7 @@ impl Witness {
             inside: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             holds: (0..k).map(|_| AtomicBool::new(false)).collect(),
-            complaint: AtomicBool::new(false),
+            saw_wrong_slot: AtomicBool::new(false),
         }
     }
 
@@ -29,7 +29,7 @@ impl Witness {
         if let Some(slot) = slot
             && self.holds.get(slot).is_none_or(|held| held.swap(true, SeqCst))
         {
-            self.complaint.store(true, SeqCst);
+            self.saw_wrong_slot.store(true, SeqCst);
         }
     }
 
@@ -48,7 +48,7 @@ impl Witness {
 
     /// Returns `true` if a slot had two holders, or was not below k.
     pub fn saw_wrong_slot(&self) -> bool {
-        self.complaint.load(SeqCst)
+        self.saw_wrong_slot.load(SeqCst)
     }
 }
 

@@ -30,7 +30,7 @@ pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
     }
 }
 
-/// A caller can acquire all slots at once.
+/// A caller can acquire all slots in one call.
 pub fn all_slots_can_be_acquired_at_once<H: ManyUnderTest>() {
     for &k in H::CAPACITY.sizes {
         let hall: H = open(k);
@@ -46,7 +46,7 @@ pub fn all_slots_can_be_acquired_at_once<H: ManyUnderTest>() {
     }
 }
 
-/// A request for more slots than the hall has is refused at once.
+/// A request for more slots than the hall has is refused immediately.
 pub fn more_slots_than_the_hall_has_are_refused<H: ManyUnderTest>() {
     let hall: H = open(3);
     for m in [4, usize::MAX] {
@@ -57,7 +57,7 @@ pub fn more_slots_than_the_hall_has_are_refused<H: ManyUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// A request for no slots is granted at once, even if others wait.
+/// A request for no slots is granted immediately, even if others wait.
 pub fn a_request_for_no_slots_does_not_wait<H: ManyUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");
@@ -119,7 +119,7 @@ pub fn small_requests_do_not_starve_a_large_one<H: ManyUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// When several slots are freed at once, as many waiters as fit get slots.
+/// When several slots are freed together, as many waiters as fit get slots.
 pub fn several_freed_slots_go_to_as_many_waiters_as_fit<H: ManyUnderTest>() {
     let hall: H = open(5);
     let held = hall.acquire_many(5).expect("free");

@@ -7,7 +7,7 @@ use crate::{
     helpers::{assert_full, fill, open, sorted},
 };
 
-/// When slots are added, waiters get them at once, in the order of their arrival.
+/// When slots are added, waiters get them immediately, in the order of their arrival.
 pub fn added_slots_go_to_waiters<H: HallUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");

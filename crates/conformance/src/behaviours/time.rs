@@ -56,8 +56,8 @@ pub fn a_waiter_that_times_out_leaves_the_queue<H: HallUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// A waiter that times out leaves no gap, whether it is at the head, in the middle or at the end of the
-/// queue.
+/// If a waiter times out, the other waiters keep their order, whether that waiter was at the head, in the middle or at
+/// the end of the queue.
 pub fn a_waiter_that_times_out_keeps_the_order_of_the_others<H: HallUnderTest>() {
     for impatient in 0..3 {
         retry_longer(|limit| {

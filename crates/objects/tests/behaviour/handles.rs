@@ -1,4 +1,4 @@
-//! Checks the construction without a turnstile: all handles operate at once, and some operations panic.
+//! Checks the construction without a turnstile: all handles operate at the same time, and some operations panic.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::support::{Recorder, dawdle, within};
+use crate::support::{Recorder, sleep_sometimes, within};
 use fastrand::Rng;
 use hallpass_lab::linear::{Specification, Violation, check};
 use hallpass_objects::{Handle, Object, WaitFree};
@@ -39,7 +39,7 @@ impl Object for Fifo {
             thread::yield_now();
         }
         if fastrand::u8(..64) == 0 {
-            dawdle();
+            sleep_sometimes();
         }
         match op {
             Op::Push(item) => {

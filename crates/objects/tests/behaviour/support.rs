@@ -130,8 +130,8 @@ pub fn stop_if_armed() {
     }
 }
 
-/// Sleeps in one call out of four, so that other threads overtake the operation that calls it.
-pub fn dawdle() {
+/// Sleeps in one call out of four, so that other threads overtake the operation that calls this function.
+pub fn sleep_sometimes() {
     if fastrand::u8(..4) == 0 {
         thread::sleep(Duration::from_micros(200));
     }

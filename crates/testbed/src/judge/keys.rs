@@ -72,7 +72,7 @@ struct Judge<'a> {
     owners: BTreeMap<usize, Owner<'a>>,
     /// The revision in which each free slot was freed.
     freed: BTreeMap<usize, u64>,
-    /// The revision in which the door was last written.
+    /// The revision in which the key `door` was last written.
     door: u64,
     violations: Vec<Violation>,
 }
@@ -94,11 +94,12 @@ impl<'a> Judge<'a> {
         self.inside.extend(&event.entered);
     }
 
-    /// Judges the assignment of a slot to a claim. The state is the state before the transaction.
+    /// Judges the assignment of a slot to a claim. `self` still describes the state before the
+    /// transaction.
     fn grant(&mut self, event: &Transaction<'a>, slot: usize, claim: &'a str) {
         let owner = self.owners.get(&slot);
         if owner.is_some_and(|owner| owner.claim == claim) && !self.inside.contains(claim) {
-            // Its lease has ended, and its owner has created the claim again.
+            // The lease of the claim has ended, and the owner has created the claim again.
             return;
         }
         if slot >= self.slots {
@@ -125,7 +126,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether the process that gave or took a larger slot could see that this slot is free. A
     /// process that takes a slot for itself sees the present state. A process that gives a slot to a
-    /// waiter has seen at least the state at the last write of the door.
+    /// waiter has seen at least the state at the last write of `door`.
     fn was_free(&self, slot: usize, given: bool) -> bool {
         let freed = self.freed.get(&slot).copied().unwrap_or(0);
         !self.owners.contains_key(&slot) && (!given || freed <= self.door)
@@ -137,7 +138,7 @@ impl<'a> Judge<'a> {
         if owner.is_some_and(|owner| self.keeps(event, owner.claim)) {
             self.report(NoTheft, event, &format!("slot {slot} was freed"));
         }
-        // A write of the door notifies all waiters.
+        // A write of `door` notifies all waiters.
         if !self.queue.is_empty() && slot < self.slots && !event.door {
             self.report(NoIdleSlot, event, &format!("slot {slot} was freed"));
         }

@@ -92,7 +92,7 @@ fn waiters_that_give_up_leave_no_debt() {
         assert_eq!(overtakes(&hall), 1);
         drop(crowd);
         let next = Task::new(hall.acquire_many_async(2)).waits();
-        assert_eq!(overtakes(&hall), 0, "there is new credit after the next grant");
+        assert_eq!(overtakes(&hall), 0, "newcomers get new credit only after the next grant");
         drop(held);
         let passes = next.done().unwrap();
         let last = Task::new(hall.acquire_many_async(2)).waits();
@@ -106,9 +106,9 @@ fn waiters_that_give_up_leave_no_debt() {
     }
 }
 
-/// A thread that leaves and comes back at once, again and again, cannot starve another thread.
+/// A thread that leaves and comes back immediately, again and again, cannot starve another thread.
 #[test]
-fn a_thread_that_comes_back_at_once_starves_nobody() {
+fn a_thread_that_comes_back_immediately_starves_nobody() {
     for hall in halls(1, 64) {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -158,7 +158,8 @@ fn a_hall_that_pauses_lets_no_newcomer_overtake() {
     }
 }
 
-/// After a hall was made smaller, it may still owe slots that are held. Other slots may be free nevertheless.
+/// After a hall was made smaller, slots that it no longer has may still be held: the hall owes these slots. Other slots
+/// may be free nevertheless.
 #[test]
 fn a_caller_that_does_not_wait_gets_a_free_slot_of_a_hall_that_owes_slots() {
     for hall in halls(4, 1) {

@@ -49,7 +49,7 @@ fn closing_wakes_every_waiting_task_once() {
         let owned = queue(&hall, |hall| hall.acquire_owned().map(drop));
         hall.close();
         assert_eq!(owned.join().unwrap(), Err(AcquireError::Closed));
-        assert_eq!((task.rung(), dropped.rung(), several.rung()), (1, 1, 1));
+        assert_eq!((task.wake_ups(), dropped.wake_ups(), several.wake_ups()), (1, 1, 1));
         drop(dropped);
         assert_eq!(task.done().unwrap_err(), AcquireError::Closed);
         assert_eq!(several.done().unwrap_err(), AcquireError::Closed);

@@ -9,13 +9,13 @@ use hallpass_threads::{AcquireError, Acquirer, Hall, TryAcquireError};
 
 use crate::support::{Task, assert_all_slots_free, halls};
 
-/// A time limit that passes, and a deadline that has passed.
+/// A short time limit, and a deadline that has already passed.
 fn soon() -> (Duration, Instant) {
     (Duration::from_millis(1), Instant::now())
 }
 
 #[test]
-fn every_method_with_a_time_limit_returns_that_it_timed_out() {
+fn every_method_with_a_time_limit_can_time_out() {
     for hall in halls(2) {
         let held = hall.acquire_many(2).unwrap();
         let late = TryAcquireError::TimedOut;
@@ -100,7 +100,7 @@ fn an_acquirer_keeps_its_position() {
         assert!(first.poll().is_pending());
         let second = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((first.rung(), second.rung()), (1, 0));
+        assert_eq!((first.wake_ups(), second.wake_ups()), (1, 0));
         drop(first.done().unwrap());
         drop(second.done().unwrap());
         let mut again = acquirer.clone();

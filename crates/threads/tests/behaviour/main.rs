@@ -2,8 +2,8 @@
 //! halls; `tests/conformance.rs` runs it.
 //!
 //! A test that needs threads waits until they sleep at the expected point. Every test runs on halls of both kinds.
-//! If a hall has at most 32 slots, each slot is a bit of one word. If it can have more slots, the word is a count,
-//! and the slot numbers are in other words.
+//! A narrow hall has at most 32 slots, and each slot is a bit of one word. A wide hall can have more slots: the word
+//! has bits for the first 16 slots and counts the other free slots, whose numbers are kept outside the word.
 
 mod auto_traits;
 mod bypass;

@@ -37,7 +37,7 @@ fn a_request_for_no_slots_is_granted_by_every_method() {
         drop(hall.acquire_many_owned(0).unwrap());
         drop(Task::new(hall.acquire_many_async(0)).done().unwrap());
         drop(Task::new(hall.acquire_many_owned_async(0)).done().unwrap());
-        assert_eq!((hall.available(), hall.waiting(), waiter.rung()), (0, 1, 0));
+        assert_eq!((hall.available(), hall.waiting(), waiter.wake_ups()), (0, 1, 0));
         drop(held);
         drop(waiter.done());
         assert_all_slots_free(&hall);
@@ -54,8 +54,8 @@ fn one_release_wakes_as_many_tasks_as_fit() {
             let many = Task::new(hall.acquire_many_async(k - 3)).waits();
             let last = Task::new(hall.acquire_async()).waits();
             drop(held);
-            assert!(ones.iter().all(|one| one.rung() == 1));
-            assert_eq!((many.rung(), last.rung(), hall.waiting()), (1, 0, 1));
+            assert!(ones.iter().all(|one| one.wake_ups() == 1));
+            assert_eq!((many.wake_ups(), last.wake_ups(), hall.waiting()), (1, 0, 1));
             let mut slots: Vec<_> = Vec::new();
             let ones: Vec<_> = ones.into_iter().map(|one| one.done().unwrap()).collect();
             let many = many.done().unwrap();

@@ -11,7 +11,7 @@ fn a_freed_slot_belongs_to_the_waiter_before_drop_returns() {
         let held = hall.acquire().unwrap();
         let waiter = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((hall.available(), hall.waiting(), waiter.rung()), (0, 0, 1));
+        assert_eq!((hall.available(), hall.waiting(), waiter.wake_ups()), (0, 0, 1));
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
         assert_eq!(hall.try_acquire_owned().unwrap_err(), TryAcquireError::NoPermits);
         assert_eq!(hall.try_acquire_many(1).unwrap_err(), TryAcquireError::NoPermits);

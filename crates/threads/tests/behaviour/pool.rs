@@ -30,7 +30,7 @@ fn every_lease_has_its_own_item() {
     }
 }
 
-/// Items are not `Sync`. Only the slot keeps two threads from using the same item at once.
+/// Items are not `Sync`. Only the slot keeps two threads from using the same item at the same time.
 #[test]
 fn threads_use_items_one_after_another() {
     let pool = Pool::new((0..2).map(|_| Cell::new(0)));
@@ -98,7 +98,7 @@ fn owned_leases_can_be_sent_to_threads_and_keep_the_pool_alive() {
     assert_eq!(pool.try_get_owned_for(short).unwrap_err(), TryAcquireError::TimedOut);
     let waits = Task::new(pool.get_owned_async()).waits();
     thread::spawn(move || lease.push('a')).join().unwrap();
-    assert_eq!(waits.rung(), 1);
+    assert_eq!(waits.wake_ups(), 1);
     let lease = waits.done().unwrap();
     drop(pool);
     assert_eq!((lease.slot(), &**lease), (0, "a"));

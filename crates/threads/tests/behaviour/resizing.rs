@@ -13,11 +13,11 @@ fn new_slots_belong_to_the_waiters_before_resize_returns() {
         let tasks: Vec<_> = (0..4).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         let thread = queue(&hall, |hall| hall.acquire_owned().unwrap());
         hall.resize(3).unwrap();
-        assert!(tasks.iter().map(Task::rung).eq([1, 1, 0, 0]));
+        assert!(tasks.iter().map(Task::wake_ups).eq([1, 1, 0, 0]));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 0, 3));
         hall.resize(6).unwrap();
         let last = thread.join().unwrap();
-        assert!(tasks.iter().all(|task| task.rung() == 1));
+        assert!(tasks.iter().all(|task| task.wake_ups() == 1));
         let passes: Vec<_> = tasks.into_iter().map(|task| task.done().unwrap()).collect();
         let mut slots: Vec<_> = passes.iter().map(|pass| pass.slot()).collect();
         slots.push(last.slot());
@@ -118,9 +118,9 @@ fn a_hall_with_no_slots_pauses() {
         let one = Task::new(hall.acquire_async()).waits();
         let other = Task::new(hall.acquire_many_async(1)).waits();
         drop(held);
-        assert_eq!((one.rung(), hall.available(), hall.waiting()), (0, 0, 2));
+        assert_eq!((one.wake_ups(), hall.available(), hall.waiting()), (0, 0, 2));
         hall.resize(1).unwrap();
-        assert_eq!((one.rung(), other.rung()), (1, 0));
+        assert_eq!((one.wake_ups(), other.wake_ups()), (1, 0));
         drop(one.done());
         drop(other.done());
         hall.resize(2).unwrap();

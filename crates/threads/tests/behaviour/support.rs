@@ -19,7 +19,7 @@ use hallpass_threads::Hall;
 
 /// Makes halls with `k` slots, one of each kind that can have that many.
 pub fn halls(k: usize) -> Vec<Arc<Hall>> {
-    // A hall that can have more than 32 slots keeps the slot numbers in other words.
+    // A hall that can have more than 32 slots keeps most slot numbers outside its `word`.
     let wide = Hall::builder(k).max_slots(k.max(100)).build().unwrap();
     let narrow = (k <= 32).then(|| Arc::new(Hall::new(k)));
     narrow.into_iter().chain([Arc::new(wide)]).collect()
@@ -41,20 +41,20 @@ pub fn queue<T: Send + 'static>(
     f: impl FnOnce(&Arc<Hall>) -> T + Send + 'static,
 ) -> JoinHandle<T> {
     let before = hall.waiting();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn({
         let hall = Arc::clone(hall);
         move || {
-            tell.send(fs::read_link("/proc/thread-self")).unwrap();
+            sender.send(fs::read_link("/proc/thread-self")).unwrap();
             f(&hall)
         }
     });
-    let name = told.recv().unwrap();
+    let proc_path = receiver.recv().unwrap();
     wait_until("one more waiter", || hall.waiting() == before + 1);
-    match name {
+    match proc_path {
         // On Linux: after the hall has counted a thread, the thread does not sleep before it parks.
-        Ok(name) => wait_until("the thread sleeps", || {
-            let stat = fs::read_to_string(Path::new("/proc").join(&name).join("stat")).unwrap();
+        Ok(path) => wait_until("the thread sleeps", || {
+            let stat = fs::read_to_string(Path::new("/proc").join(&path).join("stat")).unwrap();
             stat.rsplit(") ").next().unwrap().starts_with('S')
         }),
         Err(_) => thread::sleep(Duration::from_millis(50)),
@@ -85,7 +85,7 @@ impl Wake for Alarm {
 }
 
 impl Alarm {
-    pub fn rung(&self) -> usize {
+    pub fn wake_ups(&self) -> usize {
         self.0.load(SeqCst)
     }
 }
@@ -121,7 +121,7 @@ impl<F: Future> Task<F> {
         }
     }
 
-    pub fn rung(&self) -> usize {
-        self.alarm.rung()
+    pub fn wake_ups(&self) -> usize {
+        self.alarm.wake_ups()
     }
 }

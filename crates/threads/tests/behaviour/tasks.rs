@@ -49,9 +49,9 @@ fn a_large_request_dropped_after_its_grant_passes_all_slots_on() {
         let granted = Task::new(hall.acquire_many_async(3)).waits();
         let next: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         drop(held);
-        assert_eq!(granted.rung(), 1);
+        assert_eq!(granted.wake_ups(), 1);
         drop(granted);
-        assert!(next.iter().all(|task| task.rung() == 1));
+        assert!(next.iter().all(|task| task.wake_ups() == 1));
         drop(next);
         assert_all_slots_free(&hall);
     }
@@ -65,9 +65,9 @@ fn a_large_request_dropped_in_the_queue_admits_the_waiters_behind_it() {
         let many = Task::new(hall.acquire_many_async(3)).waits();
         let next: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         drop(many);
-        assert!(next.iter().map(Task::rung).eq([1, 1, 0]));
+        assert!(next.iter().map(Task::wake_ups).eq([1, 1, 0]));
         drop(held);
-        assert!(next.iter().map(Task::rung).eq([1, 1, 1]));
+        assert!(next.iter().map(Task::wake_ups).eq([1, 1, 1]));
         drop(next);
         assert_all_slots_free(&hall);
     }
@@ -83,7 +83,7 @@ fn a_replaced_waker_is_not_woken() {
         assert!(task.poll().is_pending());
         assert_eq!(Arc::strong_count(&old), 1, "nothing keeps the old waker");
         drop(held);
-        assert_eq!((old.rung(), task.rung()), (0, 1));
+        assert_eq!((old.wake_ups(), task.wake_ups()), (0, 1));
         drop(task.done());
         assert_all_slots_free(&hall);
     }
@@ -97,7 +97,7 @@ fn a_poll_with_a_new_waker_finds_an_earlier_grant() {
         let mut task = Task::new(hall.acquire_async()).waits();
         drop(held);
         let old = std::mem::replace(&mut task.alarm, Arc::new(Alarm::default()));
-        assert_eq!(old.rung(), 1);
+        assert_eq!(old.wake_ups(), 1);
         assert_eq!(task.done().unwrap().slot(), 0);
         assert_all_slots_free(&hall);
     }
@@ -126,16 +126,16 @@ fn owned_futures_keep_the_hall_alive() {
         let queued = Task::new(hall.acquire_owned_async()).waits();
         let granted = Task::new(hall.acquire_many_owned_async(1)).waits();
         drop((hall, queued, held));
-        assert_eq!(granted.rung(), 1);
+        assert_eq!(granted.wake_ups(), 1);
         assert!(weak.upgrade().is_some());
         drop(granted);
         assert!(weak.upgrade().is_none());
     }
 }
 
-/// Tasks on real executors, and threads.
+/// Tasks on a real executor and threads use one hall.
 #[test]
-fn tasks_of_an_executor_and_threads_are_kept_apart() {
+fn tasks_of_an_executor_and_threads_together_keep_the_limit() {
     for k in [2, 40] {
         for hall in halls(k) {
             let inside = AtomicUsize::new(0);

@@ -23,17 +23,17 @@ fn halls(k: usize) -> Vec<Arc<Hall>> {
 }
 
 /// A waker that owns a future of the same hall. This happens if a task owns its futures.
-struct Keeps(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
+struct OwnsFuture(#[allow(dead_code)] Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
-impl Wake for Keeps {
+impl Wake for OwnsFuture {
     fn wake(self: Arc<Self>) {}
 }
 
-impl Keeps {
+impl OwnsFuture {
     /// Makes a waker with a future that waits.
     fn waiting(hall: &Arc<Hall>) -> Waker {
         let inner = Task::new(hall.acquire_owned_async()).waits();
-        Waker::from(Arc::new(Keeps(Mutex::new(Some(inner.future)))))
+        Waker::from(Arc::new(OwnsFuture(Mutex::new(Some(inner.future)))))
     }
 }
 
@@ -44,7 +44,7 @@ fn waker_was_dropped_with_the_lock_on_replacement() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
-        let waker = Keeps::waiting(&hall);
+        let waker = OwnsFuture::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
         assert_eq!(hall.waiting(), 2);
@@ -61,7 +61,7 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
         let mut outer = Task::new(hall.acquire_owned_async());
-        let waker = Keeps::waiting(&hall);
+        let waker = OwnsFuture::waiting(&hall);
         assert!(outer.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
         drop(outer);
@@ -72,9 +72,9 @@ fn waker_was_dropped_with_the_lock_on_giving_up() {
 }
 
 /// A waker that drops its future when it is woken.
-struct LetsGo(Mutex<Option<Pin<Box<AcquireOwned>>>>);
+struct DropsFuture(Mutex<Option<Pin<Box<AcquireOwned>>>>);
 
-impl Wake for LetsGo {
+impl Wake for DropsFuture {
     fn wake(self: Arc<Self>) {
         drop(self.0.lock().unwrap().take());
     }
@@ -85,7 +85,7 @@ impl Wake for LetsGo {
 fn waker_was_woken_by_the_server() {
     for hall in halls(1) {
         let held = hall.acquire().unwrap();
-        let kept = Arc::new(LetsGo(Mutex::new(None)));
+        let kept = Arc::new(DropsFuture(Mutex::new(None)));
         let mut first = Task::new(hall.acquire_async());
         let waker = Waker::from(Arc::clone(&kept));
         assert!(first.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -93,34 +93,34 @@ fn waker_was_woken_by_the_server() {
         *kept.0.lock().unwrap() = Some(second.future);
         let third = Task::new(hall.acquire_async()).waits();
         hall.close();
-        assert_eq!((hall.waiting(), third.rung()), (0, 1));
+        assert_eq!((hall.waiting(), third.wake_ups()), (0, 1));
         drop((first, third, held));
     }
 }
 
 /// A waker that panics when it is woken.
-struct Explodes(AtomicUsize);
+struct PanicsOnWake(AtomicUsize);
 
-impl Wake for Explodes {
+impl Wake for PanicsOnWake {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
         panic!("this waker panics");
     }
 }
 
-/// A panic while serving would skip grants, and free nodes to which others point.
+/// A panic while serving would skip grants, and free nodes to which other nodes point.
 #[test]
 fn waker_that_panics_lost_the_grants_after_it() {
     for hall in halls(3) {
         let held = hall.acquire_many(3).unwrap();
-        let explodes = Arc::new(Explodes(AtomicUsize::new(0)));
-        let waker = Waker::from(Arc::clone(&explodes));
+        let panics = Arc::new(PanicsOnWake(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&panics));
         let mut first = Task::new(hall.acquire_async());
         assert!(first.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let second = Task::new(hall.acquire_async()).waits();
         let third = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((explodes.0.load(SeqCst), second.rung(), third.rung()), (1, 1, 1));
+        assert_eq!((panics.0.load(SeqCst), second.wake_ups(), third.wake_ups()), (1, 1, 1));
         drop((first.done(), second.done(), third.done()));
         assert_all_slots_free(&hall);
     }
@@ -134,7 +134,7 @@ mod fussy {
     };
 
     pub static LEFT: AtomicI64 = AtomicI64::new(0);
-    pub static RUNG: AtomicI64 = AtomicI64::new(0);
+    pub static WAKE_UPS: AtomicI64 = AtomicI64::new(0);
 
     fn clone(_: *const ()) -> RawWaker {
         assert!(LEFT.fetch_sub(1, SeqCst) > 0, "this waker must not be cloned again");
@@ -142,7 +142,7 @@ mod fussy {
     }
 
     fn wake(_: *const ()) {
-        RUNG.fetch_add(1, SeqCst);
+        WAKE_UPS.fetch_add(1, SeqCst);
     }
 
     static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, |_| {});
@@ -169,11 +169,11 @@ fn waker_half_replaced_was_never_woken() {
         });
         assert!(std::panic::catch_unwind(poll).is_err());
         fussy::LEFT.store(1, SeqCst);
-        fussy::RUNG.store(0, SeqCst);
+        fussy::WAKE_UPS.store(0, SeqCst);
         let pending = task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
         assert!(pending);
         drop(held);
-        assert_eq!((fussy::RUNG.load(SeqCst), task.rung()), (1, 0));
+        assert_eq!((fussy::WAKE_UPS.load(SeqCst), task.wake_ups()), (1, 0));
         drop(task.done());
         assert_all_slots_free(&hall);
     }
@@ -206,17 +206,18 @@ fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
         assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         hall.resize(5).unwrap(); // wakes the thread to try again
         let newcomer = hall.try_acquire();
-        let first = newcomer.is_ok(); // the newcomer takes a slot that the thread needs, before it wakes up
+        // If the newcomer is faster than the woken thread, it takes a slot that the thread needs.
+        let newcomer_was_faster = newcomer.is_ok();
         wait_until("the task is woken", || parks.0.load(SeqCst) > 0);
         let pass = match task.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(pass) => pass.unwrap(),
             Poll::Pending => panic!("a slot is free"),
         };
-        drop((pass, newcomer, held)); // wakes the thread again, which runs the waker
+        drop((pass, newcomer, held)); // wakes the thread again, while it runs the waker
         wait_until("the thread got its slots", || thread.is_finished());
         drop(task);
         assert_all_slots_free(&hall);
-        if first {
+        if newcomer_was_faster {
             return;
         }
     }

@@ -10,7 +10,7 @@
 //! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses its
 //!   cells, and each server sees what the server before it wrote (loom's cells check both).
 //! - A wake-up is a thread's `unpark` or a task's waker. Wakers are taken out and replaced under the lock.
-//! - Futures may be dropped, or polled with another waker, at any time before, during or after a grant.
+//! - Futures may be dropped, or polled with a different waker, at any time before, during or after a grant.
 //! - A release happens before the next acquire of the slot (loom's cells check this too).
 //!
 //! Loom treats sequentially consistent accesses as acquire and release, which is weaker. So results under loom

@@ -92,28 +92,28 @@ pub fn meanwhile(guarded: &Arc<GuardedHall>, others: Vec<fn(&GuardedHall)>) {
     others.into_iter().for_each(|other| other.join().unwrap());
 }
 
-/// A waker. A thread can wait until it is woken.
+/// A waker. A thread can wait until the waker is woken.
 #[derive(Default)]
 pub struct Alarm {
-    rung: Mutex<bool>,
-    news: Condvar,
+    woken: Mutex<bool>,
+    changed: Condvar,
 }
 
 impl Alarm {
     /// Sleeps until this waker is woken; other wakers do not count.
     pub fn wait(&self) {
-        let mut rung = self.rung.lock().unwrap();
-        while !*rung {
-            rung = self.news.wait(rung).unwrap();
+        let mut woken = self.woken.lock().unwrap();
+        while !*woken {
+            woken = self.changed.wait(woken).unwrap();
         }
-        *rung = false;
+        *woken = false;
     }
 }
 
 impl Wake for Alarm {
     fn wake(self: Arc<Self>) {
-        *self.rung.lock().unwrap() = true;
-        self.news.notify_one();
+        *self.woken.lock().unwrap() = true;
+        self.changed.notify_one();
     }
 }
 
@@ -131,7 +131,7 @@ pub fn task(guarded: &GuardedHall, polls: Option<usize>) {
     let mut alarm = Arc::<Alarm>::default();
     let mut old = Vec::new();
     for _ in 0..polls.unwrap_or(2) {
-        old.push(mem::take(&mut alarm)); // see the notes on wakers at the top
+        old.push(mem::take(&mut alarm)); // see the notes on wakers in main.rs
         if let Poll::Ready(pass) = poll(&mut future, &alarm) {
             return guarded.touch(pass.unwrap().slot());
         }

@@ -1,4 +1,4 @@
-//! Tasks that wait, are polled with another waker, and are dropped.
+//! Tasks that wait, are polled with a different waker, and are dropped.
 
 use std::{
     future::Future,

@@ -78,16 +78,16 @@ fn one_slot_is_a_mutex() {
 #[test]
 fn two_threads_hold_slots_at_once() {
     for hall in all_halls(2) {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let (answer, answered) = mpsc::channel();
         thread::scope(|scope| {
             let hall = &hall;
             scope.spawn(move || {
                 let pass = hall.acquire().unwrap();
-                tell.send(pass.slot()).unwrap();
+                sender.send(pass.slot()).unwrap();
                 answered.recv().unwrap();
             });
-            let other = told.recv().unwrap();
+            let other = receiver.recv().unwrap();
             let pass = hall.acquire().unwrap();
             assert_ne!(pass.slot(), other);
             answer.send(()).unwrap();
@@ -113,9 +113,9 @@ fn a_wake_up_is_not_lost_with_its_future() {
         let first = Task::new(hall.acquire_async()).waits();
         let second = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!(first.rung(), 1);
+        assert_eq!(first.wake_ups(), 1);
         drop(first);
-        assert_eq!(second.rung(), 1);
+        assert_eq!(second.wake_ups(), 1);
         drop(second.done().unwrap());
         assert_all_slots_free(&hall);
     }

@@ -57,8 +57,8 @@ fn trying_succeeds_only_if_enough_is_free() {
     }
 }
 
-/// In Go, a request that is too big waits until its context is cancelled. A hall refuses it at once. In both, it
-/// does not block other requests.
+/// In Go, a request that is too big waits until its context is cancelled. A hall refuses it immediately. In
+/// both, it does not block other requests.
 #[test]
 fn a_request_that_is_too_big_blocks_nobody() {
     for hall in all_halls(2) {
@@ -99,7 +99,7 @@ fn a_large_request_does_not_starve() {
     }
 }
 
-/// A large request at the head of the queue is cancelled, and the small requests behind it get slots at once.
+/// A large request at the head of the queue is cancelled, and the small requests behind it get slots immediately.
 #[test]
 fn the_waiters_behind_a_cancelled_request_get_slots() {
     for hall in halls(10) {
@@ -107,14 +107,14 @@ fn the_waiters_behind_a_cancelled_request_get_slots() {
         let large = Task::new(hall.acquire_many_async(10)).waits();
         let small = Task::new(hall.acquire_many_async(2)).waits();
         drop(large);
-        assert_eq!(small.rung(), 1);
+        assert_eq!(small.wake_ups(), 1);
         assert_eq!(small.done().unwrap().len(), 2);
         drop(held);
         assert_all_slots_free(&hall);
     }
 }
 
-/// A large request of a thread times out, and the small requests behind it get slots at once.
+/// A large request of a thread times out, and the small requests behind it get slots immediately.
 #[test]
 fn the_waiters_behind_a_request_that_times_out_get_slots() {
     for hall in halls(10) {

@@ -18,7 +18,7 @@ fn without_permits_callers_wait_until_permits_are_added() {
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
         let task = Task::new(hall.acquire_async()).waits();
         assert_eq!(hall.add_slots(1), Ok(1));
-        assert_eq!(task.rung(), 1);
+        assert_eq!(task.wake_ups(), 1);
         drop(task.done().unwrap());
         assert_all_slots_free(&hall);
     }
@@ -69,7 +69,7 @@ fn a_waiting_task_gets_the_permit_that_is_dropped() {
         let held = hall.try_acquire_owned().unwrap();
         let task = Task::new(hall.acquire_owned_async()).waits();
         thread::spawn(move || drop(held)).join().unwrap();
-        assert_eq!((task.rung(), task.done().unwrap().slot()), (1, 0));
+        assert_eq!((task.wake_ups(), task.done().unwrap().slot()), (1, 0));
         assert_all_slots_free(&hall);
     }
 }
@@ -81,11 +81,11 @@ fn waiting_tasks_get_permits_one_after_another() {
         let first = Task::new(hall.acquire_async()).waits();
         let second = Task::new(hall.acquire_async()).waits();
         drop(held);
-        assert_eq!((first.rung(), second.rung()), (1, 0));
+        assert_eq!((first.wake_ups(), second.wake_ups()), (1, 0));
         let pass = first.done().unwrap();
         let second = second.waits();
         drop(pass);
-        assert_eq!(second.rung(), 1);
+        assert_eq!(second.wake_ups(), 1);
         drop(second.done().unwrap());
         assert_all_slots_free(&hall);
     }
@@ -98,7 +98,7 @@ fn a_large_request_waits_for_all_of_its_permits() {
         let held: Vec<_> = (0..8).map(|_| hall.acquire().unwrap()).collect();
         let large = Task::new(hall.acquire_many_async(5)).waits();
         for (released, pass) in held.into_iter().enumerate() {
-            assert_eq!(large.rung(), usize::from(released >= 5));
+            assert_eq!(large.wake_ups(), usize::from(released >= 5));
             drop(pass);
         }
         let passes = large.done().unwrap();
@@ -114,7 +114,7 @@ fn permits_can_be_added_while_tasks_wait() {
         let held = hall.acquire().unwrap();
         let waiting: Vec<_> = (0..3).map(|_| Task::new(hall.acquire_async()).waits()).collect();
         assert_eq!(hall.add_slots(3), Ok(4));
-        assert!(waiting.iter().all(|task| task.rung() == 1));
+        assert!(waiting.iter().all(|task| task.wake_ups() == 1));
         let passes: Vec<_> = waiting.into_iter().map(|task| task.done().unwrap()).collect();
         assert_eq!(passes.iter().map(|pass| pass.slot()).collect::<Vec<_>>(), [1, 2, 3]);
         drop((held, passes));
@@ -209,7 +209,7 @@ fn a_closed_semaphore_gives_no_permits() {
         let one = Task::new(hall.acquire_many_async(2)).waits();
         let thread = queue(&hall, |hall| hall.acquire_many(2).map(drop));
         hall.close();
-        assert_eq!(one.rung(), 1);
+        assert_eq!(one.wake_ups(), 1);
         assert_eq!(one.done().unwrap_err(), AcquireError::Closed);
         assert_eq!(thread.join().unwrap(), Err(AcquireError::Closed));
         assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::Closed);

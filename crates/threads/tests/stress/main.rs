@@ -38,7 +38,7 @@ struct Case {
     /// The smallest and the largest number of slots. If they differ, a thread keeps resizing the hall.
     min: usize,
     max: usize,
-    /// The limit for `resize`. Above 32, the hall is *wide*: its slot numbers are in other words.
+    /// The limit for `resize`. Above 32, the hall is *wide*: it keeps most slot numbers outside its `word`.
     room: usize,
     /// The largest request.
     many: usize,
@@ -76,7 +76,7 @@ fn hall(k: usize, room: usize, bypass: u32) -> Hall {
     Hall::builder(k).max_slots(room).bypass(bypass).build().unwrap()
 }
 
-/// The test that closes halls makes one in this many passages.
+/// The test that closes halls makes 1/20 of all passages.
 const CLOSED_SHARE: u64 = 20;
 
 fn number(name: &str) -> Option<u64> {
@@ -152,12 +152,12 @@ impl Run {
     fn visitor(&self, thread: usize, many: usize, mut random: Rng) {
         let _ends = self.witness.ends(thread);
         while self.take_portion() {
-            let mut inside = 0;
-            while inside < PORTION {
+            let mut entered = 0;
+            while entered < PORTION {
                 self.witness.begins(thread);
                 match visit(&self.hall, &self.witness, many, &mut random) {
-                    Visit::In => inside += 1,
-                    Visit::Out => {}
+                    Visit::Entered => entered += 1,
+                    Visit::NoSlots => {}
                     Visit::Closed => return,
                 }
             }
@@ -203,7 +203,7 @@ impl Run {
     /// Checks that all slots are free and nobody waits.
     fn assert_all_slots_free(&self) {
         let hall = &self.hall;
-        assert!(self.witness.nobody_is_in());
+        assert!(self.witness.has_no_holders());
         assert_eq!((hall.available(), hall.waiting()), (hall.slots(), 0), "{hall:?}");
         if !hall.is_closed() {
             let all: Vec<_> = (0..hall.slots()).map(|_| hall.try_acquire().unwrap()).collect();

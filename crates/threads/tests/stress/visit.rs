@@ -17,8 +17,11 @@ use crate::witness::Witness;
 
 /// The result of an attempt.
 pub enum Visit {
-    In,
-    Out,
+    /// The attempt got slots, and has freed them.
+    Entered,
+    /// The attempt got no slots.
+    NoSlots,
+    /// The hall is closed.
     Closed,
 }
 
@@ -30,9 +33,9 @@ pub fn visit(hall: &Arc<Hall>, witness: &Witness, many: usize, random: &mut Rng)
             witness.enter(count, held.slots());
             stay(random);
             witness.leave(count, held.slots());
-            Visit::In
+            Visit::Entered
         }
-        Err(TryAcquireError::NoPermits | TryAcquireError::TimedOut) => Visit::Out,
+        Err(TryAcquireError::NoPermits | TryAcquireError::TimedOut) => Visit::NoSlots,
         Err(TryAcquireError::Closed) => Visit::Closed,
         Err(error) => panic!("{error}"),
     }
@@ -149,7 +152,7 @@ fn hesitate<'a, G: Into<Held<'a>>>(
     Err(TryAcquireError::NoPermits)
 }
 
-/// Polls several futures at once, takes the first one that gets its slots, and drops the others.
+/// Polls several futures in turn, takes the first one that gets its slots, and drops the others.
 fn race(hall: &Arc<Hall>, m: usize) -> Attempt<'_> {
     let mut futures =
         [hall.acquire_many_async(m), hall.acquire_many_async(1), hall.acquire_many_async(m)]

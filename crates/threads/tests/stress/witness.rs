@@ -3,9 +3,9 @@
 //! The count of a holder begins after it has got its slots and ends before it frees them. So the witness never counts
 //! more holders than there are.
 //!
-//! After the hall was made smaller, the new bound holds once every caller that asked for slots before that has left.
-//! So when a caller asks, it records how many times the hall has been made smaller. The witness lowers the bound when
-//! no caller from before the change is left. It raises the bound before the hall is made larger.
+//! After the hall was made smaller, the new bound holds once every caller that asked for slots before the change has
+//! left. So when a caller asks, it records how many times the hall has been made smaller. The witness lowers the bound
+//! when no caller from before the change is left. It raises the bound before the hall is made larger.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -13,10 +13,15 @@ use std::{
 };
 
 pub struct Witness {
+    /// The number of slots that are held.
     inside: AtomicUsize,
+    /// For each slot, whether it is held.
     taken: Box<[AtomicBool]>,
+    /// The largest number of slots that may be held.
     bound: AtomicUsize,
+    /// How many times the hall was made smaller.
     smaller: AtomicUsize,
+    /// For each thread, the value of `smaller` when it last asked for slots, or [`IDLE`].
     asked: Box<[Padded]>,
 }
 
@@ -24,7 +29,7 @@ pub struct Witness {
 #[repr(align(128))]
 struct Padded(AtomicUsize);
 
-/// The entry of a thread that does not ask.
+/// The entry of a thread that does not ask for slots.
 const IDLE: usize = usize::MAX;
 
 pub struct Ends<'a>(&'a AtomicUsize);
@@ -46,12 +51,12 @@ impl Witness {
         }
     }
 
-    /// Records that `thread` is about to ask.
+    /// Records that `thread` is about to ask for slots.
     pub fn begins(&self, thread: usize) {
         self.asked[thread].0.store(self.smaller.load(SeqCst), SeqCst);
     }
 
-    /// Returns a value. When it is dropped, it records that `thread` no longer asks.
+    /// Returns a guard. Dropping it records that `thread` no longer asks for slots.
     pub fn ends(&self, thread: usize) -> Ends<'_> {
         Ends(&self.asked[thread].0)
     }
@@ -60,7 +65,7 @@ impl Witness {
     pub fn enter(&self, count: usize, slots: impl Iterator<Item = usize>) {
         let before = self.bound.load(SeqCst);
         let inside = self.inside.fetch_add(count, SeqCst) + count;
-        // The bound is not lowered twice during one passage, so the larger of the two values was valid all the time.
+        // The bound is not lowered twice during one passage, so the larger of the two values is a valid bound.
         let bound = before.max(self.bound.load(SeqCst));
         assert!(inside <= bound, "{inside} holders, but the bound is {bound}");
         let mut seen = 0;
@@ -83,7 +88,7 @@ impl Witness {
         self.inside.fetch_sub(count, SeqCst);
     }
 
-    pub fn nobody_is_in(&self) -> bool {
+    pub fn has_no_holders(&self) -> bool {
         self.inside.load(SeqCst) == 0 && self.taken.iter().all(|slot| !slot.load(SeqCst))
     }
 

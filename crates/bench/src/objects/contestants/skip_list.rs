@@ -1,4 +1,4 @@
-//! A skip list that many threads change at once. The list is a set, so each element gets a unique number.
+//! A skip list that many threads change at the same time. The list is a set, so each element gets a unique number.
 //! Otherwise, the set would keep only one of several equal elements.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -59,7 +59,7 @@ impl Queue for SkipList {
         };
         if stall::is_armed() {
             // If a thread stops here, it stays pinned. Then no element that is removed later is freed.
-            let _inside = crossbeam_epoch::pin();
+            let _pinned = crossbeam_epoch::pin();
             stall::point();
         }
         ret

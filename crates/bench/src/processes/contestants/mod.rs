@@ -42,7 +42,7 @@ pub struct Contestant {
     pub name: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
-    /// The fate of a slot whose holder is killed: `freed`, `lost` or `-`.
+    /// What happens to a slot whose holder is killed: `freed`, `lost` or `-`.
     pub after_death: &'static str,
     run: Run,
 }
@@ -75,7 +75,7 @@ pub fn field() -> Vec<Contestant> {
     ]
 }
 
-/// Fails for a contestant with one slot if `k` is another number.
+/// Checks that `k` is 1, for a contestant that has only one slot.
 fn only_one(k: usize) -> Result<(), String> {
     if k == 1 { Ok(()) } else { Err("it has only one slot".into()) }
 }

@@ -11,7 +11,7 @@ use crate::{
 
 struct Cell(UnsafeCell<libc::sem_t>);
 
-// SAFETY: many threads and processes may call sem_wait and sem_post at once.
+// SAFETY: many threads and processes may call sem_wait and sem_post at the same time.
 unsafe impl Sync for Cell {}
 
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use crate::{
 
 struct Cell(UnsafeCell<libc::pthread_mutex_t>);
 
-// SAFETY: many threads and processes may try to lock an initialised mutex at once.
+// SAFETY: many threads and processes may try to lock an initialised mutex at the same time.
 unsafe impl Sync for Cell {}
 
 #[derive(Clone)]

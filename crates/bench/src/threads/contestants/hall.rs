@@ -23,7 +23,7 @@ pub const BYPASS: u32 = 64;
 
 /// Creates a hall with `k` slots in which [`BYPASS`] newcomers may overtake a waiter.
 pub fn bypass(k: usize) -> Hall {
-    Hall::builder(k).bypass(BYPASS).build().expect("k is a size that halls have")
+    Hall::builder(k).bypass(BYPASS).build().expect("a hall can have k slots")
 }
 
 /// Makes a barging hall with `k` slots.

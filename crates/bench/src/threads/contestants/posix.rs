@@ -12,7 +12,7 @@ pub struct Posix(Box<UnsafeCell<libc::sem_t>>);
 
 // SAFETY: any thread of the process that made a sem_t may use it.
 unsafe impl Send for Posix {}
-// SAFETY: many threads may call sem_wait and sem_post at once.
+// SAFETY: many threads may call sem_wait and sem_post at the same time.
 unsafe impl Sync for Posix {}
 
 /// A guard; dropping it frees the slot.

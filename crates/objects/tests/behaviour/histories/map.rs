@@ -4,7 +4,7 @@ use fastrand::Rng;
 use hallpass_objects::Map;
 
 use super::{Ret, Subject};
-use crate::support::dawdle;
+use crate::support::sleep_sometimes;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MapOp {
@@ -121,6 +121,6 @@ impl Subject for Sorted {
 const NONE: i64 = -1;
 
 fn double(value: Option<&i64>) -> Option<i64> {
-    dawdle();
+    sleep_sometimes();
     value.map(|value| value * 2)
 }

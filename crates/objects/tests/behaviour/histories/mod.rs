@@ -2,8 +2,9 @@
 //! implemented separately in these tests, must explain the results.
 //!
 //! Limits: the tests check only the interleavings that happen. Many short histories contain more
-//! different interleavings than one long history. The turnstile keeps fast threads apart, so some
-//! operations sleep. `handles.rs` works without the turnstile.
+//! different interleavings than one long history. The turnstile admits fast threads one after another.
+//! So some operations sleep in the middle, and other operations overtake them. `handles.rs` works without the
+//! turnstile.
 
 mod map;
 mod numbers;
@@ -35,9 +36,9 @@ trait Subject: Default {
 }
 
 /// The specification of a subject.
-struct By<S>(S);
+struct SpecificationOf<S>(S);
 
-impl<S: Subject> Specification for By<S> {
+impl<S: Subject> Specification for SpecificationOf<S> {
     type State = S::State;
     type Op = S::Op;
     type Ret = Ret;
@@ -69,7 +70,7 @@ fn history<S: Subject>(k: usize, threads: usize, seed: u64) -> Result<(), Violat
             });
         }
     });
-    check(&By(S::default()), S::State::default(), &recorder.history())
+    check(&SpecificationOf(S::default()), S::State::default(), &recorder.history())
 }
 
 /// Checks histories of all sizes. Returns the first violation.

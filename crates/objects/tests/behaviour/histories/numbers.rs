@@ -6,7 +6,7 @@ use fastrand::Rng;
 use hallpass_objects::{Counter, Statistics};
 
 use super::{Ret, Subject};
-use crate::support::dawdle;
+use crate::support::sleep_sometimes;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NumberOp {
@@ -107,7 +107,7 @@ impl Subject for Torn {
 }
 
 fn negate(n: i64) -> i64 {
-    dawdle();
+    sleep_sometimes();
     -n
 }
 

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use hallpass_objects::{PriorityQueue, Queue};
 
 use super::{Ret, Subject};
-use crate::support::dawdle;
+use crate::support::sleep_sometimes;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ItemsOp {
@@ -110,7 +110,7 @@ impl Subject for Fifo {
 }
 
 fn is_even(item: &i64) -> bool {
-    dawdle();
+    sleep_sometimes();
     item % 2 == 0
 }
 
