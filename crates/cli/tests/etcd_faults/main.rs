@@ -21,7 +21,7 @@ use crowd::Crowd;
 use fastrand::Rng;
 #[cfg(feature = "postgres")]
 use faults::TO_SERVER;
-use faults::{Fault, Store, TO_CLUSTER, TO_HOLDERS, Targets};
+use faults::{Fault, Store, TO_CLUSTER, TO_COMPETITORS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
     judge::{self, Violation},
@@ -33,12 +33,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 const SLOTS: usize = 5;
-const HOLDERS: usize = 50;
+const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// How long a holder may be out of touch with the cluster.
+/// How long a holder may be without contact to the store.
 const TTL: Duration = Duration::from_secs(3);
 
-/// The command that holders run, not a test.
+/// The command that competitors run, not a test.
 #[test]
 fn visitor() {
     hallpass_testbed::visit();
@@ -52,10 +52,11 @@ fn no_guarantee_is_broken_under_faults() {
     let watch = cluster.record_keys("");
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
-    let urls: Vec<_> =
-        (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
+    let urls: Vec<_> = (0..COMPETITORS)
+        .map(|competitor| EtcdCluster::url_through(&groups[competitor % GROUPS]))
+        .collect();
     let store = Store::Etcd(&cluster, &watch);
-    let mut result = run.suffer(store, TO_CLUSTER, &groups, &urls, &cluster.url());
+    let mut result = run.compete_under_faults(store, TO_CLUSTER, &groups, &urls, &cluster.url());
 
     let changes = all_changes(&cluster, &watch);
     write(&run.folder.path().join("keys.jsonl"), &changes);
@@ -74,10 +75,12 @@ fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let server = PostgresServer::start();
     let groups: Vec<Vec<_>> =
         (0..GROUPS).map(|_| vec![Proxy::before_address(server.address())]).collect();
-    let url = |holder: usize| PostgresServer::url_through(&[groups[holder % GROUPS][0].address()]);
-    let urls: Vec<_> = (0..HOLDERS).map(url).collect();
+    let url = |competitor: usize| {
+        PostgresServer::url_through(&[groups[competitor % GROUPS][0].address()])
+    };
+    let urls: Vec<_> = (0..COMPETITORS).map(url).collect();
     let store = Store::Postgres(&server);
-    let result = run.suffer(store, TO_SERVER, &groups, &urls, &server.url());
+    let result = run.compete_under_faults(store, TO_SERVER, &groups, &urls, &server.url());
     run.judge(&result);
 }
 
@@ -92,7 +95,7 @@ struct Run {
 /// The result of a run.
 struct Outcome {
     violations: Vec<Violation>,
-    /// The holders that did not end in time.
+    /// The competitors that did not end in time.
     late: Vec<String>,
     /// Whether all slots can be held at the end.
     all_slots: bool,
@@ -111,9 +114,9 @@ impl Run {
         Run { seed, time, folder, witness }
     }
 
-    /// Lets holders compete while faults happen, and repairs everything. Each holder uses one of `urls`. At the end,
-    /// all slots must be free at `url`.
-    fn suffer(
+    /// Lets competitors compete while faults happen, and repairs everything. Each competitor uses one of `urls`. At the
+    /// end, all slots must be free at `url`.
+    fn compete_under_faults(
         &self,
         store: Store<'_>,
         faults: &[Fault],
@@ -128,7 +131,7 @@ impl Run {
         targets.heal();
         witness.note("everything is repaired");
         let late = crowd.finish(4 * TTL + TIMEOUT);
-        let all_slots = late.is_empty() && all_get_in(url, witness);
+        let all_slots = late.is_empty() && all_slots_can_be_held(url, witness);
         let verdict = judge::visits(SLOTS, &witness.record());
         let tally = crowd.tally();
         eprintln!(
@@ -173,7 +176,7 @@ fn break_things(
     let start = Instant::now();
     let done = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
-        for (lane, faults) in (0..).zip([to_store, TO_HOLDERS]) {
+        for (lane, faults) in (0..).zip([to_store, TO_COMPETITORS]) {
             let mut rng = Rng::with_seed(2 * seed + lane);
             let done = &done;
             scope.spawn(move || {
@@ -190,8 +193,8 @@ fn break_things(
     done.into_inner().expect("not poisoned")
 }
 
-/// Returns whether all slots can be held at once, so that none was lost.
-fn all_get_in(url: &str, witness: &Witness) -> bool {
+/// Returns `true` if all slots can be held at the same time, which shows that none was lost.
+fn all_slots_can_be_held(url: &str, witness: &Witness) -> bool {
     let start = |number| {
         let mut command = crowd::hallpass(url);
         witness.introduce(&mut command, &format!("last{number}"), "60000-60000");
