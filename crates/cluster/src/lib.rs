@@ -29,8 +29,8 @@
 //!   is [lost](ClusterPass::lost), *before* another process can get the slot. Each machine measures durations by
 //!   its own clock: the time of day does not matter, and rates may differ by a tenth either way.
 //! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
-//!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until etcd ends the lease of the holder. The
-//!   second one is needed because etcd may end leases early.
+//!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until the store ends the lease of the holder.
+//!   The second one is needed because the store may end leases early.
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.

@@ -16,7 +16,7 @@ fn below(cluster: &EtcdCluster, prefix: &str) -> Cluster {
 }
 
 #[test]
-fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
+fn a_holder_stops_immediately_if_the_cluster_is_restored_from_a_backup() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     // The claim would be valid for 0.9 ttl without an answer, which is longer than the test may take.
