@@ -169,7 +169,7 @@ impl HallFile {
         ready(self.0.word(RECORDS_READY_AT), RECORDS)
     }
 
-    /// The number of slots whose pages are allocated. No process has ever had another slot.
+    /// The number of slots whose pages are allocated. No process has ever had a slot beyond these.
     pub(crate) fn slots_ready(&self) -> usize {
         ready(self.0.word(SLOTS_READY_AT), MAX_SLOTS)
     }
