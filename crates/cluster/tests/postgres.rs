@@ -241,7 +241,7 @@ fn many_waiters_of_a_process_share_one_connection() {
     // At first, a second connection checks that notifications arrive.
     eventually(|| server.psql(count) == "1");
     let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
-    assert_eq!(server.psql(open), "0", "no transaction is open while somebody waits");
+    assert_eq!(server.psql(open), "0", "no transaction is open while a caller waits");
     pass.release().expect("reachable");
     let tokens: Vec<_> = waiters
         .into_iter()

@@ -62,7 +62,7 @@ impl Tokens {
     }
 
     /// Creates pipes for inherited descriptors. Clients put tokens back into a second pipe, so that hallpass
-    /// notices this at once.
+    /// notices this immediately.
     fn in_pipes() -> io::Result<(Self, Shared)> {
         let (source, offer) = pipe_with(PipeFlags::CLOEXEC)?;
         let (returned, sink) = pipe_with(PipeFlags::CLOEXEC)?;
