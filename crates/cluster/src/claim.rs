@@ -59,7 +59,7 @@ pub(crate) struct Claim {
 /// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The claim waits for a slot, and its owner may be without contact to the store for any length of time.
+    /// The claim waits for a slot, and its owner may be out of touch with the store for any length of time.
     Entering,
     /// The claim has a slot.
     Held,

@@ -41,7 +41,7 @@
 //! Many distributed locks are held as long as a lease lasts. But the cluster decides when a lease ends. A leader
 //! that was stuck may end leases that another member has renewed, and a deposed leader may confirm a renewal that
 //! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
-//! counts from the last request to which etcd answered, *by consensus*, that the claim of the holder exists. It
+//! counts from the last request to which the store answered, *by consensus*, that the claim of the holder exists. It
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
 //! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
 //!

@@ -107,7 +107,7 @@ fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
     assert!(removed.expect("it runs").success());
     let (sender, released) = mpsc::channel();
     thread::spawn(move || sender.send(pass.release()));
-    let released = released.recv_timeout(TIMEOUT).expect("leaving comes to an end");
+    let released = released.recv_timeout(TIMEOUT).expect("the release ends");
     assert!(matches!(released, Err(Error::Lost)), "{released:?}");
 }
 

@@ -84,8 +84,8 @@ impl News {
         })))
     }
 
-    /// Returns the next renewal or loss. If there is none yet, it will wake `inbox`. After a loss, there is no
-    /// more news.
+    /// Returns the next renewal or loss. If there is none yet, the next one will wake `inbox`. After a loss, there is
+    /// no more news.
     fn next(&mut self, inbox: &Inbox) -> Option<Result<Duration, Loss>> {
         let mut context = Context::from_waker(&inbox.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {

@@ -35,7 +35,7 @@ use tempfile::TempDir;
 const SLOTS: usize = 5;
 const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// How long a holder may be without contact to the store.
+/// How long a holder may be out of touch with the store.
 const TTL: Duration = Duration::from_secs(3);
 
 /// The command that competitors run, not a test.

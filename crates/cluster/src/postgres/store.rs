@@ -36,7 +36,7 @@ pub(crate) struct PostgresStore {
     halls: Mutex<HashMap<String, Arc<Hall>>>,
 }
 
-/// The knowledge of this process about a hall.
+/// The state that this process keeps for a hall.
 #[derive(Default)]
 struct Hall {
     history: Arc<History>,

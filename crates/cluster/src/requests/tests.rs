@@ -116,7 +116,10 @@ fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
         let OwnClaim::Inside { version: newer, token: same, .. } = again else {
             panic!("{again:?}")
         };
-        assert!(newer > version && same == token, "others count from here on, and the token stays");
+        assert!(
+            newer > version && same == token,
+            "other processes count from the new version, and the token stays"
+        );
         assert_eq!(since().await, held_since, "the claim has had its slot all the time");
         // A request that arrives late, for the version that is gone.
         assert!(store.revoke_lease(own.lease).await);
