@@ -46,8 +46,9 @@ impl Cluster {
     /// # Ok::<(), hallpass_cluster::Error>(())
     /// ```
     pub fn connect(options: ClusterOptions) -> Result<Cluster, Error> {
-        let store = options.connect()?;
+        options.check()?;
         let runtime = Runtime::start(options.command_timeout)?;
+        let store = options.connect(runtime.tasks())?;
         Ok(Cluster { options: Arc::new(options), store, runtime: Arc::new(runtime) })
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::etcd::{EtcdOptions, EtcdStore};
 #[cfg(feature = "postgres")]
 use crate::postgres::{self, PostgresOptions, PostgresStore};
-use crate::{Clock, Error, memory::MemoryStore, store::Store};
+use crate::{Clock, Error, memory::MemoryStore, runtime::Tasks, store::Store};
 
 /// The TTLs that are allowed. etcd counts whole seconds and has a minimum that depends on its settings.
 const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(3600);
@@ -135,9 +135,12 @@ impl ClusterOptions {
         check_timeout("command timeout", self.command_timeout)
     }
 
-    /// Checks the options, and makes a connection to the store. This does not use the network.
-    pub(crate) fn connect(&self) -> Result<Arc<dyn Store>, Error> {
+    /// Checks the options, and makes a connection to the store. This does not use the network. `tasks` counts the work
+    /// that the store has to finish before the program ends.
+    pub(crate) fn connect(&self, tasks: Tasks) -> Result<Arc<dyn Store>, Error> {
         self.check()?;
+        #[cfg(not(feature = "postgres"))]
+        let _ = tasks;
         Ok(match &self.store {
             #[cfg(feature = "etcd")]
             StoreOptions::Etcd(etcd) => {
@@ -145,7 +148,9 @@ impl ClusterOptions {
                 Arc::new(EtcdStore::new(etcd, self)?)
             }
             #[cfg(feature = "postgres")]
-            StoreOptions::Postgres(postgres) => Arc::new(PostgresStore::new(postgres, self)?),
+            StoreOptions::Postgres(postgres) => {
+                Arc::new(PostgresStore::new(postgres, self, tasks)?)
+            }
             StoreOptions::Memory { name } => MemoryStore::named(name),
         })
     }

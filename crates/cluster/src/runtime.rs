@@ -92,7 +92,7 @@ impl Drop for Runtime {
 }
 
 /// Counts the pending background tasks. The end of the program waits for them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks(watch::Sender<usize>);
 
 /// A pending background task. The task is done when this value is dropped.

@@ -120,11 +120,7 @@ fn a_failover_that_loses_a_pass_is_noticed_even_if_revisions_go_on() {
 fn a_server_that_waits_for_its_standby_confirms_nothing() {
     let Some(()) = postgres() else { return };
     let Pair { primary, standby, .. } = Pair::start();
-    let require = |names: &str| {
-        primary.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
-        primary.psql("SELECT pg_reload_conf()");
-    };
-    require("*");
+    require_standby(&primary, "*");
     let count = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     eventually(|| primary.psql(count) == "1");
     let ttl = Duration::from_secs(10);
@@ -134,7 +130,58 @@ fn a_server_that_waits_for_its_standby_confirms_nothing() {
     // Another server may have taken over from here on.
     standby.kill();
     assert_eq!(wait(pass.lost()), Loss::OutOfTouch);
-    require("");
+    require_standby(&primary, "");
+}
+
+/// Makes every commit wait until this standby has it; with an empty name, no commit waits.
+fn require_standby(server: &PostgresServer, name: &str) {
+    server.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'"));
+    server.psql("SELECT pg_reload_conf()");
+    eventually(|| server.psql("SHOW synchronous_standby_names") == name);
+}
+
+#[test]
+fn commits_that_hang_do_not_use_up_the_connections() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    // The shorter the ttl, the sooner hallpass gives up on a statement.
+    let ttl = Duration::from_secs(2);
+    let options = ClusterOptions { ttl, ..options(&server.url()) };
+    let cluster = Cluster::connect(options).expect("valid options");
+    let hall = cluster.open("hang", 1).expect("reachable");
+    require_standby(&server, "absent");
+    let token = token_of_next(&hall);
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
+    let hanging = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    for _ in 0..20 {
+        eventually(|| server.psql(hanging) == "t");
+        thread::sleep(Duration::from_millis(200));
+        // The server process of a connection that was just closed may not have ended yet.
+        let count: usize = server.psql(count).parse().expect("a number");
+        assert!(count <= 3, "{count} connections");
+    }
+    require_standby(&server, "");
+    token.recv_timeout(TIMEOUT).expect("commits succeed again").expect("reachable");
+}
+
+#[test]
+fn a_commit_cancelled_while_it_waits_for_the_standby_confirms_nothing() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let cluster = connect(&server.url());
+    let hall = cluster.open("cancelled", 1).expect("reachable");
+    require_standby(&server, "absent");
+    let token = token_of_next(&hall);
+    // A cancelled commit succeeds on this server, and is lost if the standby takes over.
+    let cancel = "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    for _ in 0..10 {
+        eventually(|| {
+            assert!(token.try_recv().is_err(), "confirmed without the standby");
+            server.psql(cancel) == "t"
+        });
+    }
+    require_standby(&server, "");
+    token.recv_timeout(TIMEOUT).expect("commits succeed again").expect("reachable");
 }
 
 #[test]

@@ -77,8 +77,8 @@
 //! A waiter stays runnable for up to two milliseconds, and yields to other processes meanwhile. Then it naps on a
 //! futex for up to two milliseconds, and then it sleeps in `poll` with one or two descriptors. The first waiter in the
 //! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
-//! a death is noticed immediately in a queue that has existed for a few milliseconds. A process that gives a slot to a waiter
-//! makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
+//! a death is noticed immediately in a queue that has existed for a few milliseconds. A process that gives a slot to a
+//! waiter makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
 //! after ten seconds or later, because the process that should have woken it may have had no free descriptor.
 //!
 //! # Values

@@ -3,6 +3,7 @@
 
 use std::{
     fs::{self, OpenOptions},
+    io::{ErrorKind::NotFound, Write},
     net::{Ipv4Addr, SocketAddr},
     os::unix::fs::chown,
     path::{Path, PathBuf},
@@ -77,11 +78,93 @@ impl PostgresServer {
     /// # Panics
     /// Panics if the standby does not start.
     pub fn standby(&self) -> PostgresServer {
-        PostgresServer::make(|folder| {
-            let port = self.port.to_string();
-            let words = ["-h", "127.0.0.1", "-U", NAME, "-R", "-c", "fast", "-p", &port, "-D"];
-            run(program("pg_basebackup").args(words).arg(folder.join("data")));
-        })
+        PostgresServer::make(|folder| self.copy_to(&folder.join("data"), &["-R"]))
+    }
+
+    /// Copies the data of this server to a new directory, with further options of `pg_basebackup`.
+    fn copy_to(&self, data: &Path, options: &[&str]) {
+        let port = self.port.to_string();
+        let words = ["-h", "127.0.0.1", "-U", NAME, "-c", "fast", "-p", &port, "-D"];
+        run(program("pg_basebackup").args(options).args(words).arg(data));
+    }
+
+    /// Replaces the data of this server, which is dead, and starts it as a standby of another one.
+    ///
+    /// # Panics
+    /// Panics if it does not start.
+    pub fn follow(&self, primary: &PostgresServer) {
+        self.remove_data();
+        primary.copy_to(&self.data(), &["-R"]);
+        self.start_again();
+    }
+
+    /// Makes a backup and returns its directory.
+    ///
+    /// # Panics
+    /// Panics if the backup fails.
+    pub fn back_up(&self) -> PathBuf {
+        let backup = self.folder.path().join("backup");
+        self.copy_to(&backup, &[]);
+        backup
+    }
+
+    /// Replaces the data of this server, which is dead, by a backup, and starts it. The server begins a new timeline, as
+    /// after every recovery to a point in time.
+    ///
+    /// # Panics
+    /// Panics if it does not start.
+    pub fn restore(&self, backup: &Path) {
+        self.remove_data();
+        let (data, word) = (self.data(), "recovery.signal");
+        run(program("cp").arg("-a").arg(backup).arg(&data));
+        run(program("touch").arg(data.join(word)));
+        let mut settings = OpenOptions::new();
+        let settings = settings.append(true).open(data.join("postgresql.auto.conf"));
+        let lines = "restore_command = 'false'\nrecovery_target = 'immediate'\n\
+                     recovery_target_action = 'promote'\nsynchronous_standby_names = ''\n";
+        settings.and_then(|mut file| file.write_all(lines.as_bytes())).expect("a file");
+        self.start_again();
+        self.await_promotion();
+        // A standby that is copied from this server must not stop its recovery.
+        for setting in ["restore_command", "recovery_target", "recovery_target_action"] {
+            self.psql(&format!("ALTER SYSTEM RESET {setting}"));
+        }
+    }
+
+    /// Removes the data of a dead server. Its last processes may still write.
+    fn remove_data(&self) {
+        let start = Instant::now();
+        while fs::remove_dir_all(self.data()).is_err_and(|error| error.kind() != NotFound) {
+            assert!(start.elapsed() < TIMEOUT, "the data of a dead server can be removed");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Starts the server if it is dead, and waits until it answers. Its old processes may keep it from starting for a
+    /// moment.
+    ///
+    /// # Panics
+    /// Panics if it does not start.
+    pub fn start_again(&self) {
+        let start = Instant::now();
+        self.restart();
+        while !self.becomes_ready() {
+            assert!(start.elapsed() < TIMEOUT, "PostgreSQL does not start again");
+            thread::sleep(Duration::from_millis(50));
+            self.restart();
+        }
+    }
+
+    /// Lets this user log in with a password only. The password is encrypted as the settings of the server say.
+    ///
+    /// # Panics
+    /// Panics if the files of the server cannot be changed.
+    pub fn require_password(&self, user: &str) {
+        let path = self.data().join("pg_hba.conf");
+        let rules = fs::read_to_string(&path).expect("the server has rules");
+        let rule = format!("host all {user} 127.0.0.1/32 scram-sha-256\n");
+        fs::write(&path, rule + &rules).expect("the rules can be changed");
+        self.psql("SELECT pg_reload_conf()");
     }
 
     /// Returns a server that lives as long as this process. It is for tests that only need a working server.
@@ -208,6 +291,10 @@ impl PostgresServer {
     /// Panics if it does not accept writes.
     pub fn promote(&self) {
         self.psql("SELECT pg_promote(true, 120)");
+        self.await_promotion();
+    }
+
+    fn await_promotion(&self) {
         let start = Instant::now();
         while self.psql("SELECT pg_is_in_recovery()") != "f" {
             assert!(start.elapsed() < TIMEOUT, "the standby is not promoted");
@@ -252,7 +339,9 @@ impl Drop for PostgresServer {
 
 /// Returns a program of PostgreSQL that does not outlive this process, and that does not run as root.
 fn program(name: &str) -> Command {
-    let path = programs().expect("PostgreSQL is installed").join(name);
+    // Other programs are on the search path.
+    let own = programs().expect("PostgreSQL is installed").join(name);
+    let path = if own.is_file() { own } else { name.into() };
     let mut command = match owner() {
         // A change of the user clears the signal at the death of the parent, so it comes first.
         Some((user, group)) => {

@@ -86,9 +86,16 @@ impl Proxy {
         self.set(Mode::Delayed(time));
     }
 
+    /// Holds the requests on the connections that are open now. New connections work. The requests arrive after the
+    /// proxy is [healed](Proxy::heal), even if their clients have gone by then.
+    pub fn hold_requests(&self) {
+        self.each_connection(|connection| connection.requests.set(Mode::Cut));
+    }
+
     /// Lets all data pass again.
     pub fn heal(&self) {
         self.set(Mode::Open);
+        self.each_connection(|connection| connection.requests.set(Mode::Open));
     }
 
     /// Returns the number of open connections.
@@ -105,8 +112,12 @@ impl Proxy {
     }
 
     fn hang_up(&self) {
+        self.each_connection(Connection::close);
+    }
+
+    fn each_connection(&self, act: impl Fn(&Connection)) {
         let connections = self.connections.lock().expect("not poisoned");
-        connections.iter().filter_map(Weak::upgrade).for_each(|connection| connection.close());
+        connections.iter().filter_map(Weak::upgrade).for_each(|connection| act(&connection));
     }
 }
 
@@ -125,6 +136,8 @@ impl Drop for Proxy {
 struct Connection {
     client: TcpStream,
     server: TcpStream,
+    /// The gate for the data of the client.
+    requests: Gate,
 }
 
 impl Connection {
@@ -132,6 +145,7 @@ impl Connection {
         // The connection may be closed already.
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
+        self.requests.set(Mode::Closed);
     }
 }
 
@@ -148,27 +162,34 @@ fn admit(
         }
         let Ok(server) = TcpStream::connect(target) else { return };
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
-        let connection = Arc::new(Connection { client, server });
+        let connection = Arc::new(Connection { client, server, requests: Gate::new() });
         {
             let mut all = all.lock().expect("not poisoned");
             all.retain(|other| other.strong_count() > 0);
             all.push(Arc::downgrade(&connection));
         }
         let (back, back_gate) = (connection.clone(), gate.clone());
-        small_thread(move || carry(&back.server, &back.client, &back_gate, &back));
-        carry(&connection.client, &connection.server, &gate, &connection);
+        small_thread(move || carry(&back.server, &back.client, &back, || back_gate.pass()));
+        let pass = || gate.pass() && connection.requests.pass();
+        carry(&connection.client, &connection.server, &connection, pass);
     });
 }
 
-/// Forwards data from one end to the other, and forwards the end of the stream.
-fn carry(mut from: &TcpStream, mut to: &TcpStream, gate: &Gate, connection: &Connection) {
+/// Forwards data from one end to the other, and forwards the end of the stream. `pass` waits until data may pass; it
+/// returns `false` if the connection has to be closed instead.
+fn carry(
+    mut from: &TcpStream,
+    mut to: &TcpStream,
+    connection: &Connection,
+    pass: impl Fn() -> bool,
+) {
     let mut buffer = vec![0; 16 << 10];
     loop {
         let count = match from.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             result => result.unwrap_or(0),
         };
-        if !gate.pass() || (count > 0 && to.write_all(&buffer[..count]).is_err()) {
+        if !pass() || (count > 0 && to.write_all(&buffer[..count]).is_err()) {
             return connection.close();
         }
         if count == 0 {

@@ -27,8 +27,8 @@ pub struct LocationArgs {
     /// Use the halls in this directory [default: $HALLPASS_DIR, or a directory of this user]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
-    /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS; or, if hallpass
-    /// was built with the feature postgres, on a database: postgres://USER@HOST:PORT/DATABASE
+    /// Use the halls on an etcd cluster: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// for TLS; or on a PostgreSQL
+    /// database: postgres://USER@HOST:PORT/DATABASE
     /// [default: $HALLPASS_ON, unless --dir or --system is given]
     #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "system"], help_heading = ON_A_STORE)]
     on: Option<String>,
@@ -124,7 +124,7 @@ impl LocationArgs {
             #[cfg(feature = "postgres")]
             StoreOptions::Postgres(postgres) => self.complete_postgres(postgres)?,
             _ => {
-                let why = "a command needs a store that outlives it: use the URL of etcd, etcd://HOST:PORT";
+                let why = "a command needs a store that outlives it: use etcd://HOST:PORT or postgres://USER@HOST/DATABASE";
                 return Err(Error::Options(format!("--on {url}: {why}")));
             }
         }

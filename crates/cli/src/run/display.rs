@@ -31,8 +31,8 @@ pub struct StatusLine {
     terminal: Term,
     /// The text that the line shows; empty before the first text.
     shown: RefCell<String>,
-    /// A lock on the terminal. While it is held, other commands that wait on the terminal show no line. The cell contains
-    /// `None` if the terminal cannot be opened again; then there is no lock.
+    /// A lock on the terminal. While it is held, other commands that wait on the terminal show no line. The cell
+    /// contains `None` if the terminal cannot be opened again; then there is no lock.
     lock: OnceCell<Option<OwnedFd>>,
 }
 

@@ -33,7 +33,16 @@ const LONG_EVERY: u64 = 40;
 pub struct Crowd {
     pub competitors: Vec<Arc<Competitor>>,
     threads: Vec<JoinHandle<()>>,
-    ends: Arc<AtomicBool>,
+    orders: Arc<Orders>,
+}
+
+/// Orders to all competitors.
+#[derive(Default)]
+struct Orders {
+    /// The present passage is the last one.
+    ends: AtomicBool,
+    /// No passage begins.
+    pause: AtomicBool,
 }
 
 /// A thread that starts one `hallpass run` after the other.
@@ -67,7 +76,7 @@ pub struct Tally {
 impl Crowd {
     /// Starts a competitor for each URL.
     pub fn start(urls: &[String], witness: &Arc<Witness>, folder: &Path) -> Crowd {
-        let ends = Arc::new(AtomicBool::new(false));
+        let orders = Arc::new(Orders::default());
         let competitor = |(number, url): (usize, &String)| {
             Arc::new(Competitor {
                 number,
@@ -81,17 +90,22 @@ impl Crowd {
         };
         let competitors: Vec<_> = urls.iter().enumerate().map(competitor).collect();
         let start = |competitor: &Arc<Competitor>| {
-            let (competitor, ends) = (competitor.clone(), ends.clone());
-            thread::spawn(move || competitor.compete(&ends))
+            let (competitor, orders) = (competitor.clone(), orders.clone());
+            thread::spawn(move || competitor.compete(&orders))
         };
         let threads = competitors.iter().map(start).collect();
-        Crowd { competitors, threads, ends }
+        Crowd { competitors, threads, orders }
+    }
+
+    /// While `back` is `true`, no competitor begins a passage. Passages that have begun go on.
+    pub fn hold_newcomers_back(&self, back: bool) {
+        self.orders.pause.store(back, SeqCst);
     }
 
     /// Lets every competitor finish its passage. Kills the passages that take longer than `within`, and returns their
     /// names.
     pub fn finish(&mut self, within: Duration) -> Vec<String> {
-        self.ends.store(true, SeqCst);
+        self.orders.ends.store(true, SeqCst);
         let start = Instant::now();
         while start.elapsed() < within && !self.threads.iter().all(JoinHandle::is_finished) {
             thread::sleep(Duration::from_millis(50));
@@ -115,9 +129,12 @@ impl Crowd {
 }
 
 impl Competitor {
-    fn compete(&self, ends: &AtomicBool) {
+    fn compete(&self, orders: &Orders) {
         for passage in 0.. {
-            if ends.load(SeqCst) {
+            while orders.pause.load(SeqCst) && !orders.ends.load(SeqCst) {
+                thread::sleep(Duration::from_millis(20));
+            }
+            if orders.ends.load(SeqCst) {
                 break;
             }
             let long = fastrand::u64(..LONG_EVERY) == 0;
@@ -177,6 +194,8 @@ pub fn hallpass(url: &str) -> Command {
     command.arg(env::current_exe().expect("the path of this program"));
     command.args(["visitor", "--exact", "--nocapture"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
+    #[cfg(feature = "postgres")]
+    command.env("PGPASSWORD", crate::server_faults::PASSWORD);
     command
 }
 

@@ -6,9 +6,9 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, Visit, Witness};
 #[cfg(feature = "postgres")]
-use hallpass_testbed::{PostgresServer, TIMEOUT};
+use hallpass_testbed::PostgresPair;
+use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, Visit, Witness};
 use rustix::process::Signal;
 
 use crate::{
@@ -20,9 +20,20 @@ use crate::{
 /// A fault. Most of them are repaired after a while.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fault {
-    /// Kills the PostgreSQL server, and starts it again.
-    #[cfg(feature = "postgres")]
+    /// Kills the primary server, and starts it again.
     KillServer,
+    /// Kills the standby for longer than claims live. Meanwhile, no commit succeeds.
+    KillStandby,
+    /// Replaces the primary server with the standby, which has all commits that were confirmed.
+    FailOver,
+    /// Replaces the primary server with a standby that lacks the last commits.
+    LoseCommits,
+    /// Restores the server from a backup.
+    Restore,
+    /// Drops the tables.
+    Wipe,
+    /// Changes the password of the competitors' user, or forbids the user to log in.
+    ChangeRole,
     KillMember,
     KillLeader,
     /// Stops the leader for longer than claims live. When it continues, it does not know that there is another
@@ -38,6 +49,9 @@ pub enum Fault {
     CutGroupBriefly,
     RefuseGroup,
     DelayGroup,
+    /// Delays the requests of one group of competitors for longer than claims live. The competitors can make new
+    /// connections. Eventually, the requests reach the store.
+    HoldRequests,
     DelayMembers,
     Compact,
     KillGuardian,
@@ -69,13 +83,10 @@ pub const TO_CLUSTER: &[Fault] = &[
     CutGroupBriefly,
     RefuseGroup,
     DelayGroup,
+    HoldRequests,
     DelayMembers,
     Compact,
 ];
-
-/// The faults of a PostgreSQL server and of the paths to it. They happen one after the other.
-#[cfg(feature = "postgres")]
-pub const TO_SERVER: &[Fault] = &[KillServer, CutGroup, CutGroupBriefly, RefuseGroup, DelayGroup];
 
 /// The faults of the competitors. They happen at the same time as those of the cluster.
 pub const TO_COMPETITORS: &[Fault] = &[
@@ -104,7 +115,7 @@ pub struct Targets<'a> {
 pub enum Store<'a> {
     Etcd(&'a EtcdCluster, &'a KeyRecorder),
     #[cfg(feature = "postgres")]
-    Postgres(&'a PostgresServer),
+    Postgres(&'a PostgresPair),
 }
 
 impl Targets<'_> {
@@ -112,18 +123,20 @@ impl Targets<'_> {
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
         match (fault, self.store) {
             #[cfg(feature = "postgres")]
-            (KillServer, Store::Postgres(server)) => {
-                self.note(fault, "");
-                server.kill();
-                thread::sleep(a_while(rng));
-                start(server);
+            (
+                KillServer | KillStandby | FailOver | LoseCommits | Restore | Wipe | ChangeRole,
+                Store::Postgres(pair),
+            ) => {
+                self.to_pair(pair, fault, rng);
                 true
             }
             (
                 KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader,
                 Store::Etcd(cluster, _),
             ) => self.to_member(cluster, fault, rng),
-            (CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup, _) => self.to_group(fault, rng),
+            (CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup | HoldRequests, _) => {
+                self.to_group(fault, rng)
+            }
             (DelayMembers, Store::Etcd(cluster, _)) => {
                 let delay = Duration::from_millis(rng.u64(5..50));
                 self.note(fault, &format!("{delay:?}"));
@@ -137,7 +150,7 @@ impl Targets<'_> {
         }
     }
 
-    fn note(&self, fault: Fault, what: &str) {
+    pub fn note(&self, fault: Fault, what: &str) {
         self.witness.note(&format!("{fault:?} {what}"));
     }
 
@@ -179,12 +192,14 @@ impl Targets<'_> {
     fn to_group(&self, fault: Fault, rng: &mut Rng) -> bool {
         let group = rng.usize(..self.groups.len());
         let paths = &self.groups[group];
-        let time = if fault == CutGroup { longer_than_claims(rng) } else { a_while(rng) };
+        let long = matches!(fault, CutGroup | HoldRequests);
+        let time = if long { longer_than_claims(rng) } else { a_while(rng) };
         let delay = Duration::from_millis(rng.u64(10..300));
         self.note(fault, &format!("group {group}"));
         paths.iter().for_each(|path| match fault {
             RefuseGroup => path.refuse(),
             DelayGroup => path.delay(delay),
+            HoldRequests => path.hold_requests(),
             _ => path.cut(),
         });
         thread::sleep(time);
@@ -263,30 +278,18 @@ impl Targets<'_> {
                 cluster.await_health();
             }
             #[cfg(feature = "postgres")]
-            Store::Postgres(server) => start(server),
+            Store::Postgres(pair) => pair.heal(),
         }
     }
 }
 
-/// Starts a server that was killed. Its old processes may keep it from starting for a moment.
-#[cfg(feature = "postgres")]
-fn start(server: &PostgresServer) {
-    let begun = Instant::now();
-    server.restart();
-    while !server.becomes_ready() {
-        assert!(begun.elapsed() < TIMEOUT, "PostgreSQL does not start again");
-        thread::sleep(Duration::from_millis(50));
-        server.restart();
-    }
-}
-
 /// A time that is shorter than claims live.
-fn a_while(rng: &mut Rng) -> Duration {
+pub fn a_while(rng: &mut Rng) -> Duration {
     Duration::from_millis(rng.u64(200..1500))
 }
 
 /// A time that is longer than claims live.
-fn longer_than_claims(rng: &mut Rng) -> Duration {
+pub fn longer_than_claims(rng: &mut Rng) -> Duration {
     TTL + TTL.mul_f64(2.0 * rng.f64())
 }
 

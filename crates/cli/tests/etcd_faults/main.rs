@@ -1,5 +1,5 @@
 //! The fault suite: fifty competitors for five slots, under all kinds of faults, on a cluster of three members of etcd
-//! and on a PostgreSQL server. A judge checks the records of witnesses that do not use hallpass.
+//! and on a PostgreSQL server with a standby. A judge checks the records of witnesses that do not use hallpass.
 //!
 //! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
 //! which processes they hit. A failure prints the seed and keeps the records.
@@ -7,10 +7,13 @@
 mod crowd;
 mod family;
 mod faults;
+#[cfg(feature = "postgres")]
+mod server_faults;
 
 use std::{
     collections::BTreeMap,
     env, fs,
+    net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex},
     thread,
@@ -19,8 +22,6 @@ use std::{
 
 use crowd::Crowd;
 use fastrand::Rng;
-#[cfg(feature = "postgres")]
-use faults::TO_SERVER;
 use faults::{Fault, Store, TO_CLUSTER, TO_COMPETITORS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
@@ -72,15 +73,20 @@ fn no_guarantee_is_broken_under_faults() {
 fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let Some(()) = postgres() else { return };
     let run = Run::start();
-    let server = PostgresServer::start();
-    let groups: Vec<Vec<_>> =
-        (0..GROUPS).map(|_| vec![Proxy::before_address(server.address())]).collect();
-    let url = |competitor: usize| {
-        PostgresServer::url_through(&[groups[competitor % GROUPS][0].address()])
+    let pair = server_faults::pair();
+    let group = |_| pair.addresses().into_iter().map(Proxy::before_address).collect();
+    let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
+    let url = |servers: &[SocketAddr]| {
+        PostgresServer::url_through(servers).replacen("postgres@", "joe@", 1)
     };
-    let urls: Vec<_> = (0..COMPETITORS).map(url).collect();
-    let store = Store::Postgres(&server);
-    let result = run.compete_under_faults(store, TO_SERVER, &groups, &urls, &server.url());
+    let path = |competitor: usize| {
+        let paths: Vec<_> = groups[competitor % GROUPS].iter().map(Proxy::address).collect();
+        url(&paths)
+    };
+    let urls: Vec<_> = (0..COMPETITORS).map(path).collect();
+    let store = Store::Postgres(&pair);
+    let (faults, url) = (server_faults::TO_SERVERS, url(&pair.addresses()));
+    let result = run.compete_under_faults(store, faults, &groups, &urls, &url);
     run.judge(&result);
 }
 

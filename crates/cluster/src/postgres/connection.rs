@@ -1,7 +1,7 @@
-//! The connection of this process to the database. There is at most one.
+//! The connection of this process to the database. All calls share it.
 
 use std::{
-    future::{Future, poll_fn},
+    future::Future,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -10,24 +10,26 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    sync::Mutex,
-    task::AbortHandle,
+    sync::{Mutex, Semaphore},
     time::timeout,
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, NoTls, Row,
+    Config, Row,
     config::{SslMode, TargetSessionAttrs},
-    error::SqlState,
-    types::{ToSql, Type},
 };
-use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{notifications::Subscribers, options::PostgresOptions, sql, tls};
-use crate::{ClusterOptions, Error, failure::Failure, patience::Patience, store::Place};
+use super::{
+    line::{Ending, Line, Parameter},
+    options::PostgresOptions,
+    tls,
+};
+use crate::{
+    ClusterOptions, Error, failure::Failure, patience::Patience, runtime::Tasks, store::Place,
+};
 
-/// A parameter of a statement, with its type. Without the type, the client would ask the server for it.
-pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+/// The largest number of connections of a process: the one that it uses, and one that is being ended or that checks
+/// notifications.
+const MOST_CONNECTIONS: usize = 2;
 
 /// After a connection could not be made, further callers get the same failure for this time.
 const FAILURE_LASTS: Duration = Duration::from_millis(100);
@@ -38,7 +40,9 @@ pub(super) struct Database {
     servers: Vec<Config>,
     /// The server that was connected last.
     latest: AtomicUsize,
-    tls: Option<MakeRustlsConnect>,
+    ending: Ending,
+    /// Each connection has a permit until the server has ended the connection.
+    permits: Arc<Semaphore>,
     place: Place,
     /// How long one attempt may take.
     patience: Patience,
@@ -57,16 +61,13 @@ struct Current {
     failed: Option<(Instant, Failure)>,
 }
 
-/// A connection. Dropping it closes it.
-pub(super) struct Line {
-    client: Client,
-    pub(super) subscribers: Arc<Subscribers>,
-    driver: AbortHandle,
-}
-
 impl Database {
     /// Reads certificate files, without using the network.
-    pub(super) fn new(options: &PostgresOptions, cluster: &ClusterOptions) -> Result<Self, Error> {
+    pub(super) fn new(
+        options: &PostgresOptions,
+        cluster: &ClusterOptions,
+        tasks: Tasks,
+    ) -> Result<Self, Error> {
         let mut config = Config::new();
         config.user(&options.user).dbname(&options.database).application_name("hallpass");
         if let Some(password) = &options.password {
@@ -78,13 +79,16 @@ impl Database {
         config.ssl_mode(if options.tls.is_some() { SslMode::Require } else { SslMode::Disable });
         let server = |(host, port): &(String, u16)| config.clone().host(host).port(*port).clone();
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
+        let login_timeout = (cluster.ttl / 2).min(2 * cluster.command_timeout);
+        let tls = options.tls.as_ref().map(tls::connector).transpose()?;
         Ok(Database {
             servers: options.hosts.iter().map(server).collect(),
             latest: AtomicUsize::new(0),
-            tls: options.tls.as_ref().map(tls::connector).transpose()?,
+            ending: Ending { tls, limit: login_timeout / 2, tasks },
+            permits: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             place,
             patience: Patience::new(cluster.attempt_times()),
-            login_timeout: (cluster.ttl / 2).min(2 * cluster.command_timeout),
+            login_timeout,
             current: Mutex::default(),
             checked: AtomicBool::new(false),
         })
@@ -130,8 +134,11 @@ impl Database {
     /// Returns the connection. Connects if there is none.
     async fn line(&self) -> Result<Arc<Line>, Failure> {
         let mut current = self.current.lock().await;
-        if let Some(line) = current.line.as_ref().filter(|line| !line.client.is_closed()) {
+        if let Some(line) = current.line.as_ref().filter(|line| line.is_usable()) {
             return Ok(line.clone());
+        }
+        if let Some(useless) = current.line.take() {
+            useless.give_up();
         }
         if let Some((at, failure)) = &current.failed
             && at.elapsed() < FAILURE_LASTS
@@ -161,8 +168,7 @@ impl Database {
 
     /// Closes a connection whose server does not answer. Its watches end.
     async fn leave(&self, line: &Arc<Line>) {
-        line.subscribers.close();
-        line.driver.abort();
+        line.give_up();
         let mut current = self.current.lock().await;
         if current.line.as_ref().is_some_and(|now| Arc::ptr_eq(now, line)) {
             current.line = None;
@@ -174,6 +180,8 @@ impl Database {
         let (tables, other) = tokio::join!(line.check_tables(), self.second_connection());
         tables?;
         line.check_notifications(other.as_ref().unwrap_or(&line)).await?;
+        // ORDERING: Relaxed, because a second check does no harm.
+        self.checked.fetch_or(other.is_some(), Relaxed);
         Ok(line)
     }
 
@@ -201,8 +209,8 @@ impl Database {
         Err(failure)
     }
 
-    /// On the first call, returns a second connection to the current server, to check that notifications of other
-    /// connections arrive.
+    /// Until a check has succeeded, returns a second connection to the current server, to check that notifications of
+    /// other connections arrive.
     ///
     /// A pooler may run each transaction on any of its connections. While no other client needs a connection, it often
     /// uses the same one again. So a notification that a process sends to itself arrives, although those of other
@@ -210,7 +218,7 @@ impl Database {
     /// such check.
     async fn second_connection(&self) -> Option<Line> {
         // ORDERING: Relaxed, because a second check does no harm.
-        if self.checked.swap(true, Relaxed) {
+        if self.checked.load(Relaxed) || self.permits.available_permits() == 0 {
             return None;
         }
         let server = self.servers.get(self.latest.load(Relaxed))?;
@@ -218,86 +226,8 @@ impl Database {
     }
 
     async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
-        let subscribers = Arc::new(Subscribers::default());
-        let (client, driver) = match &self.tls {
-            None => {
-                let (client, connection) = server.connect(NoTls).await?;
-                (client, drive(connection, subscribers.clone()))
-            }
-            Some(tls) => {
-                let (client, connection) = server.connect(tls.clone()).await?;
-                (client, drive(connection, subscribers.clone()))
-            }
-        };
-        Ok(Line { client, subscribers, driver })
-    }
-}
-
-/// Starts the task that reads from and writes to a connection.
-fn drive<S, T>(
-    mut connection: tokio_postgres::Connection<S, T>,
-    subscribers: Arc<Subscribers>,
-) -> AbortHandle
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let drive = async move {
-        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-            if let AsyncMessage::Notification(note) = message {
-                subscribers.tell(note.channel(), note.payload());
-            }
-        }
-        subscribers.close();
-    };
-    tokio::spawn(drive).abort_handle()
-}
-
-impl Line {
-    /// Runs one statement, in a transaction of its own. Returns after the transaction is committed.
-    pub(super) async fn query(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, Failure> {
-        // No statement is prepared, because a pooler may send the next one to another server process.
-        Ok(self.client.query_typed(statement, parameters).await?)
-    }
-
-    /// Runs statements without parameters.
-    pub(super) async fn execute(&self, statements: &str) -> Result<(), Failure> {
-        Ok(self.client.batch_execute(statements).await?)
-    }
-
-    /// Creates the tables if there are none, and checks their version.
-    async fn check_tables(&self) -> Result<(), Failure> {
-        let version = match self.client.query_typed(sql::FIND_VERSION, &[]).await {
-            Err(error) if is_missing(&error) => {
-                self.execute(sql::CREATE).await?;
-                self.query(sql::FIND_VERSION, &[]).await?
-            }
-            found => found?,
-        };
-        match version.first().map(|row| row.try_get::<_, i32>(0)) {
-            Some(Ok(sql::VERSION)) => Ok(()),
-            Some(Ok(found)) => Err(Failure::Refused(format!(
-                "the tables in its schema `hallpass` have version {found}, and this hallpass supports version {}: \
-                 use the same version of hallpass everywhere",
-                sql::VERSION
-            ))),
-            _ => Err(Failure::Refused("the table hallpass.format has no version".into())),
-        }
-    }
-}
-
-/// Returns whether a statement failed because a table or the schema does not exist.
-fn is_missing(error: &tokio_postgres::Error) -> bool {
-    let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
-    error.code().is_some_and(|code| missing.contains(code))
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.driver.abort();
+        let permit = self.permits.clone().acquire_owned().await;
+        let permit = permit.map_err(|closed| Failure::Unreachable(closed.to_string()))?;
+        Line::connect(server, self.ending.clone(), permit).await
     }
 }

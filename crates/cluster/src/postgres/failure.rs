@@ -29,6 +29,10 @@ fn of_server(error: &DbError) -> Failure {
         _ if *code == SqlState::DISK_FULL => {
             Failure::NoSpace(format!("{why}: free space on its disk"))
         }
+        // Somebody has dropped the tables. The next connection creates them again, if the user may do so.
+        _ if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code) => {
+            Failure::Unreachable(format!("{why}: its tables were dropped"))
+        }
         // The server is a standby, or was one a moment ago.
         Some("55" | "25") => Failure::Unreachable(format!("{why}: it is not the primary server")),
         // The connection, conflicts with other transactions, too many connections, shutdown, disks.

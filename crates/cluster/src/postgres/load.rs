@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tokio_postgres::{Row, types::Type};
 
-use super::{connection::Line, sql, timelines::Timelines};
+use super::{line::Line, sql, timelines::Timelines};
 use crate::{
     failure::Failure,
     store::{Document, KeyRange, KeyValue, LeaseId, Op, Order, Revision, Stamp, Txn, When},

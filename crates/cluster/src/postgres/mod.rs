@@ -18,6 +18,7 @@
 
 mod connection;
 mod failure;
+mod line;
 mod load;
 mod notifications;
 mod options;

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -15,11 +15,7 @@ use std::{
 use tokio::{runtime::Handle, sync::mpsc, time::timeout};
 use tokio_postgres::types::Type;
 
-use super::{
-    connection::{Database, Line},
-    load::read_record,
-    sql,
-};
+use super::{connection::Database, line::Line, load::read_record, sql};
 use crate::{
     failure::Failure,
     retry::lock,
@@ -164,10 +160,9 @@ pub(super) async fn watch(
             let closed = || Failure::Unreachable("the connection was closed".into());
             let new = line.subscribers.add(&channels, id, &sender).ok_or_else(closed)?;
             // From here on, dropping this value removes the subscriber.
-            let line_of_watch = line.clone();
             let reports = Reports {
                 database,
-                line: line_of_watch,
+                line: Arc::downgrade(&line),
                 hall,
                 ranges,
                 channels,
@@ -220,7 +215,8 @@ impl Line {
 /// The changes that a watch reports.
 struct Reports {
     database: Arc<Database>,
-    line: Arc<Line>,
+    /// A weak reference, so that the connection can end while a caller still keeps a watch that has failed.
+    line: Weak<Line>,
     hall: String,
     ranges: Vec<KeyRange>,
     channels: Vec<String>,
@@ -272,7 +268,8 @@ fn event(note: Note, records: &[KeyValue]) -> Event {
 
 impl Drop for Reports {
     fn drop(&mut self) {
-        let (line, channels, id) = (self.line.clone(), std::mem::take(&mut self.channels), self.id);
+        let Some(line) = self.line.upgrade() else { return };
+        let (channels, id) = (std::mem::take(&mut self.channels), self.id);
         // Without a runtime, the process ends, and the connection with it.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {

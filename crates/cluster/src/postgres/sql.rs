@@ -5,9 +5,9 @@ pub(super) const VERSION: i32 = 1;
 
 /// Returns the version of the tables; fails with "undefined table" if there are none.
 ///
-/// Also changes settings of this session that the user or the database may have set. A commit that is not on disk, or not
-/// on the standby, proves nothing. And if two steps change a hall at the same time, the second must see the first one,
-/// instead of failing.
+/// Also changes settings of this session that the user or the database may have set. A commit that is not on disk, or
+/// not on the standby, proves nothing. And if two steps change a hall at the same time, the second must see the first
+/// one, instead of failing.
 pub(super) const FIND_VERSION: &str = "SELECT version,
         CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
             THEN set_config('synchronous_commit', 'on', false) END,

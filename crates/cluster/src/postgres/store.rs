@@ -10,7 +10,8 @@ use tokio::time::sleep;
 use tokio_postgres::types::Type;
 
 use super::{
-    connection::{Database, Line},
+    connection::Database,
+    line::{Line, Parameter},
     load::{Loaded, Scope, load},
     notifications::{channels_of, payload, watch},
     options::PostgresOptions,
@@ -21,6 +22,7 @@ use crate::{
     ClusterOptions, Error,
     failure::Failure,
     retry::lock,
+    runtime::Tasks,
     store::{
         Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Store, Txn,
         TxnResponse, Watch,
@@ -64,8 +66,12 @@ struct Changed {
 
 impl PostgresStore {
     /// Checks the options and reads certificate files, without using the network.
-    pub(crate) fn new(postgres: &PostgresOptions, options: &ClusterOptions) -> Result<Self, Error> {
-        let database = Arc::new(Database::new(postgres, options)?);
+    pub(crate) fn new(
+        postgres: &PostgresOptions,
+        options: &ClusterOptions,
+        tasks: Tasks,
+    ) -> Result<Self, Error> {
+        let database = Arc::new(Database::new(postgres, options, tasks)?);
         Ok(PostgresStore { database, halls: Mutex::default() })
     }
 
@@ -162,7 +168,7 @@ impl PostgresStore {
         let leases: Vec<_> = changed.leases.iter().copied().collect();
         let write = &write;
         let run = |line: Arc<Line>| async move {
-            let parameters: &[super::connection::Parameter<'_>] = &[
+            let parameters: &[Parameter<'_>] = &[
                 (&hall, Type::TEXT),
                 (&before, Type::INT8),
                 (&write.revision, Type::INT8),
@@ -295,7 +301,7 @@ impl Store for PostgresStore {
             // The number is random, because a failover may lose a lease whose owner still uses it.
             let id: LeaseId = fastrand::i64(1..);
             let time = ttl.as_millis() as i64;
-            let parameters: &[super::connection::Parameter<'_>] =
+            let parameters: &[Parameter<'_>] =
                 &[(&id, Type::INT8), (&hall, Type::TEXT), (&time, Type::INT8)];
             self.database.query(sql::GRANT, parameters).await?;
             Ok(id)

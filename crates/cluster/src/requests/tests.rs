@@ -6,7 +6,7 @@ use hallpass_algorithms::halls::cluster::Ask;
 use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::{ClusterOptions, store};
+use crate::{ClusterOptions, runtime::Tasks, store};
 
 /// Runs a test on a new hall with one slot, on each store.
 fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
@@ -14,7 +14,7 @@ fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
     for url in store::tests::urls() {
         let mut options = ClusterOptions::at(&url).expect("a valid URL");
         options.command_timeout = TIMEOUT;
-        let store = options.connect().expect("valid options");
+        let store = options.connect(Tasks::default()).expect("valid options");
         let name = format!("late-{}", HALLS.fetch_add(1, Relaxed));
         let store = HallStore::new(store, &name, url);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -8,7 +8,7 @@ use std::{
 use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::ClusterOptions;
+use crate::{ClusterOptions, runtime::Tasks};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -68,7 +68,7 @@ fn on_every_store<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
     for url in urls() {
         let mut options = ClusterOptions::at(&url).expect("a valid URL");
         options.command_timeout = TIMEOUT;
-        let store = options.connect().expect("valid options");
+        let store = options.connect(Tasks::default()).expect("valid options");
         let hall = format!("store-{}", HALLS.fetch_add(1, Relaxed));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(test(Bed { store, hall }));

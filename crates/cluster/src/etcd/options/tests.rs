@@ -1,5 +1,5 @@
 use super::*;
-use crate::ClusterOptions;
+use crate::{ClusterOptions, runtime::Tasks};
 
 fn parse(url: &str, environment: &[(&str, &str)]) -> Result<ClusterOptions, Error> {
     ClusterOptions::parse(url, &|name| {
@@ -101,7 +101,7 @@ fn the_password_of_a_user_is_not_shown() {
     let environment = [("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "topsecret")];
     assert_eq!(user(&environment).unwrap(), joe);
     let joe = parse("etcd://h", &[("ETCDCTL_USER", "joe")]).unwrap();
-    assert!(joe.connect().err().unwrap().to_string().contains("PASSWORD"));
+    assert!(joe.connect(Tasks::default()).err().unwrap().to_string().contains("PASSWORD"));
     let shown = format!("{:?}", parse("etcd://h", &environment).unwrap());
     assert!(shown.contains("joe") && !shown.contains("topsecret"), "{shown}");
 }

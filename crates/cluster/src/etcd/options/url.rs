@@ -23,10 +23,13 @@ impl Address {
             Some(("etcd", rest)) => (false, rest),
             Some(("etcds", rest)) => (true, rest),
             _ => {
-                return Err(bad_url(
+                return Err(bad_url(if cfg!(feature = "postgres") {
+                    "the URL of a cluster is etcd://HOST:PORT,..., etcds://HOST:PORT,... or \
+                         postgres://USER@HOST:PORT/DATABASE"
+                } else {
                     "the URL of a cluster is etcd://HOST:PORT,... or etcds://HOST:PORT,...; with the feature \
-                     postgres, also postgres://USER@HOST:PORT/DATABASE",
-                ));
+                         postgres, also postgres://USER@HOST:PORT/DATABASE"
+                }));
             }
         };
         let (members, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
