@@ -71,8 +71,8 @@ pub fn drain(args: DrainArgs) -> Result<ExitCode, Error> {
     }
 }
 
-/// Frees the slots of vanished holders, which no waiter does in a closed hall. On a cluster this can take as long as
-/// the ttl of the hall, so it happens on a thread of its own.
+/// Frees the slots of vanished holders. In an open hall, waiters do this, but a closed hall has none. On a cluster, it
+/// can take as long as the ttl of the hall, so it runs on a separate thread.
 struct Reaper {
     halls: Arc<Halls>,
     name: String,
@@ -80,7 +80,7 @@ struct Reaper {
 }
 
 impl Reaper {
-    /// Starts to free slots, if this is not under way. Returns the error of the last time.
+    /// Starts to free slots, unless the thread is still running. Returns the error of the previous run.
     fn run(&mut self) -> Result<(), Error> {
         if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
             return Ok(());

@@ -6,9 +6,9 @@ use clap::Args as ClapArgs;
 
 use crate::location::{Error, LocationArgs};
 
-/// Use this only if the holder has certainly stopped, for example because its machine is switched off. If it still
-/// runs, hallpass stops it a moment later, and until then two commands may have the slot. Without this command, the
-/// slot becomes free after at most about twice the ttl.
+/// Use this only if the holder has certainly stopped, for example because its machine is switched off. If the holder
+/// still runs, hallpass stops it a moment later, and until then two commands may have the slot. Without this command,
+/// the slot becomes free after at most about twice the ttl.
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]

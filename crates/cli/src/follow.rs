@@ -60,8 +60,8 @@ pub fn run(halls: &Halls, names: &[String], delay: Duration) -> Result<ExitCode,
 fn has_reader() -> bool {
     let stdout = io::stdout();
     let mut file = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::empty())];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let _ = poll(&mut file, Some(&at_once));
+    let no_wait = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let _ = poll(&mut file, Some(&no_wait));
     !file[0].revents().contains(PollFlags::ERR)
 }
 
@@ -83,8 +83,8 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// Identifies a holder or waiter. The time of a waiter is part of it, that of a holder is not: hallpass sets
-/// it when the process wakes up, a moment after the process got the slot.
+/// Identifies a holder or waiter. The identity of a waiter includes its time. That of a holder does not, because
+/// hallpass sets the time of a holder when the process wakes up, a moment after the process got the slot.
 type Identity<'a> = (Process<'a>, Option<usize>, Option<SystemTime>);
 type Process<'a> = (&'a Option<String>, u32);
 

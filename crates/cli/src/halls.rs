@@ -31,7 +31,7 @@ pub fn look(
     })
 }
 
-/// Prints errors, and counts them for the exit status.
+/// Prints errors, and records for the exit status whether there was one.
 #[derive(Default)]
 pub struct ErrorReport {
     any: bool,

@@ -1,4 +1,4 @@
-//! `hallpass reap`: releases slots of dead processes. Without it, the next newcomer would release them.
+//! `hallpass reap`: releases slots of dead processes. Without it, a newcomer releases them when no other slot is free.
 
 use std::process::ExitCode;
 

@@ -94,7 +94,7 @@ impl View {
         one.alive && one.host.is_none() && self.stopped.contains(&one.pid)
     }
 
-    /// Number of live holders. The slot of a dead holder goes to the next newcomer.
+    /// Number of live holders. A dead holder does not count: a newcomer can get its slot.
     pub fn held(&self) -> usize {
         self.status.holders.iter().filter(|one| one.alive).count()
     }
@@ -107,7 +107,7 @@ impl View {
     }
 
     /// Returns how long a holder has had its slot, or a waiter has waited. Returns zero if the start is in the
-    /// future. This happens if the clock was set back, or on another machine.
+    /// future. This happens if the clock was set back, or if the clock of the other machine is ahead.
     pub fn age(&self, one: &Participant) -> Duration {
         self.seen.duration_since(one.since).unwrap_or_default()
     }
@@ -138,7 +138,7 @@ impl View {
         hall
     }
 
-    /// A holder or waiter, for programs.
+    /// Returns a holder or waiter as JSON.
     pub fn one_to_json(&self, one: &Participant) -> Value {
         let mut object = json!({
             "slot": one.slot,

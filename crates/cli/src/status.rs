@@ -22,7 +22,7 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// With --json: print a line for each event, such as joined, entered and left, until the reader ends
+    /// With --json: print a line for each event, such as joined, entered and left, until the reader closes the pipe
     #[arg(short, long, requires = "json")]
     follow: bool,
     /// With --follow: the time between two checks of the halls; what happens in between may be missed

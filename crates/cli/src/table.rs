@@ -27,7 +27,7 @@ pub enum LineKind {
     Columns,
     Holder,
     Waiter,
-    /// A holder that has died; the next newcomer gets its slot.
+    /// A holder that has died. A newcomer can get its slot.
     Dead,
     /// A holder or waiter that is stopped, as by Ctrl-Z.
     Stopped,
@@ -88,7 +88,7 @@ pub fn tables(halls: &[&View]) -> (Line, Vec<Vec<Line>>) {
     (Line::new(LineKind::Columns, aligned(&head, widths)), lines.collect())
 }
 
-/// Returns the lines of one hall. It includes column headings if the hall has holders or waiters.
+/// Returns the lines of one hall, with column headings if the hall has holders or waiters.
 pub fn table(hall: &View) -> Vec<Line> {
     let (head, mut lines) = tables(&[hall]);
     let mut lines = lines.remove(0);

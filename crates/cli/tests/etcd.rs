@@ -36,11 +36,11 @@ fn a_command_gets_its_slot_and_a_growing_token_in_its_environment() {
         let words: Vec<_> = printed.split_whitespace().map(str::to_string).collect();
         (words[..3].join(" "), words[3].parse::<u64>().expect("a number"), words.get(4).cloned())
     };
-    let (place, first, _) = run(&["-k", "2"]);
-    assert_eq!(place, "gpu 0 2");
+    let (name_and_slot, first, _) = run(&["-k", "2"]);
+    assert_eq!(name_and_slot, "gpu 0 2");
     let holder = halls.hold(&[], "gpu");
-    let (place, second, device) = run(&["--env", "GPU=a,b"]);
-    assert_eq!((place.as_str(), device.as_deref()), ("gpu 1 2", Some("b")));
+    let (name_and_slot, second, device) = run(&["--env", "GPU=a,b"]);
+    assert_eq!((name_and_slot.as_str(), device.as_deref()), ("gpu 1 2", Some("b")));
     assert!(first < second);
     assert_eq!(holder.leave().0, Some(0));
 }
@@ -86,7 +86,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
     let mut command = halls.command("run", &["x", "sh", "-c", &script]);
     let mut counter = Running::start(command.process_group(0));
     assert_eq!(counter.line(), "ready");
-    // hallpass has its keeper, the command, and the process that shows it signals to the group.
+    // hallpass has three children: its keeper, the command, and the group probe.
     let children = format!("/proc/{0}/task/{0}/children", counter.pid());
     for _ in 0..1000 {
         let children = fs::read_to_string(&children).unwrap_or_default();
@@ -105,7 +105,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
 }
 
 #[test]
-fn a_different_number_of_slots_is_refused_and_the_error_shows_both() {
+fn a_different_number_of_slots_is_refused_and_the_error_shows_both_numbers() {
     let (_, halls) = halls!("sizes");
     assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
     let other = halls.output("run", &["-k", "3", "x", "true"]);
@@ -147,7 +147,7 @@ fn a_waiter_that_a_signal_kills_leaves_the_queue() {
         eventually("it waits", || halls.status("x")["waiting"] == 1);
         waiter.send(signal);
         assert_eq!(waiter.process.wait().expect("it ends").signal(), Some(signal.as_raw()));
-        // The keeper leaves the queue at once. The lease of the waiter would end much later.
+        // The keeper leaves the queue immediately. The lease of the waiter would end much later.
         eventually("the queue is empty", || halls.status("x")["waiting"] == 0);
     }
     assert_eq!(holder.leave().0, Some(0));
@@ -160,13 +160,13 @@ fn status_list_and_json_show_holders_and_waiters() {
     let waiter = halls.start(&["x", "echo", "in"]);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     let seen = halls.status("x");
-    let (inside, in_line) = (&seen["holders"][0], &seen["queue"][0]);
-    assert_eq!((&inside["slot"], &inside["alive"]), (&0.into(), &true.into()));
-    assert!(inside["token"].as_u64().is_some() && in_line["token"].is_null());
+    let (held, queued) = (&seen["holders"][0], &seen["queue"][0]);
+    assert_eq!((&held["slot"], &held["alive"]), (&0.into(), &true.into()));
+    assert!(held["token"].as_u64().is_some() && queued["token"].is_null());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    assert_eq!(inside["host"], host.as_str());
-    assert_eq!(inside["pid"], holder.process.id(), "hallpass run, not its keeper");
-    assert_eq!(in_line["command"], "echo in");
+    assert_eq!(held["host"], host.as_str());
+    assert_eq!(held["pid"], holder.process.id(), "hallpass run, not its keeper");
+    assert_eq!(queued["command"], "echo in");
     let table = halls.prints("status", &[]);
     assert!(table.starts_with("x: 1 of 1 slots held, 1 waiting\n  SLOT  HOST"), "{table}");
     let list = halls.prints("list", &[]);

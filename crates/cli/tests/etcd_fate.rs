@@ -100,7 +100,7 @@ fn with_on_kill_keep_the_command_of_a_killed_hallpass_keeps_running_and_keeps_th
     eventually("the slot is released", || halls.is_free("x"));
 }
 
-/// Each case loses the slot in another way. They run at the same time, because they mostly wait.
+/// Each case loses the slot in a different way. The cases run at the same time, because they mostly wait.
 #[test]
 fn a_command_that_loses_its_slot_ends_before_the_next_begins() {
     let Some(cluster) = cluster() else { return };
@@ -209,8 +209,8 @@ fn with_a_nested_hallpass(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let (path, far) = through(cluster, test);
     let script = "(trap '' TERM; exec sleep 1000) & echo $!; wait";
-    let inner =
-        [HALLPASS, "run", "--on", &halls.place[1], "--ttl", "300", "-o", "y", "sh", "-c", script];
+    let url = halls.location[1].as_str();
+    let inner = [HALLPASS, "run", "--on", url, "--ttl", "300", "-o", "y", "sh", "-c", script];
     let outer = [&SHORT[..], &["-o", "-k", "1", "x"], &inner].concat();
     let held = far.start(&outer);
     assert_no_child_outlives_the_slot(&halls, path, held);

@@ -68,7 +68,7 @@ fn ctrl_z_stops_hallpass_and_the_command_but_the_slot_stays_held() {
     let (cluster, halls) = halls!("stop");
     let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 12 x sh -c 'echo ready; read word; echo $word'; \
                   echo stopped; read word; fg; echo over";
-    let script = script.replace("$ON", &halls.place[1]);
+    let script = script.replace("$ON", &halls.location[1]);
     let mut terminal = Terminal::run(&halls, &["sh", "-c", &script]);
     terminal.shows("ready");
     terminal.press(CTRL_Z);

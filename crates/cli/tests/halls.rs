@@ -28,15 +28,15 @@ fn status_shows_holders_and_the_queue_in_order() {
     let numbers = ["slots", "available", "held", "waiting"].map(|field| seen[field].as_u64());
     assert_eq!(numbers, [Some(1), Some(0), Some(1), Some(2)]);
     assert_eq!((&seen["name"], &seen["closed"]), (&"gpu".into(), &false.into()));
-    let inside = &seen["holders"][0];
-    assert_eq!(inside["slot"], 0);
-    assert_eq!(inside["pid"], holder.pid());
-    assert_eq!(inside["uid"].as_u64(), Some(rustix::process::getuid().as_raw().into()));
-    assert_eq!(inside["command"], "sh -c echo $$; exec cat");
-    assert_eq!(inside["alive"], true);
-    let since = humantime::parse_rfc3339(inside["since"].as_str().expect("text")).expect("a time");
+    let held = &seen["holders"][0];
+    assert_eq!(held["slot"], 0);
+    assert_eq!(held["pid"], holder.pid());
+    assert_eq!(held["uid"].as_u64(), Some(rustix::process::getuid().as_raw().into()));
+    assert_eq!(held["command"], "sh -c echo $$; exec cat");
+    assert_eq!(held["alive"], true);
+    let since = humantime::parse_rfc3339(held["since"].as_str().expect("text")).expect("a time");
     assert!(since <= SystemTime::now() && since.elapsed().is_ok_and(|time| time.as_secs() < 60));
-    assert!(inside["seconds"].as_f64().is_some_and(|seconds| (0.0..60.0).contains(&seconds)));
+    assert!(held["seconds"].as_f64().is_some_and(|seconds| (0.0..60.0).contains(&seconds)));
     let queue: Vec<_> = seen["queue"].as_array().expect("a list").iter().collect();
     assert_eq!(queue[0]["pid"], first.pid());
     assert_eq!(queue[1]["pid"], second.pid());
@@ -104,7 +104,7 @@ fn a_missing_hall_is_an_error_and_is_not_created() {
 }
 
 #[test]
-fn resize_adds_slots_at_once_and_removes_them_when_they_are_free() {
+fn resize_adds_slots_immediately_and_removes_them_when_they_are_free() {
     let halls = Halls::new();
     let first = halls.hold(&["-k", "1"], "x");
     let mut second = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOT; exec cat"]);

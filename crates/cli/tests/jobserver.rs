@@ -55,7 +55,7 @@ fn finish(mut build: Running) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_make_uses_all_free_slots_and_not_more() {
+fn a_make_uses_all_free_slots_and_no_more() {
     if !has("make") {
         return;
     }
@@ -174,7 +174,7 @@ fn tokens_in_a_named_pipe_are_taken_and_put_back() {
     eventually("no slot is left", || halls.status("m")["available"] == 0);
     client.say("go\n");
     assert_eq!(client.line(), "returned");
-    eventually("one token is offered, the others are slots again", || {
+    eventually("one token is offered, and the other slots are free again", || {
         halls.status("m")["available"] == 2
     });
     client.say("go\n");
@@ -183,7 +183,7 @@ fn tokens_in_a_named_pipe_are_taken_and_put_back() {
     assert!(halls.is_free("m"));
 }
 
-/// In the namespace, hallpass has another PID than in `/proc`.
+/// In the namespace, the PID of hallpass differs from that in `/proc`.
 #[test]
 fn a_build_finds_the_named_pipe_in_a_pid_namespace_without_its_own_proc() {
     let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
@@ -195,7 +195,7 @@ fn a_build_finds_the_named_pipe_in_a_pid_namespace_without_its_own_proc() {
     }
     let halls = Halls::new();
     let mut command = Command::new("unshare");
-    command.args(namespace).args([HALLPASS, "jobserver"]).args(&halls.place);
+    command.args(namespace).args([HALLPASS, "jobserver"]).args(&halls.location);
     command.args(["--style", "fifo", "m", "--", "sh", "-c", "test -p ${MAKEFLAGS##*fifo:}"]);
     let output = command.env_remove("MAKEFLAGS").output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

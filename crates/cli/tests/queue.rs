@@ -24,7 +24,7 @@ fn waiters(halls: &Halls, count: usize) -> Vec<Running> {
     (0..count).map(start).collect()
 }
 
-/// Waits for the end of a waiter. Returns its exit status and its standard error.
+/// Waits for the end of a waiter. Returns its exit status, and its standard output followed by its standard error.
 fn end(mut waiter: Running) -> (Option<i32>, String) {
     let mut stderr = waiter.process.stderr.take().expect("a pipe");
     let (code, output) = waiter.leave();
@@ -139,7 +139,7 @@ fn the_log_shows_how_long_runs_waited_and_ran_and_their_status() {
 }
 
 #[test]
-fn follow_reports_events_until_its_reader_ends() {
+fn follow_reports_events_until_its_reader_closes_the_pipe() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let mut follow = halls.command("status", &["--json", "--follow", "--delay", "0.05"]);

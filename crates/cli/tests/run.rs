@@ -76,7 +76,7 @@ fn standard_input_and_output_belong_to_the_command() {
 }
 
 #[test]
-fn nonblock_fails_at_once_and_prints_nothing() {
+fn nonblock_fails_immediately_and_prints_nothing() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
     let output = halls.output("run", &["-n", "x", "echo", "in"]);
@@ -155,7 +155,7 @@ fn the_default_is_one_slot_for_a_new_hall_and_the_number_of_an_existing_hall() {
 #[test]
 fn each_holder_has_its_own_slot_and_values() {
     let halls = Halls::new();
-    let inside: Vec<_> = (0..3)
+    let holders: Vec<_> = (0..3)
         .map(|_| {
             let script = "echo $HALLPASS_NAME $HALLPASS_SLOT of $HALLPASS_SLOTS on $CARD; exec cat";
             let mut one =
@@ -163,7 +163,7 @@ fn each_holder_has_its_own_slot_and_values() {
             (one.line(), one)
         })
         .collect();
-    let mut lines: Vec<_> = inside.iter().map(|(line, _)| line.as_str()).collect();
+    let mut lines: Vec<_> = holders.iter().map(|(line, _)| line.as_str()).collect();
     lines.sort_unstable();
     assert_eq!(lines, ["gpu 0 of 3 on a", "gpu 1 of 3 on b", "gpu 2 of 3 on c"]);
     assert!(!halls.is_free("gpu"));
@@ -174,13 +174,13 @@ fn several_jobs_share_a_device() {
     let halls = Halls::new();
     let script = "echo $HALLPASS_SLOT/$HALLPASS_SLOTS on $HALLPASS_DEVICE: $CARD $PORT; exec cat";
     let options = ["--env", "CARD=a,b", "--env", "PORT=1,2,3", "--per-device", "2"];
-    let inside: Vec<_> = (0..4)
+    let holders: Vec<_> = (0..4)
         .map(|_| {
             let mut one = halls.start(&[&options[..], &["gpu", "sh", "-c", script]].concat());
             (one.line(), one)
         })
         .collect();
-    let mut lines: Vec<_> = inside.iter().map(|(line, _)| line.as_str()).collect();
+    let mut lines: Vec<_> = holders.iter().map(|(line, _)| line.as_str()).collect();
     lines.sort_unstable();
     assert_eq!(lines, ["0/4 on 0: a 1", "1/4 on 0: a 1", "2/4 on 1: b 2", "3/4 on 1: b 2"]);
     let bare = halls.prints("run", &["other", "-c", "echo ${HALLPASS_DEVICE-none}"]);
@@ -244,16 +244,15 @@ fn a_path_that_cannot_be_a_directory_is_refused_with_125() {
     let file = halls.path().join("file");
     fs::write(&file, "not a directory").expect("written");
     // Not even root can create the second directory.
-    for place in [file.to_str().expect("text"), "/proc/halls"] {
+    for path in [file.to_str().expect("text"), "/proc/halls"] {
         let output = halls.output("run", &["x", "true"]);
         assert_eq!(output.status.code(), Some(0));
         let mut elsewhere = Command::new(HALLPASS);
-        let output =
-            elsewhere.args(["run", "--dir", place, "x", "true"]).output().expect("it runs");
+        let output = elsewhere.args(["run", "--dir", path, "x", "true"]).output().expect("it runs");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(125), "{said}");
         assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
-        assert!(said.contains(place), "{said}");
+        assert!(said.contains(path), "{said}");
     }
     assert_eq!(fs::read_to_string(&file).expect("text"), "not a directory");
 }
@@ -267,7 +266,7 @@ fn started_by_env(options: &[&str], words: &[&str]) -> Output {
 fn the_command_has_the_signal_settings_that_hallpass_was_started_with() {
     let halls = Halls::new();
     let look = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
-    let place = halls.path().to_str().expect("text");
+    let dir = halls.path().to_str().expect("text");
     for signals in [
         &[][..],
         &["--ignore-signal=PIPE,USR1,CHLD"],
@@ -276,7 +275,7 @@ fn the_command_has_the_signal_settings_that_hallpass_was_started_with() {
         let expected = text(&started_by_env(signals, &look).stdout);
         assert_eq!(expected.lines().count(), 2, "{expected}");
         for option in ["--verbose", "--no-fork", "--on-kill=kill"] {
-            let run = [HALLPASS, "run", "--dir", place, option, "x"];
+            let run = [HALLPASS, "run", "--dir", dir, option, "x"];
             let found = text(&started_by_env(signals, &[&run[..], &look].concat()).stdout);
             assert_eq!(found, expected, "{option} {signals:?}");
         }
@@ -286,8 +285,8 @@ fn the_command_has_the_signal_settings_that_hallpass_was_started_with() {
 #[test]
 fn the_end_of_the_command_is_noticed_even_if_the_caller_ignores_sigchld() {
     let halls = Halls::new();
-    let place = halls.path().to_str().expect("text");
-    let run = [HALLPASS, "run", "--dir", place, "x", "sh", "-c", "exit 5"];
+    let dir = halls.path().to_str().expect("text");
+    let run = [HALLPASS, "run", "--dir", dir, "x", "sh", "-c", "exit 5"];
     assert_eq!(started_by_env(&["--ignore-signal=CHLD"], &run).status.code(), Some(5));
 }
 

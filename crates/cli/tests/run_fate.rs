@@ -71,7 +71,7 @@ fn children_left_behind_do_not_keep_the_slot() {
         let mut running = halls.start(&[options, &["x", "sh", "-c", LEAVES_A_CHILD]].concat());
         let child: i32 = running.line().parse().expect("a number");
         assert_eq!(running.leave().0, Some(6));
-        assert!(halls.is_free("x"), "at once");
+        assert!(halls.is_free("x"), "the slot is free immediately");
         assert!(state(child).is_some());
         send(child, Signal::KILL);
     }
@@ -211,7 +211,7 @@ fn the_death_of_the_warden_leaves_the_slot_to_the_command() {
 }
 
 #[test]
-fn with_on_kill_kill_the_death_of_the_warden_kills_all_too() {
+fn with_on_kill_kill_the_death_of_the_warden_kills_all_processes() {
     let halls = Halls::new();
     let (mut running, family) = start_family(&halls, &["--on-kill", "kill"]);
     kill_warden(&mut running);
@@ -228,7 +228,7 @@ fn a_command_that_reaches_its_time_limit_is_stopped_with_all_its_processes() {
     assert_eq!(running.leave().0, Some(124));
     assert!(family.iter().all(|pid| state(*pid).is_none()));
     assert!(halls.is_free("x"));
-    // A command that ignores SIGTERM gets SIGKILL after the grace.
+    // A command that ignores SIGTERM gets SIGKILL after the time of --grace.
     let script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
     let output =
         halls.output("run", &["--time-limit", "0.2", "--grace", "0.2", "x", "sh", "-c", script]);

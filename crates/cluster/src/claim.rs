@@ -59,7 +59,7 @@ pub(crate) struct Claim {
 /// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The claim waits for a slot, and its owner may be out of touch with the store for any time.
+    /// The claim waits for a slot, and its owner may be out of touch with the store for any length of time.
     Entering,
     /// The claim has a slot.
     Held,
@@ -260,7 +260,7 @@ impl Claim {
         self.set_exit_hint(view);
     }
 
-    /// Returns how long the keeper may wait before it must act.
+    /// Returns how long the task [`keep`](Claim::keep) may wait before it must act.
     fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),
@@ -286,7 +286,7 @@ impl Claim {
         let mut failed = false;
         while self.health().lost.is_none() {
             let pause = match failed {
-                // Try again long before it is too late, but not at once, and not all holders together.
+                // Try again long before the claim is lost, but not immediately, and not all holders at the same time.
                 true => (self.renewal_interval() / 5).mul_f64(0.5 + fastrand::f64()),
                 false => (last + self.renewal_interval()).saturating_sub(self.clock.now()),
             };
@@ -381,12 +381,12 @@ mod tests {
     #[test]
     fn a_claim_with_a_slot_that_waits_again_is_lost() {
         let claim = claim();
-        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 3, 0));
+        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { created: 3 }, 3, 0));
         claim.note(Duration::ZERO, &view(INSIDE, 5, 0));
         // A late answer, from before the claim got its slot.
-        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { made: 3 }, 4, 0));
+        claim.note(Duration::ZERO, &view(OwnClaim::Waiting { created: 3 }, 4, 0));
         assert_eq!(claim.health().lost, None);
-        claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { made: 9 }, 9, 0));
+        claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { created: 9 }, 9, 0));
         assert_eq!(claim.health().lost, Some(Loss::Gone));
         assert_eq!(claim.health().proof, Duration::ZERO, "a late answer proves nothing");
     }

@@ -52,7 +52,7 @@ impl Cluster {
         Ok(Cluster { options: Arc::new(options), store, runtime: Arc::new(runtime) })
     }
 
-    /// Returns the URL of the cluster, `etcd://...`, without secrets.
+    /// Returns the URL of the cluster, such as `etcd://...`, without secrets.
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) {

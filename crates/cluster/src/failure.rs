@@ -12,7 +12,7 @@ pub(crate) enum Failure {
     Compacted,
     /// The lease does not exist. The request had no effect.
     LeaseGone,
-    /// The member that answered belongs to another cluster than a member that answered before. The request may have
+    /// The member that answered belongs to a different cluster than a member that answered before. The request may have
     /// taken effect there.
     OtherCluster(String),
     /// The cluster rejected the credentials, or no member has a good certificate. The request had no effect, and

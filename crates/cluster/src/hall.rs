@@ -208,7 +208,7 @@ impl ClusterHall {
     fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
         if limit.remaining().is_some_and(|left| left < SHORT) {
             match self.try_acquire() {
-                // The time that is left is too short to join the queue.
+                // No slot is free. Spend the rest of the time in the queue.
                 Err(Error::NoPermits) if !limit.is_over() => {}
                 done => return done,
             }
@@ -280,7 +280,7 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::close(&core).await })
     }
 
-    /// Returns whether the hall is closed or was removed.
+    /// Returns `true` if the hall is closed or was removed.
     ///
     /// # Errors
     /// [`Error::Unreachable`] if the cluster does not answer.
@@ -350,7 +350,7 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::reap(&core).await })
     }
 
-    /// Takes a slot away from its holder at once. The next waiter gets it.
+    /// Takes a slot away from its holder immediately. The next waiter gets the slot.
     ///
     /// Call this only if the holder has certainly stopped, for example because its machine is switched off. A holder
     /// that has not stopped loses its pass at its next renewal. Until then, **two processes may have the slot**.

@@ -29,8 +29,8 @@
 //!   is [lost](ClusterPass::lost), *before* another process can get the slot. Each machine measures durations by
 //!   its own clock: the time of day does not matter, and rates may differ by a tenth either way.
 //! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
-//!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until etcd ends the lease of the holder. The
-//!   second one is needed because etcd may end leases early.
+//!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until the store ends the lease of the holder.
+//!   The second one is needed because the store may end leases early.
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.
@@ -41,7 +41,7 @@
 //! Many distributed locks are held as long as a lease lasts. But the cluster decides when a lease ends. A leader
 //! that was stuck may end leases that another member has renewed, and a deposed leader may confirm a renewal that
 //! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
-//! counts from the last request to which etcd answered, *by consensus*, that the claim of the holder exists. It
+//! counts from the last request to which the store answered, *by consensus*, that the claim of the holder exists. It
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
 //! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
 //!

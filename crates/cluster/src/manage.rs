@@ -39,7 +39,7 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     let mut retry = core.retry(core.first_contact);
     while let (None, Some(slots)) = (view.door, slots) {
         match core.store.create(Door { epoch: core.epoch(), ..Door::with(slots) }).await {
-            Ok(made) => view = core.note(made),
+            Ok(created) => view = core.note(created),
             Err(error) => retry.after(error).await?,
         }
     }
@@ -139,13 +139,13 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     Ok(reaped)
 }
 
-/// Takes a slot away from its holder at once, and wakes the waiters.
+/// Takes a slot away from its holder immediately, and wakes the waiters.
 pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     let mut view = core.look().await?;
     let vacant = || Error::Vacant { name: core.store.name.clone(), slot };
     let holder = view.slots.get(&slot).ok_or_else(vacant)?.record.id.clone();
-    // Only this holder: another one may get the slot at any time.
+    // Evict only this holder. Another one may get the slot at any time.
     while view.slots.get(&slot).is_some_and(|owner| owner.record.id == holder) {
         match core.store.evict(slot, &view).await {
             Ok(now) => view = core.note(now),

@@ -88,7 +88,7 @@ impl ClusterOptions {
         ClusterOptions::parse(url, &|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
     }
 
-    /// Returns the URL of the cluster, `etcd://...`, without secrets.
+    /// Returns the URL of the cluster, such as `etcd://...`, without secrets.
     ///
     /// ```
     /// # use hallpass_cluster::ClusterOptions;

@@ -28,7 +28,7 @@ use crate::{
 /// # Clusters that lose history
 ///
 /// A cluster that is restored from a backup, or wiped, forgets passes and repeats revisions. Every process that has
-/// seen a larger revision notices this with the next answer. A holder then loses its pass at once
+/// seen a larger revision notices this with the next answer. A holder then loses its pass immediately
 /// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the slot may
 /// have a holder that the cluster does not show. Before the waiter takes a slot, it raises the epoch of the hall. The
 /// epoch is the upper part of every token, so tokens keep growing. All this assumes that the processes of a hall use

@@ -9,8 +9,8 @@
 //! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
 //!   new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
-//! - `retire`: if a request got no answer, the owner ends the lease of the claim, and gives a slot that the claim has
-//!   got to the next claim.
+//! - `retire`: if a request got no answer, the owner ends the lease of the claim. If the claim has got a slot, the owner
+//!   gives this slot to the next claim.
 
 use std::{
     future,
@@ -97,7 +97,8 @@ impl Passage {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
-                // If the hall has more than one slot, another holder will probably leave first and serve the head.
+                // If the hall has more than one slot, another holder will probably leave first, and give its slot to the
+                // head of the queue.
                 let successor_finder = (core.size() == 1).then(find);
                 Ok(Held { claim, slot, token, keeper, successor_finder, view })
             }
@@ -362,9 +363,9 @@ async fn resolved(given_up: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// Returns the lease of a claim that is no longer needed to the spare leases. If a request for the claim may still
-/// take effect, this ends the lease instead, so that no later request can create the claim. If the claim has got a
-/// slot by then, the next claim gets this slot at once, because the owner has left.
+/// Adds the lease of a claim that is no longer needed to the spare leases. If a request for the claim may still
+/// take effect, ends the lease instead, so that no later request can create the claim. If the claim has got a
+/// slot by then, the next claim gets this slot immediately, because the owner has left.
 fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
     if !uncertain && !claim.uncertain.load(Relaxed) {
         return core.leases.put_back(claim.lease());

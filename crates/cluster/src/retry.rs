@@ -53,16 +53,16 @@ impl Retry {
             StoreError::Invalid(error) => return Err(error),
             StoreError::Failed(failure) => failure,
         };
-        let passes = match failure {
+        let may_retry = match failure {
             Failure::Unreachable(_) => true,
             Failure::NoSpace(_) => self.end.is_none(),
             _ => false,
         };
         let error = failure.into_error(&self.place);
-        if passes {
+        if may_retry {
             *lock(&self.current_error) = Some(error.clone());
         }
-        if !passes || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
+        if !may_retry || self.end.is_some_and(|end| Instant::now() + self.pause >= end) {
             return Err(error);
         }
         // Sleep for a random time between half of the pause and the whole pause, so that clients that failed at
@@ -73,7 +73,7 @@ impl Retry {
     }
 }
 
-/// Locks a mutex whose data stays consistent even if a holder panicked.
+/// Locks a mutex whose data stays consistent even if a thread panics while it has the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

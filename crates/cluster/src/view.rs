@@ -29,7 +29,7 @@ pub(crate) struct ClaimRef<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Waiter {
     /// The revision in which the claim was created: its position in the queue.
-    pub made: Revision,
+    pub created: Revision,
     pub lease: LeaseId,
     pub record: ClaimRecord,
 }
@@ -59,7 +59,7 @@ pub(crate) fn token(record: &ClaimRecord, version: Revision) -> u64 {
 pub(crate) struct SeenDoor {
     pub door: Door,
     /// The revision in which the door was created. It identifies the hall: if a hall is removed and created again,
-    /// its door has another revision.
+    /// this revision is a different one.
     pub created: Revision,
     /// The revision in which the door was last written.
     pub modified: Revision,
@@ -79,7 +79,7 @@ pub(crate) struct View {
     pub first: Option<Waiter>,
     /// Expiries that any machine has recorded, by its own clock.
     pub expiries: Vec<ExpiryRecord>,
-    /// The claim that made the request.
+    /// The state of the claim that made the request.
     pub own: OwnClaim,
 }
 
@@ -91,7 +91,7 @@ pub(crate) enum OwnClaim {
     /// This transaction has removed the claim.
     Released,
     /// The claim is in the queue.
-    Waiting { made: Revision },
+    Waiting { created: Revision },
     /// The claim has a slot.
     Inside {
         slot: usize,

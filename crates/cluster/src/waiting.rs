@@ -129,11 +129,11 @@ impl WaitingRoom {
         limit: Duration,
     ) -> Result<News, Error> {
         let old = self.position.take();
-        let OwnClaim::Waiting { made } = view.own else { return Ok(News::Changed) };
+        let OwnClaim::Waiting { created } = view.own else { return Ok(News::Changed) };
         let mut retry = core.retry(limit);
         loop {
             let asked = core.clock.now();
-            match core.store.view_with_predecessor(claim.reference(), made).await {
+            match core.store.view_with_predecessor(claim.reference(), created).await {
                 Ok((view, predecessor)) => {
                     let same = old.filter(|old| old.predecessor == predecessor);
                     let watch = same.and_then(|old| old.watch);

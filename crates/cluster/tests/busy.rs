@@ -61,7 +61,7 @@ fn waiters_of_a_busy_hall_get_the_slot_of_a_vanished_holder() {
 }
 
 #[test]
-fn a_hall_removed_by_force_and_made_again_waits_for_the_old_holder() {
+fn a_hall_removed_by_force_and_created_again_waits_for_the_old_holder() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let client = connect_with_short_ttl(&cluster);

@@ -45,7 +45,7 @@ fn every_pass_has_a_larger_token_than_all_before() {
 #[test]
 fn threads_with_separate_handles_have_distinct_slots() {
     let Some(()) = etcd() else { return };
-    let inside = AtomicUsize::new(0);
+    let holders = AtomicUsize::new(0);
     let slots: [AtomicBool; 3] = array::from_fn(|_| AtomicBool::new(false));
     let start = Barrier::new(8);
     thread::scope(|scope| {
@@ -56,11 +56,11 @@ fn threads_with_separate_handles_have_distinct_slots() {
                 start.wait();
                 for _ in 0..25 {
                     let pass = hall.acquire().expect("the waiter gets a slot");
-                    assert!(inside.fetch_add(1, SeqCst) < 3);
+                    assert!(holders.fetch_add(1, SeqCst) < 3);
                     assert!(!slots[pass.slot()].swap(true, SeqCst));
                     thread::yield_now();
                     slots[pass.slot()].store(false, SeqCst);
-                    inside.fetch_sub(1, SeqCst);
+                    holders.fetch_sub(1, SeqCst);
                     pass.release().expect("the pass is valid");
                 }
             });
@@ -148,7 +148,7 @@ fn the_status_lists_holders_waiters_and_vanished_holders() {
     assert!(status.holders.iter().all(|one| one.alive && one.host == waiting.host));
     drop(third);
     await_queue(&hall, 0);
-    // Without a connection, the holders cannot make their claims again after the deletion.
+    // Without a connection, the holders cannot create their claims again after the deletion.
     path.cut();
     let removed = cluster.etcdctl(&["del", "--prefix", "/hallpass/status/inside/"]).status();
     assert!(removed.expect("it runs").success());

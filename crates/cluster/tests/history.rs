@@ -16,7 +16,7 @@ fn below(cluster: &EtcdCluster, prefix: &str) -> Cluster {
 }
 
 #[test]
-fn a_holder_stops_at_once_if_the_cluster_is_restored_from_a_backup() {
+fn a_holder_stops_immediately_if_the_cluster_is_restored_from_a_backup() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     // The claim would be valid for 0.9 ttl without an answer, which is longer than the test may take.
@@ -107,7 +107,7 @@ fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
     assert!(removed.expect("it runs").success());
     let (sender, released) = mpsc::channel();
     thread::spawn(move || sender.send(pass.release()));
-    let released = released.recv_timeout(TIMEOUT).expect("leaving comes to an end");
+    let released = released.recv_timeout(TIMEOUT).expect("the release ends");
     assert!(matches!(released, Err(Error::Lost)), "{released:?}");
 }
 

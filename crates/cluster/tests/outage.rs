@@ -239,8 +239,8 @@ fn a_waiter_that_needs_a_new_claim_gives_up_in_time_without_space() {
     });
 }
 
-/// Writes more than the cluster has space for. This needs several writes at once, because a member compares the
-/// quota with an older size of its data.
+/// Writes more than the cluster has space for. This needs several writes at the same time, because a member compares
+/// the quota with an older size of its data.
 fn fill(cluster: &EtcdCluster) {
     let large = "x".repeat(100_000);
     let is_refused = || {

@@ -156,7 +156,7 @@ fn commits_that_hang_do_not_use_up_the_connections() {
     for _ in 0..20 {
         eventually(|| server.psql(hanging) == "t");
         thread::sleep(Duration::from_millis(200));
-        // The process of a connection that was just closed may still end.
+        // The server process of a connection that was just closed may not have ended yet.
         let count: usize = server.psql(count).parse().expect("a number");
         assert!(count <= 3, "{count} connections");
     }
@@ -165,7 +165,7 @@ fn commits_that_hang_do_not_use_up_the_connections() {
 }
 
 #[test]
-fn a_commit_that_was_made_not_to_wait_for_the_standby_confirms_nothing() {
+fn a_commit_cancelled_while_it_waits_for_the_standby_confirms_nothing() {
     let Some(()) = postgres() else { return };
     let server = PostgresServer::start();
     let cluster = connect(&server.url());
@@ -176,7 +176,7 @@ fn a_commit_that_was_made_not_to_wait_for_the_standby_confirms_nothing() {
     let cancel = "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     for _ in 0..10 {
         eventually(|| {
-            assert!(token.try_recv().is_err(), "the standby does not have the claim");
+            assert!(token.try_recv().is_err(), "confirmed without the standby");
             server.psql(cancel) == "t"
         });
     }
@@ -288,7 +288,7 @@ fn many_waiters_of_a_process_share_one_connection() {
     // At first, a second connection checks that notifications arrive.
     eventually(|| server.psql(count) == "1");
     let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
-    assert_eq!(server.psql(open), "0", "no transaction is open while somebody waits");
+    assert_eq!(server.psql(open), "0", "no transaction is open while a caller waits");
     pass.release().expect("reachable");
     let tokens: Vec<_> = waiters
         .into_iter()

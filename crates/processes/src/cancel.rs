@@ -13,7 +13,7 @@ use crate::sys;
 /// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) from another thread.
 ///
 /// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, this wait and every later wait
-/// with the same value end at once.
+/// with the same value end immediately.
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,

@@ -39,7 +39,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///
 /// - **Any number of processes killed, at any instruction** of an update or while they open the cell. The value is
 ///   the old one or the new one. Nothing has to be repaired, nothing is poisoned, and the next waiter gets the
-///   slot at once.
+///   slot immediately.
 /// - **A closure that panics**: the value does not change. The same holds if the closure execs or exits. A
 ///   child process that is forked in the closure gets [`Error::Forked`] from its copy of the update.
 /// - **Arbitrary bytes in the file**: any bytes are some `T`. A process that may open the file can write to
@@ -63,7 +63,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///
 /// # Where it is
 ///
-/// Names, directories and permissions are those of halls. [`HallDir::open_cell`] opens a cell in another directory
+/// Names, directories and permissions are those of halls. [`HallDir::open_cell`] opens a cell in a directory other
 /// than the default directory of this user. Other programs see a hall with one slot: `hallpass list` lists it,
 /// `hallpass status` shows the process that updates the value and the waiters, and `hallpass rm` removes the hall
 /// together with the value. Other processes see both files or none, even if the process that creates them is
@@ -104,7 +104,7 @@ impl<T: Pod + Send> SharedCell<T> {
     /// If there is an error, the value does not change. The errors are:
     ///
     /// - the errors of [`SharedHall::acquire`];
-    /// - [`Error::Slots`] if the hall of the cell was resized, and the caller got another slot than 0;
+    /// - [`Error::Slots`] if the hall of the cell was resized, and the caller got a slot other than 0;
     /// - [`Error::Forked`] in a child process that was forked in the closure.
     ///
     /// # Panics

@@ -23,7 +23,7 @@ use crate::{
 /// A fair semaphore with slot numbers for the processes of one machine.
 ///
 /// At most k passes are held at any time. Each pass has its own slot, a number from 0 to k-1. Waiters get a slot in
-/// the order in which they joined the queue. The slot of a killed process goes to the next waiter at once.
+/// the order in which they joined the queue. The slot of a killed process goes to the next waiter immediately.
 ///
 /// Clones share one handle, which keeps idle [registrations](crate::MAX_REGISTRATIONS) for the next
 /// passages of this process. Dropping the last clone frees these registrations.

@@ -71,9 +71,9 @@ const SLOTS_AT: usize = RECORDS_AT + RECORDS * RECORD;
 /// The length of a file. At first, most of it is a hole. Pages are allocated when records or slots are added.
 pub(crate) const LEN: usize = SLOTS_AT + MAX_SLOTS * LINE;
 
-/// The number of records that are allocated at once when more are needed.
+/// The number of records that are allocated together when more are needed.
 const MORE_RECORDS: usize = 64;
-/// The number of slots that are allocated at once. They take one page.
+/// The number of slots that are allocated together. They take one page.
 const MORE_SLOTS: usize = 64;
 
 /// The numbers of records and slots for which a file of this version has room.
@@ -169,7 +169,7 @@ impl HallFile {
         ready(self.0.word(RECORDS_READY_AT), RECORDS)
     }
 
-    /// The number of slots whose pages are allocated. No process has ever had another slot.
+    /// The number of slots whose pages are allocated. No process has ever had a slot beyond these.
     pub(crate) fn slots_ready(&self) -> usize {
         ready(self.0.word(SLOTS_READY_AT), MAX_SLOTS)
     }

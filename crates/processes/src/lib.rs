@@ -20,10 +20,11 @@
 //! - **At most k holders, with distinct slots, the smallest free slot first**, among all processes and threads
 //!   that open the hall. If a holder dies while nobody waits, its slot is used again only when no other slot is
 //!   free, or after [`reap`](SharedHall::reap).
-//! - **First in, first enabled.** A waiter gets a slot before every caller that arrives later.
-//!   [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
+//! - **First in, first enabled (FIFE).** When a caller gets a slot, every waiter that joined the queue earlier has been
+//!   given a slot. (FIFE is weaker than first come, first served: of two waiters that have been given a slot, the later
+//!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
 //! - **A process killed at any instruction** blocks no other process and loses no slot. The slot that it held, or was
-//!   about to get, goes to the next waiter at once. This holds for a holder, for a waiter, for a process in
+//!   about to get, goes to the next waiter immediately. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
 //!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
 //!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
@@ -50,8 +51,8 @@
 //!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
 //!   notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
 //!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
-//! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at once, and at most [`MAX_SLOTS`] slots. Further
-//!   callers wait until there is room in the queue, in no particular order.
+//! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
+//!   Further callers wait until there is room in the queue, in no particular order.
 //!
 //! # Threads, fork and exec
 //!
@@ -76,8 +77,8 @@
 //! A waiter stays runnable for up to two milliseconds, and yields to other processes meanwhile. Then it naps on a
 //! futex for up to two milliseconds, and then it sleeps in `poll` with one or two descriptors. The first waiter in the
 //! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
-//! a death is noticed at once in a queue that has stood for a few milliseconds. A process that gives a slot to a waiter
-//! makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
+//! a death is noticed immediately in a queue that has existed for a few milliseconds. A process that gives a slot to a
+//! waiter makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
 //! after ten seconds or later, because the process that should have woken it may have had no free descriptor.
 //!
 //! # Values

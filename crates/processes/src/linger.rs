@@ -19,7 +19,8 @@ use hallpass_algorithms::halls::processes::{Card, Number, Phase};
 
 use crate::{environment::Patience, shared_state::SharedState, sys::nap};
 
-/// How long the first waiter yields before it goes to sleep. The others find out this often whether they are first.
+/// How long the first waiter yields before it goes to sleep. The other waiters check at this interval whether they are
+/// first.
 const FIRST_YIELDS: Duration = Duration::from_micros(200);
 
 /// How long the other waiters yield before they nap.

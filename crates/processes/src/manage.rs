@@ -13,7 +13,7 @@ use crate::{Error, environment::Patience, hall::SharedHall, status};
 impl SharedHall {
     /// Changes the number of slots while the hall is in use.
     ///
-    /// New slots go to waiters at once. Holders of removed slots keep them until they leave; the remaining
+    /// New slots go to waiters immediately. Holders of removed slots keep them until they leave; the remaining
     /// slots are assigned as before.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::{hall::SharedHall, handle::Held, registration::Registration};
 macro_rules! pass {
     ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?, $hall:ty) => {
         $(#[$doc])*
-        #[must_use = "dropping a pass frees its slot at once"]
+        #[must_use = "dropping a pass frees its slot immediately"]
         pub struct $name $(<$life>)? {
             hall: $hall,
             /// `Some` until the pass is dropped.

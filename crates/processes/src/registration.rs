@@ -25,7 +25,7 @@ use crate::{
 /// A record of the hall's file that belongs to this process, for one passage at a time.
 ///
 /// The step machine calls a registration a process. A process of the operating system that makes several
-/// passages at once has several registrations.
+/// passages at the same time has several registrations.
 pub(crate) struct Registration {
     /// The index of the record, which is the number of the process in the step machine.
     pub record: usize,
@@ -38,9 +38,9 @@ pub(crate) struct Registration {
     lent: AtomicBool,
 }
 
-/// Returns `true` if all records are searched for dead owners before one more than `used` is taken into use. A
-/// search opens the lifeline of each owner, so there are at most eight of them while the number of records doubles, or one
-/// for each 16 records.
+/// Returns `true` if a process that needs one more record than `used` must first search all records for dead owners. A
+/// search opens the lifeline of each owner. So there is at most one search for each 16 records, and at most eight
+/// searches while the number of records doubles.
 fn is_time_to_search(used: usize) -> bool {
     used > 0 && used.is_multiple_of((used / 8).next_power_of_two().max(16))
 }

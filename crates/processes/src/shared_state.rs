@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The tag of the slots of a removed hall. No process has this index, so line S6 takes the slot for held by another
+/// The tag of the slots of a removed hall. No process has this index, so line S6 treats such a slot as held by another
 /// process.
 pub(crate) const SEALED: Tag = Tag { process: PROCESSES_IN_TAG, number: 0 };
 
@@ -96,7 +96,7 @@ impl SharedState {
         self.holder_by(slot, self.file.slot(slot).load(SeqCst))
     }
 
-    /// Returns the record that has this slot, or to which the slot is offered, if the word of the slot is `word`.
+    /// Returns the record that has this slot, or to which the slot is offered, if the slot contains `word`.
     pub(crate) fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
         let tag = Tag::unpack(word)?;
         let exists = tag.process < self.records_used();

@@ -2,7 +2,7 @@
 # Adds the names of halls to the completions above.
 _hallpass_with_halls() {
     _hallpass "$@"
-    local cur=${COMP_WORDS[COMP_CWORD]} place=() i
+    local cur=${COMP_WORDS[COMP_CWORD]} location=() i
     case "${COMP_WORDS[1]}" in
         run | status | top | reap | resize | rm | cancel | wait | log | jobserver) ;;
         *) return 0 ;;
@@ -14,11 +14,11 @@ _hallpass_with_halls() {
     esac
     for ((i = 2; i < COMP_CWORD; i++)); do
         case "${COMP_WORDS[i]}" in
-            --system) place=(--system) ;;
-            --dir) place=(--dir "${COMP_WORDS[i + 1]}") ;;
+            --system) location=(--system) ;;
+            --dir) location=(--dir "${COMP_WORDS[i + 1]}") ;;
             --on) return 0 ;;
         esac
     done
     local IFS=$'\n'
-    COMPREPLY+=($(compgen -W "$(hallpass list --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+    COMPREPLY+=($(compgen -W "$(hallpass list --names "${location[@]}" 2>/dev/null)" -- "$cur"))
 }

@@ -52,7 +52,7 @@ pub struct Args {
 pub fn run(args: Args) -> ExitCode {
     match show(Duration::from_secs(args.seconds)) {
         Ok(code) => code,
-        // The reader has seen enough, as `head` has.
+        // The reader has closed the pipe, as `head` does when it has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(CLOSED_PIPE),
         Err(error) => {
             say(format_args!("the demo cannot run here: {error}"));

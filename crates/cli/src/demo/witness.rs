@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_visit_of_a_killed_worker_ends_at_once_and_its_successor_is_timed() {
+    fn the_visit_of_a_killed_worker_ends_immediately_and_its_successor_is_timed() {
         let mut observed = Observed::new();
         let _still_open = observed.enter(0, 0);
         assert!(matches!(observed.witness.killed(0), Event::Killed { worker: 0, slot: 0 }));

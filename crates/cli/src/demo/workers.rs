@@ -66,7 +66,7 @@ impl Workers {
         let limit = Instant::now() + JOINING;
         while !self.has_joined(pid) {
             if let Some(status) = child.try_wait()? {
-                return Err(io::Error::other(format!("`hallpass run` ended at once: {status}")));
+                return Err(io::Error::other(format!("`hallpass run` ended too soon: {status}")));
             }
             if Instant::now() > limit {
                 let _ = child.kill();
@@ -84,7 +84,7 @@ impl Workers {
         status.waiters.iter().chain(&status.holders).any(|one| one.pid == pid)
     }
 
-    /// Kills a worker and its command with SIGKILL at once, so that neither of them can clean up.
+    /// Kills a worker and its command together, with SIGKILL, so that neither of them can clean up.
     pub fn kill(&mut self, number: usize) -> io::Result<()> {
         let worker = self.running.iter_mut().find(|worker| worker.number == number);
         let worker = worker.expect("a visitor's worker runs");

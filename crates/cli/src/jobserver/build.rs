@@ -2,7 +2,7 @@
 
 use std::{env, ffi::OsString};
 
-/// Returns the variables by which make, cargo and ninja find the tokens. It keeps the options of an outer
+/// Returns the variables by which make, cargo and ninja find the tokens. Keeps the options of an outer
 /// `MAKEFLAGS`, except options about parallel jobs.
 pub fn flags(slots: usize, authority: &str) -> [(&'static str, String); 2] {
     let outer = env::var("MAKEFLAGS").unwrap_or_default();
@@ -24,7 +24,8 @@ fn flags_after(outer: &str, slots: usize, authority: &str) -> String {
     format!("{} {jobs}{variables}", kept.join(" ")).trim_start().to_string()
 }
 
-/// The letters of the options of make that take a value. The rest of such a word is the value.
+/// The letters of the options of make that take a value. If one of them is followed by more characters in the same
+/// word, these are the value.
 const MAKE_WITH_VALUE: &str = "CEIOWflo";
 /// The letters of the options of ninja that take a value.
 const NINJA_WITH_VALUE: &str = "Cdfkltw";

@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long the server waits before it requests a slot again, if the hall is full or a system call failed.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Both ends of the pipes to and from the clients.
+/// The ends of the pipes that hallpass keeps.
 pub struct Tokens {
     /// hallpass offers tokens here.
     offer: OwnedFd,
@@ -62,7 +62,7 @@ impl Tokens {
     }
 
     /// Creates pipes for inherited descriptors. Clients put tokens back into a second pipe, so that hallpass
-    /// notices this at once.
+    /// notices this immediately.
     fn in_pipes() -> io::Result<(Self, Shared)> {
         let (source, offer) = pipe_with(PipeFlags::CLOEXEC)?;
         let (returned, sink) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -80,7 +80,7 @@ impl Tokens {
     fn in_named_pipe() -> io::Result<(Self, Shared)> {
         let (source, offer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         shrink(&offer)?;
-        // If /proc is that of an outer PID namespace, it has another number for this process than `getpid`.
+        // If /proc is that of an outer PID namespace, the PID of this process there differs from that of `getpid`.
         let process = fs::read_link("/proc/self")?;
         let authority = format!("fifo:/proc/{}/fd/{}", process.display(), offer.as_raw_fd());
         let tokens = Tokens { offer, take_back: source, returned: None };
@@ -142,7 +142,7 @@ pub struct Server {
     held: Vec<OwnedSharedPass>,
     /// The request for the slot of the next token.
     request: Option<Pin<Box<Acquire>>>,
-    /// No more slots can be had, as after `hallpass rm --force`.
+    /// The hall gives this build no more slots, for example after `hallpass rm --force`.
     exhausted: bool,
     /// The last request failed. The server makes the next one at this time.
     retry_at: Option<Instant>,
@@ -272,7 +272,7 @@ impl Server {
                 write(&self.tokens.offer, &[TOKEN])?;
                 Ok(())
             }
-            // Such a failure may pass. Report the first of them only.
+            // Such a failure may be temporary. Report only the first.
             Err(error @ (Error::Full { .. } | Error::System { .. })) => {
                 if self.retry_at.replace(Instant::now() + RETRY).is_none() {
                     say(format_args!("{}: no further slot for now: {error}", self.hall.name()));

@@ -1,7 +1,7 @@
 //! Holds the slot as long as a process needs it, and reports until when the pass is valid.
 //!
 //! The keeper is also the backstop. If `hallpass run` has died but its command has not, or if `hallpass run`
-//! is stopped and cannot act, the keeper kills all processes that have the lifeline open at the deadline.
+//! is stopped and cannot act, then at the deadline the keeper kills all processes that have the lifeline open.
 
 use std::{
     io,
@@ -20,8 +20,9 @@ use super::{
 };
 
 /// How much later the backstop acts than `hallpass run`. `hallpass run` acts first, because it can print the reason.
-const SECOND: Duration = Duration::from_millis(50);
-/// Time between two readings of the clock. The keeper reads it because the timer of the wait stops while the machine sleeps.
+const BACKSTOP_DELAY: Duration = Duration::from_millis(50);
+/// Time between two readings of the clock. The keeper reads the clock again and again, because the timer of the wait
+/// stops while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
 /// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
@@ -35,7 +36,7 @@ pub struct Keeping {
     pub survive_kill: bool,
     pub inbox: Inbox,
     pub deadline: Deadline,
-    pub inside: Lifeline,
+    pub lifeline: Lifeline,
 }
 
 /// Holds the slot until no process needs it.
@@ -46,8 +47,8 @@ pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let (slot, token, slots) = (pass.slot(), pass.token(), backstop.keeping.slots);
     backstop.keeping.inbox.report(&Report::Granted { slot, token, slots });
     loop {
-        while let Some(heard) = news.next(&backstop.keeping.inbox) {
-            match heard {
+        while let Some(update) = news.next(&backstop.keeping.inbox) {
+            match update {
                 Ok(end) => backstop.prolong(end)?,
                 Err(why) => backstop.lose(why),
             }
@@ -78,20 +79,20 @@ impl News {
 
     fn after(mut renewals: Renewals) -> Self {
         News(Some(Box::pin(async move {
-            let heard = renewals.next().await;
-            (heard, renewals)
+            let update = renewals.next().await;
+            (update, renewals)
         })))
     }
 
-    /// Returns the next renewal or loss. If there is none yet, it will wake `inbox`. After a loss, there is no
-    /// more news.
+    /// Returns the next renewal or loss. If there is none yet, the next one will wake `inbox`. After a loss, there is
+    /// no more news.
     fn next(&mut self, inbox: &Inbox) -> Option<Result<Duration, Loss>> {
         let mut context = Context::from_waker(&inbox.waker);
         match self.0.as_mut()?.as_mut().poll(&mut context) {
             Poll::Pending => None,
-            Poll::Ready((heard, renewals)) => {
-                *self = if heard.is_ok() { News::after(renewals) } else { News(None) };
-                Some(heard)
+            Poll::Ready((update, renewals)) => {
+                *self = if update.is_ok() { News::after(renewals) } else { News(None) };
+                Some(update)
             }
         }
     }
@@ -123,21 +124,21 @@ impl Backstop {
     }
 
     fn kill_time(&self) -> Duration {
-        let last = deadline::kill_time(self.end) + SECOND;
+        let last = deadline::kill_time(self.end) + BACKSTOP_DELAY;
         self.asked.map_or(last, |asked| last.min(asked + self.keeping.grace))
     }
 
     /// Ends the command and its processes when `hallpass run` cannot.
     fn act(&mut self) {
         let now = now();
-        let Keeping { inbox, inside, survive_kill, .. } = &self.keeping;
+        let Keeping { inbox, lifeline, survive_kill, .. } = &self.keeping;
         let is_over = self.lost || !survive_kill || now >= self.stop_time();
         if inbox.orphaned && self.asked.is_none() && is_over {
-            inside.holders().into_iter().for_each(lifeline::ask_to_end);
+            lifeline.holders().into_iter().for_each(lifeline::ask_to_end);
             self.asked = Some(now);
         }
         if now >= self.kill_time() {
-            inside.holders().into_iter().for_each(lifeline::end);
+            lifeline.holders().into_iter().for_each(lifeline::end);
         }
     }
 

@@ -37,27 +37,27 @@ pub struct Inbox {
 impl Inbox {
     pub fn open(channel: Channel, lifeline: OwnedFd) -> io::Result<Self> {
         let channel = Arc::new(channel);
-        let (bell, events) = mpsc::channel();
-        let (line, heard) = (channel.clone(), bell.clone());
+        let (sender, events) = mpsc::channel();
+        let (receiver, orders) = (channel.clone(), sender.clone());
         thread::Builder::new().name("orders".into()).spawn(move || {
             // An order that cannot be parsed does not come from `hallpass run`.
-            while let Ok(Some(order)) = line.receive() {
-                let _ = heard.send(Event::Order(order));
+            while let Ok(Some(order)) = receiver.receive() {
+                let _ = orders.send(Event::Order(order));
             }
-            let _ = heard.send(Event::Orphaned);
+            let _ = orders.send(Event::Orphaned);
         })?;
-        let heard = bell.clone();
+        let idle = sender.clone();
         thread::Builder::new().name("lifeline".into()).spawn(move || {
             // The copy ends when the last process has closed the writing end.
             let _ = io::copy(&mut File::from(lifeline), &mut io::sink());
-            let _ = heard.send(Event::Idle);
+            let _ = idle.send(Event::Idle);
         })?;
-        let waker = Arc::new(Bell(bell)).into();
+        let waker = Arc::new(EventWaker(sender)).into();
         Ok(Inbox { channel, events, waker, orphaned: false, idle: false })
     }
 
     /// Waits for an event, for at most `patience`. If the event is an order, returns it. When the last process has
-    /// closed the lifeline, sends a report at once.
+    /// closed the lifeline, sends a report immediately.
     pub fn wait(&mut self, patience: Duration) -> Option<Order> {
         // The inbox itself has a sender, so the only error is a timeout.
         match self.events.recv_timeout(patience).ok()? {
@@ -72,7 +72,7 @@ impl Inbox {
         None
     }
 
-    /// Sends a report. Ignores errors, because the end of the reader is a separate event.
+    /// Sends a report to `hallpass run`. Ignores errors, because the end of `hallpass run` is a separate event.
     pub fn report(&self, report: &Report) {
         let _ = self.channel.send(report);
     }
@@ -83,9 +83,9 @@ impl Inbox {
     }
 }
 
-struct Bell(Sender<Event>);
+struct EventWaker(Sender<Event>);
 
-impl Wake for Bell {
+impl Wake for EventWaker {
     fn wake(self: Arc<Self>) {
         let _ = self.0.send(Event::Woken);
     }

@@ -30,7 +30,7 @@ const LOOKS: usize = 30;
 pub struct Lifeline {
     /// The target of `/proc/PID/fd/N` for a descriptor of this pipe.
     shown: PathBuf,
-    /// The value of the variable, which is unique on this machine.
+    /// The id in the list of the variable. It is unique on this machine.
     pub id: String,
     /// The process `hallpass run`. It and its keeper have the pipe open, but do not need the slot.
     pub run: Pid,

@@ -55,23 +55,23 @@ pub fn run(numbers: [i32; descriptors::COUNT]) -> ExitCode {
 }
 
 fn keep(descriptors: Descriptors) -> io::Result<()> {
-    let Descriptors { channel, lifeline, deadline } = descriptors;
-    let inside = Lifeline::of(&lifeline, parent()?, getpid())?;
+    let Descriptors { channel, lifeline: read_end, deadline } = descriptors;
+    let lifeline = Lifeline::of(&read_end, parent()?, getpid())?;
     setsid()?;
     // A signal to all processes of a job or a service is meant for the command. The keeper must outlive the
     // command.
     SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
     let Some(Request { cluster, request }) = channel.receive()? else { return Ok(()) };
-    let mut inbox = Inbox::open(channel, lifeline)?;
+    let mut inbox = Inbox::open(channel, read_end)?;
     let failed = |inbox: &Inbox, error: Error| inbox.report(&Report::Failed(error.to_string()));
-    let etcd = match Cluster::connect(cluster.into()) {
-        Ok(etcd) => etcd,
+    let cluster = match Cluster::connect(cluster.into()) {
+        Ok(cluster) => cluster,
         Err(error) => {
             failed(&inbox, error.into());
             return Ok(());
         }
     };
-    let hall = match open(&etcd, &request) {
+    let hall = match open(&cluster, &request) {
         Ok(hall) => hall,
         Err(error) => {
             failed(&inbox, error);
@@ -80,17 +80,17 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     };
     inbox.report(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&request.command);
-    hall.act_for(inside.run.as_raw_pid().unsigned_abs(), &user());
-    match waiting::wait(&hall, &request, inside.run, &mut inbox) {
+    hall.act_for(lifeline.run.as_raw_pid().unsigned_abs(), &user());
+    match waiting::wait(&hall, &request, lifeline.run, &mut inbox) {
         Ok(pass) => {
             let (slots, AcquireRequest { grace, survive_kill, .. }) = (hall.slots(), request);
-            holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, inside })?;
+            holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, lifeline })?;
         }
         Err(refusal) => inbox.report(&refusal),
     }
     // Leaving the queue takes as long as an answer of the cluster. `hallpass run` has its report already and
     // does not wait for this.
-    etcd.settle();
+    cluster.settle();
     Ok(())
 }
 
@@ -105,8 +105,8 @@ fn user() -> String {
     users::name_of(uid).unwrap_or_else(|| uid.to_string())
 }
 
-fn open(etcd: &Cluster, request: &AcquireRequest) -> Result<ClusterHall, Error> {
+fn open(cluster: &Cluster, request: &AcquireRequest) -> Result<ClusterHall, Error> {
     let (existing, with) =
-        (|| etcd.open_existing(&request.name), |slots| etcd.open(&request.name, slots));
+        (|| cluster.open_existing(&request.name), |slots| cluster.open(&request.name, slots));
     open_or_create(request.slots, request.default_slots, existing, with)
 }

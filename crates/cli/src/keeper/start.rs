@@ -30,8 +30,8 @@ const RELEASING: Duration = Duration::from_secs(2);
 pub struct Keeper {
     pub channel: Channel,
     pub deadline: Deadline,
-    /// The processes that need the slot.
-    pub inside: Lifeline,
+    /// Finds the processes that need the slot.
+    pub lifeline: Lifeline,
 }
 
 impl Keeper {
@@ -39,7 +39,7 @@ impl Keeper {
     pub fn start(request: &Request) -> io::Result<(Self, OwnedFd)> {
         let (channel, far_end) = Channel::pair()?;
         let deadline = Deadline::new()?;
-        let (read_end, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         let descriptors =
             [far_end.as_fd(), read_end.as_fd(), deadline.stop(), deadline.kill()].map(inheritable);
         let mut command = Command::new("/proc/self/exe");
@@ -50,16 +50,16 @@ impl Keeper {
             command.arg(descriptor.as_raw_fd().to_string());
             open_until_started.push(descriptor);
         }
-        // The keeper must not prevent that a directory is unmounted, and must not keep a terminal open.
+        // The keeper must not prevent a directory from being unmounted, and must not keep a terminal open.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         channel.send(request)?;
-        let inside = Lifeline::of(&lifeline, getpid(), Pid::from_child(&process))?;
-        Ok((Keeper { channel, deadline, inside }, lifeline))
+        let lifeline = Lifeline::of(&write_end, getpid(), Pid::from_child(&process))?;
+        Ok((Keeper { channel, deadline, lifeline }, write_end))
     }
 
-    /// Asks the keeper to release the slot. Waits until it is released, but not longer than until the deadline.
-    /// Returns the reason if the slot was not released.
+    /// Asks the keeper to release the slot. Waits until the slot is released, for at most [`RELEASING`], and not beyond
+    /// the deadline. Returns the reason if the slot was not released.
     pub fn release(self) -> io::Result<Option<String>> {
         self.channel.send(&Order::Release)?;
         let until = Instant::now() + RELEASING;

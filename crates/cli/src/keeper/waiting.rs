@@ -25,7 +25,8 @@ use crate::{
 const LONG: Duration = Duration::from_secs(1 << 30);
 /// The maximum length of a description of the queue. It is longer than a line of any terminal.
 const LONGEST_SENTENCE: usize = 2000;
-/// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper tries once.
+/// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper first tries
+/// to get a slot without joining the queue.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// Waits for a pass. Fails with the report to send instead.
@@ -77,7 +78,7 @@ fn wait_in_line(
     }
 }
 
-/// Starts a thread that reports the queue on request. Reading it may take long.
+/// Starts a thread that reports the queue on request. Reading the queue may take long.
 fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = inbox.channel();

@@ -71,7 +71,7 @@ impl LocationArgs {
         }
     }
 
-    /// Opens the location: connects to the cluster, if it is one.
+    /// Opens the location. If it is a cluster, connects to it.
     pub fn open(self) -> Result<Halls, Error> {
         Ok(match self.location()? {
             Location::Machine(dir) => {
@@ -82,7 +82,8 @@ impl LocationArgs {
         })
     }
 
-    /// Fails if `--dir` names a directory that does not exist: a command that creates none would find no hall.
+    /// Fails if `--dir` names a directory that does not exist. Commands that do not create the directory call this,
+    /// because they would find no hall there.
     pub fn check_dir(&self) -> Result<(), Error> {
         match &self.dir {
             Some(dir) if !dir.exists() => {
@@ -167,7 +168,7 @@ impl LocationArgs {
         }
         if let Some(Tls { cacert, identity, .. }) = tls {
             let files = identity.iter_mut().flat_map(|(cert, key)| [cert, key]).chain(cacert);
-            files.into_iter().try_for_each(make_whole)?;
+            files.into_iter().try_for_each(make_absolute)?;
         }
         Ok(())
     }
@@ -211,7 +212,7 @@ fn on_in_environment() -> Option<String> {
 }
 
 /// Makes the path absolute: the keeper runs in the root directory.
-fn make_whole(file: &mut PathBuf) -> Result<(), Error> {
+fn make_absolute(file: &mut PathBuf) -> Result<(), Error> {
     *file =
         absolute(&*file).map_err(|error| Error::Options(format!("{}: {error}", file.display())))?;
     Ok(())

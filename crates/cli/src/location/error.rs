@@ -21,7 +21,7 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the cluster does not answer, so that it would not answer for another hall.
+    /// Returns `true` if the cluster does not answer. Then it would not answer for another hall either.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Error::Cluster(hallpass_cluster::Error::Unreachable { .. }))
     }

@@ -74,7 +74,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
     let variables = environment.variables(&name, &[granted.slot], granted.slots)?;
-    let id = keeper.inside.variable(env::var_os(lifeline::VARIABLE));
+    let id = keeper.lifeline.variable(env::var_os(lifeline::VARIABLE));
     let run = prepared(&command, granted.slot, variables, granted.token, id);
     if args.verbose {
         let Granted { slot, token, .. } = granted;

@@ -31,8 +31,8 @@ pub struct StatusLine {
     terminal: Term,
     /// The text that the line shows; empty before the first text.
     shown: RefCell<String>,
-    /// A lock on the terminal. While it is held, other commands that wait on the terminal show no line. `None`
-    /// inside if the terminal cannot be locked.
+    /// A lock on the terminal. While it is held, other commands that wait on the terminal show no line. The cell
+    /// contains `None` if the terminal cannot be opened again; then there is no lock.
     lock: OnceCell<Option<OwnedFd>>,
 }
 
@@ -135,12 +135,12 @@ mod tests {
             ],
             vec![participant(None, 8, "make\n", 3), participant(None, 9, "me", 1)],
         );
-        let inside = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";
+        let holders = "; slot 0: 7 ann python train.py (12m00s), slot 1: 12 ann sh (0s)";
         let second = sentence(&hall, |one| one.pid == 9);
-        assert_eq!(second, format!("gpu: 2nd in line, after 8 ann make\\n (3s){inside}"));
+        assert_eq!(second, format!("gpu: 2nd in line, after 8 ann make\\n (3s){holders}"));
         hall.status.waiters.remove(0);
-        assert_eq!(sentence(&hall, |one| one.pid == 9), format!("gpu: next in line{inside}"));
-        assert_eq!(sentence(&hall, |one| one.pid == 10), format!("gpu: waiting{inside}"));
+        assert_eq!(sentence(&hall, |one| one.pid == 9), format!("gpu: next in line{holders}"));
+        assert_eq!(sentence(&hall, |one| one.pid == 10), format!("gpu: waiting{holders}"));
     }
 
     #[test]

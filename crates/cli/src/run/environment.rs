@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn values_may_hold_an_equals_sign_or_nothing() {
+    fn values_may_contain_an_equals_sign_or_be_empty() {
         let mapping = Mapping::parse("X=a=1,,b").expect("fine");
         assert_eq!(mapping.values, ["a=1", "", "b"]);
         for text in ["", "X", "=a"] {

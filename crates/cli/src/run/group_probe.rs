@@ -24,8 +24,8 @@ impl GroupProbe {
     /// Starts a probe. Returns `None` if the system has no room for another process.
     pub fn start() -> Option<Self> {
         let parent = getpid();
-        // SAFETY: the copy neither allocates nor takes a lock, which another thread could have held: `stay` makes
-        // only system calls.
+        // SAFETY: the child only calls `stay`, which makes only system calls. So it does not allocate, and it takes no
+        // lock that another thread could have held at the time of the fork.
         match unsafe { libc::fork() } {
             0 => stay(parent),
             pid => Some(GroupProbe { process: Pid::from_raw(pid).filter(|_| pid > 0)? }),

@@ -1,5 +1,5 @@
-//! Guards a command whose pass can be lost. If the pass is lost, the guard ends the command and all processes that it
-//! started before another holder may get the slot.
+//! Guards a command whose pass can be lost. If the pass is lost, the guard ends the command and all processes that the
+//! command started. They end before another holder may get the slot.
 
 use std::{
     io,
@@ -47,7 +47,7 @@ pub struct Guard {
 struct Stopping {
     why: String,
     /// The time at which SIGKILL follows SIGTERM.
-    patience: Instant,
+    kill_at: Instant,
     killing: bool,
 }
 
@@ -89,16 +89,15 @@ impl Guard {
                 if self.is_over() {
                     break;
                 }
-                self.supervisor.relieve()?;
+                self.supervisor.stop_catching()?;
             }
             if woken.report {
-                self.hear()?;
+                self.read_report()?;
             }
             if woken.stop {
                 self.stop(NOT_RENEWED);
             }
-            if self.stopping.as_ref().is_some_and(|it| it.killing || Instant::now() >= it.patience)
-            {
+            if self.stopping.as_ref().is_some_and(|it| it.killing || Instant::now() >= it.kill_at) {
                 self.kill();
             }
         }
@@ -123,7 +122,7 @@ impl Guard {
         });
         let patience = self.stopping.as_ref().map(|it| match killing || self.ended.is_some() {
             true => SOON,
-            false => it.patience.saturating_duration_since(Instant::now()),
+            false => it.kill_at.saturating_duration_since(Instant::now()),
         });
         let patience = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         match poll(&mut files, patience.as_ref()) {
@@ -138,11 +137,11 @@ impl Guard {
         match (&self.ended, &self.stopping) {
             (None, _) => false,
             (Some(_), None) => self.idle,
-            (Some(_), Some(_)) => self.keeper.inside.holders().is_empty(),
+            (Some(_), Some(_)) => self.keeper.lifeline.holders().is_empty(),
         }
     }
 
-    fn hear(&mut self) -> io::Result<()> {
+    fn read_report(&mut self) -> io::Result<()> {
         match self.keeper.channel.receive()? {
             Some(Report::Idle) => self.idle = true,
             Some(Report::Lost(why)) => self.stop(&why),
@@ -161,9 +160,9 @@ impl Guard {
         if self.stopping.is_some() {
             return;
         }
-        let patience = Instant::now() + self.grace;
-        self.stopping = Some(Stopping { why: why.into(), patience, killing: false });
-        self.supervisor.stand_fast();
+        let kill_at = Instant::now() + self.grace;
+        self.stopping = Some(Stopping { why: why.into(), kill_at, killing: false });
+        self.supervisor.keep_running();
         self.signal_all(lifeline::ask_to_end);
     }
 
@@ -179,7 +178,7 @@ impl Guard {
         let command = self.ended.is_none().then(|| self.supervisor.child());
         // The command comes first, because finding the other processes takes a while.
         command.into_iter().for_each(send);
-        let others = self.keeper.inside.holders().into_iter();
+        let others = self.keeper.lifeline.holders().into_iter();
         others.filter(|pid| Some(*pid) != command).for_each(send);
     }
 }

@@ -52,8 +52,8 @@ use crate::{
 
 /// Exit status: the slot was lost, and hallpass stopped the command before its end.
 const STOPPED: u8 = 123;
-/// Exit status: hallpass failed. The command did not run, or hallpass can no longer supervise it. This status and the next two are the same as those of
-/// `timeout(1)` and `env(1)`.
+/// Exit status: hallpass failed. The command did not run, or hallpass can no longer supervise it. This status and the
+/// next two are the same as those of `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
@@ -146,9 +146,9 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
         conflict_code: args.conflict_exit_code,
         verbose: args.verbose,
     };
-    let site = args.location.location()?;
+    let location = args.location.location()?;
     let request = RunRequest { args, name, command, environment, waiting };
-    match site {
+    match location {
         Location::Machine(dir) => on_machine(&dir, request),
         Location::Cluster(options) => cluster::run(*options, request),
     }
@@ -200,7 +200,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         }
     };
     let (waited, ran) = (begun.duration_since(arrived), begun.elapsed());
-    // The command has ended. If the hall was damaged in the meantime, hallpass still exits with its status.
+    // The command has ended. Even if the hall was damaged in the meantime, hallpass exits with the command's status.
     exit_on_truncated_file(ended.status());
     if ended == Ended::TimedOut {
         say(format_args!("{name}: the command reached its time limit and was stopped"));

@@ -30,8 +30,8 @@ HALLPASS_SLOTS (the number of slots of the hall), HALLPASS_NAME (the name of the
 HALLPASS_DEVICE (the number of its device). With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
 larger than that of every earlier holder of the same slot.
 
-With --on, hallpass runs a second process, the keeper, which talks to etcd or PostgreSQL. If it cannot confirm in \
-time that the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
+With --on, hallpass runs a second process, the keeper, which talks to etcd or PostgreSQL. If the keeper cannot confirm \
+in time that the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
 --grace. This happens early enough that they have ended before another holder can get the slot. hallpass then \
 exits with 123.
 
@@ -59,7 +59,7 @@ pub struct Args {
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
     #[arg(long, value_name = "N")]
     take: Option<NonZero<usize>>,
-    /// Fail at once if no slot is free, with status 1 or that of -E
+    /// Fail immediately if no slot is free, with status 1 or that of -E
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
     pub nonblock: bool,
     /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124 or that of -E
@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
     pub mappings: Vec<Mapping>,
     /// Give each slot one of the GPUs that nvidia-smi or rocm-smi lists: CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES
-    /// names it in CMD; if this variable is already set for hallpass, use only the GPUs that it names
+    /// tells CMD which one; if this variable is already set for hallpass, use only the GPUs that it names
     #[arg(long)]
     pub gpus: bool,
     /// Let M consecutive slots share a device: slot s gets value number s / M of each --env

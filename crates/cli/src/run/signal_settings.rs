@@ -57,8 +57,8 @@ impl SignalSettings {
 
     /// Starts `command` with these settings. With `die_with_us`, the kernel kills the command when this thread ends.
     pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
-        // `spawn` searches the PATH of this process. It cannot make the command ignore a signal, and cannot make the
-        // kernel kill the command.
+        // `spawn::spawn` searches the PATH of this process. It cannot make the command ignore a signal, and cannot make
+        // the kernel kill the command.
         let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };

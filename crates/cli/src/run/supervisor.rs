@@ -1,5 +1,5 @@
 //! Starts the command and supervises it: hallpass forwards signals, stops and continues together with the
-//! command, and exits with its exit status.
+//! command, and exits with the command's exit status.
 //!
 //! The command stays in the process group of hallpass. So the command is in the foreground when hallpass is, and both
 //! get the signals of the terminal and signals to the group. hallpass forwards only the signals that were sent to
@@ -111,7 +111,7 @@ impl CaughtSignals {
         Ok(CaughtSignals { settings, signals: SignalFd::new(&ours)? })
     }
 
-    /// Supervises `child`, a copy of this process that is forked.
+    /// Supervises `child`, a forked copy of this process.
     pub fn supervise(self, child: Pid) -> Supervisor {
         Supervisor::new(child, self.signals)
     }
@@ -144,7 +144,7 @@ pub struct Supervisor {
     /// `true` if the terminal has sent SIGINT.
     interrupted: bool,
     /// `true` if hallpass keeps running when the command stops.
-    steadfast: bool,
+    keeps_running: bool,
     /// `true` if this process gets the orphans among the descendants of the command.
     adopts: bool,
     /// The process that last continued hallpass because the command was running again.
@@ -153,9 +153,9 @@ pub struct Supervisor {
 
 impl Supervisor {
     fn new(child: Pid, signals: SignalFd) -> Self {
-        let (stopped, interrupted, steadfast, adopts) = (false, false, false, false);
+        let (stopped, interrupted, keeps_running, adopts) = (false, false, false, false);
         let (probe, waker) = (None, None);
-        Supervisor { child, signals, probe, stopped, interrupted, steadfast, adopts, waker }
+        Supervisor { child, signals, probe, stopped, interrupted, keeps_running, adopts, waker }
     }
 
     /// Starts the command. It inherits `lifelines`, which are then closed in this process.
@@ -232,13 +232,13 @@ impl Supervisor {
     }
 
     /// From now on, hallpass keeps running when the command stops, because the command has to end.
-    pub fn stand_fast(&mut self) {
-        self.steadfast = true;
+    pub fn keep_running(&mut self) {
+        self.keeps_running = true;
     }
 
     /// Stops catching signals after the command has ended. From now on, a signal acts on hallpass itself, which
     /// may still wait for other processes. Earlier signals were for the command, and have no effect.
-    pub fn relieve(&self) -> io::Result<()> {
+    pub fn stop_catching(&self) -> io::Result<()> {
         for signal in FORWARDED.into_iter().filter(|signal| !is_ignored(*signal)) {
             // While a signal is ignored, the kernel drops it even if it is pending.
             ignore(signal)?;
@@ -298,7 +298,7 @@ impl Supervisor {
         getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp())
     }
 
-    /// Checks the state of the command, and stops when it has stopped.
+    /// Checks the state of the command. If the command has stopped, stops this process too.
     fn look(&mut self) -> io::Result<Option<Ended>> {
         while let Some(status) = self.next_status()? {
             if let Some(code) = status.exit_status() {
@@ -310,7 +310,7 @@ impl Supervisor {
                 return Ok(Some(ended));
             }
             self.stopped = status.stopped();
-            if self.steadfast {
+            if self.keeps_running {
                 continue;
             }
             if let Some(signal) = status.stopping_signal().and_then(Signal::from_named_raw) {
@@ -360,13 +360,13 @@ mod tests {
 
     /// The command has ended, and its exit status is not yet reported. Ctrl-C comes a second time.
     #[test]
-    fn a_relieved_supervisor_does_not_die_of_a_signal_that_was_for_the_command() {
+    fn after_stop_catching_an_earlier_signal_for_the_command_does_not_kill_hallpass() {
         let supervisor = CaughtSignals::catch().unwrap().supervise(getpid());
         for signal in FORWARDED {
             raise(signal).unwrap();
         }
         // If a signal acted on this process, it would kill or stop the test here.
-        supervisor.relieve().unwrap();
+        supervisor.stop_catching().unwrap();
         let mut file = [PollFd::new(&supervisor.signals, PollFlags::IN)];
         assert_eq!(poll(&mut file, Some(&Timespec::default())), Ok(0), "a signal is pending");
     }

@@ -2,8 +2,9 @@
 //!
 //! A command that takes several slots makes one request for each of them. All its requests join the queue before
 //! another such command makes its first request. The hall assigns slots in the order of the queue. So of two
-//! commands, the earlier one has all its slots before the later one gets its first slot. They cannot block each
-//! other by each holding a part of its slots. Commands that take one slot join the queue as usual.
+//! commands, the earlier one has all its slots before the later one gets its first slot. It cannot happen that each
+//! holds some of its slots and waits for slots that the other holds. Commands that take one slot join the queue as
+//! usual.
 //!
 //! A lock on the directory of the hall decides whose turn it is to make requests. A turn lasts for milliseconds,
 //! and the kernel releases the lock if its owner dies.
@@ -71,7 +72,7 @@ pub fn take<'a>(
         let cancel_all = || cancels.iter().for_each(Cancel::cancel);
         let mut without_thread = None;
         for cancel in cancels {
-            // Without one of its slots, the command does not need the others.
+            // If one request fails, the command cannot run. So cancel the other requests.
             let request = move || {
                 hall.acquire_unless(cancel, deadline)
                     .inspect_err(|_| cancels.iter().for_each(Cancel::cancel))
@@ -84,7 +85,7 @@ pub fn take<'a>(
                     break;
                 }
             }
-            // The loop also ends if a request got its slot at once, or has failed.
+            // The loop also ends if a request got its slot without waiting, or has failed.
             while own_waiters(hall) + finished(&requests) < requests.len() {
                 thread::sleep(SOON);
             }
@@ -112,7 +113,7 @@ pub fn take<'a>(
 fn all_passes<'a>(requests: Vec<Request<'_, 'a>>) -> Result<Vec<SharedPass<'a>>, Error> {
     let mut all = Ok(Vec::new());
     for request in requests {
-        // A panic in a request is a fault of hallpass. It continues in this thread.
+        // A panic in a request is a bug in hallpass. Continue to panic in this thread.
         let result = request.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (&mut all, result) {
             (Ok(passes), Ok(pass)) => passes.push(pass),

@@ -118,14 +118,14 @@ impl Waiting {
         }
     }
 
-    /// Returns the refusal if no slot was free. Without --verbose, it prints nothing, like `flock(1)` and
-    /// `timeout(1)`.
+    /// Returns the refusal of a command for which no slot was free. Without --verbose, the refusal prints nothing, like
+    /// `flock(1)` and `timeout(1)`.
     pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
         Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
     }
 }
 
-/// The refusal if a command did not get `count` slots for another reason than time.
+/// Returns the refusal of a command that did not get `count` slots, for a reason other than its time limit.
 fn refusal(hall: &SharedHall, count: usize, error: NotTaken) -> Refusal {
     match error {
         NotTaken::TooMany { slots } => Refusal::failure(format!(

@@ -113,8 +113,8 @@ impl WatchedCommand {
                     Ok(warden) => warden.keep(),
                     Err(_) => 1,
                 };
-                // SAFETY: the call takes a number. It drops no value, so the copies of the values of the other process
-                // are not dropped.
+                // SAFETY: the call takes a number. It runs no destructors, so the copies of the parent's values are not
+                // dropped.
                 unsafe { libc::_exit(status) }
             }
             pid => {
@@ -154,7 +154,7 @@ impl WatchedCommand {
             return self.read_report().map(Some);
         }
         if signalled {
-            // The report tells how the command ended; the end of the warden tells nothing.
+            // The report says how the command ended. The way in which the warden ends does not.
             let _ = self.warden.attend()?;
         }
         Ok(None)
@@ -250,8 +250,8 @@ impl Warden {
             let detached = detach();
             let _ = write(&reporter, &encode(Ok(ended)));
             drop(reporter);
-            // Only now: until the report is written, a signal must not kill the warden.
-            if detached.and_then(|()| supervisor.relieve()).is_ok() {
+            // Not earlier: until the report is written, a signal must not kill the warden.
+            if detached.and_then(|()| supervisor.stop_catching()).is_ok() {
                 await_children();
             }
         } else {
@@ -324,7 +324,7 @@ impl Warden {
         if now < at {
             return;
         }
-        self.supervisor.stand_fast();
+        self.supervisor.keep_running();
         match self.kill_at {
             None => {
                 self.kill_at = Some(now.checked_add(grace).unwrap_or(now));

@@ -24,7 +24,7 @@ pub fn command_line(pid: i32) -> Vec<String> {
 }
 
 impl Running {
-    /// Returns the process id of the keeper, which talks to etcd.
+    /// Returns the PID of the keeper of this `hallpass run`.
     pub fn keeper(&self) -> i32 {
         let path = format!("/proc/{0}/task/{0}/children", self.pid());
         let children = fs::read_to_string(path).expect("hallpass runs");

@@ -29,20 +29,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Halls {
     /// A directory with the halls, unless they are on etcd, and with files of the test.
     dir: TempDir,
-    /// The options that name the location of the halls.
-    pub place: Vec<String>,
+    /// The options for the location of the halls.
+    pub location: Vec<String>,
 }
 
 impl Halls {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
-        let place = vec!["--dir".into(), dir.path().to_str().expect("text").into()];
-        Halls { dir, place }
+        let location = vec!["--dir".into(), dir.path().to_str().expect("text").into()];
+        Halls { dir, location }
     }
 
     /// Halls on a cluster.
     pub fn on(url: &str) -> Self {
-        Halls { place: vec!["--on".into(), url.into()], ..Halls::new() }
+        Halls { location: vec!["--on".into(), url.into()], ..Halls::new() }
     }
 
     pub fn path(&self) -> &Path {
@@ -52,7 +52,7 @@ impl Halls {
     /// Returns `hallpass COMMAND --dir ... WORDS...`, or the same with `--on ...`.
     pub fn command(&self, command: &str, words: &[&str]) -> Command {
         let mut ready = Command::new(HALLPASS);
-        ready.arg(command).args(&self.place).args(words);
+        ready.arg(command).args(&self.location).args(words);
         ready.stdin(Stdio::null());
         with_default_signals(&mut ready);
         ready

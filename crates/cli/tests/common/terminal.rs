@@ -52,8 +52,8 @@ impl Terminal {
 
     /// Runs `hallpass COMMAND --dir ... WORDS...`, or with `--on ...`, on a new terminal without a shell.
     pub fn hallpass(halls: &Halls, command: &str, words: &[&str]) -> Self {
-        let place: Vec<_> = halls.place.iter().map(String::as_str).collect();
-        Terminal::run(halls, &[&[HALLPASS, command], &place[..], words].concat())
+        let location: Vec<_> = halls.location.iter().map(String::as_str).collect();
+        Terminal::run(halls, &[&[HALLPASS, command], &location[..], words].concat())
     }
 
     pub fn press(&mut self, keys: &[u8]) {

@@ -31,12 +31,12 @@ const LONG_EVERY: u64 = 40;
 
 /// All competitors.
 pub struct Crowd {
-    pub holders: Vec<Arc<Holder>>,
+    pub competitors: Vec<Arc<Competitor>>,
     threads: Vec<JoinHandle<()>>,
     orders: Arc<Orders>,
 }
 
-/// Orders to all holders.
+/// Orders to all competitors.
 #[derive(Default)]
 struct Orders {
     /// The present passage is the last one.
@@ -46,7 +46,7 @@ struct Orders {
 }
 
 /// A thread that starts one `hallpass run` after the other.
-pub struct Holder {
+pub struct Competitor {
     number: usize,
     url: String,
     log: PathBuf,
@@ -57,7 +57,7 @@ pub struct Holder {
     tally: Mutex<Tally>,
 }
 
-/// A `hallpass run` that a holder has started.
+/// A `hallpass run` that a competitor has started.
 pub struct Running {
     pub child: Child,
     /// The name of the visit in the records of the witness.
@@ -74,35 +74,35 @@ pub struct Tally {
 }
 
 impl Crowd {
-    /// Starts a holder for each URL.
+    /// Starts a competitor for each URL.
     pub fn start(urls: &[String], witness: &Arc<Witness>, folder: &Path) -> Crowd {
         let orders = Arc::new(Orders::default());
-        let holder = |(number, url): (usize, &String)| {
-            Arc::new(Holder {
+        let competitor = |(number, url): (usize, &String)| {
+            Arc::new(Competitor {
                 number,
                 url: url.clone(),
-                log: folder.join(format!("holder{number}.log")),
+                log: folder.join(format!("competitor{number}.log")),
                 witness: witness.clone(),
                 now: Mutex::default(),
                 busy: AtomicBool::new(false),
                 tally: Mutex::default(),
             })
         };
-        let holders: Vec<_> = urls.iter().enumerate().map(holder).collect();
-        let start = |holder: &Arc<Holder>| {
-            let (holder, orders) = (holder.clone(), orders.clone());
-            thread::spawn(move || holder.compete(&orders))
+        let competitors: Vec<_> = urls.iter().enumerate().map(competitor).collect();
+        let start = |competitor: &Arc<Competitor>| {
+            let (competitor, orders) = (competitor.clone(), orders.clone());
+            thread::spawn(move || competitor.compete(&orders))
         };
-        let threads = holders.iter().map(start).collect();
-        Crowd { holders, threads, orders }
+        let threads = competitors.iter().map(start).collect();
+        Crowd { competitors, threads, orders }
     }
 
-    /// Lets no holder begin a passage, or lets them begin again. Passages that have begun go on.
+    /// While `back` is `true`, no competitor begins a passage. Passages that have begun go on.
     pub fn hold_newcomers_back(&self, back: bool) {
         self.orders.pause.store(back, SeqCst);
     }
 
-    /// Lets every holder finish its passage. Kills the passages that take longer than `within`, and returns their
+    /// Lets every competitor finish its passage. Kills the passages that take longer than `within`, and returns their
     /// names.
     pub fn finish(&mut self, within: Duration) -> Vec<String> {
         self.orders.ends.store(true, SeqCst);
@@ -110,15 +110,15 @@ impl Crowd {
         while start.elapsed() < within && !self.threads.iter().all(JoinHandle::is_finished) {
             thread::sleep(Duration::from_millis(50));
         }
-        let late = self.holders.iter().filter_map(|holder| holder.kill()).collect();
-        self.threads.drain(..).for_each(|thread| thread.join().expect("no holder panics"));
+        let late = self.competitors.iter().filter_map(|competitor| competitor.kill()).collect();
+        self.threads.drain(..).for_each(|thread| thread.join().expect("no competitor panics"));
         late
     }
 
     pub fn tally(&self) -> Tally {
         let mut sum = Tally::default();
-        for holder in &self.holders {
-            let tally = holder.tally.lock().expect("not poisoned");
+        for competitor in &self.competitors {
+            let tally = competitor.tally.lock().expect("not poisoned");
             for (end, count) in &tally.ends {
                 *sum.ends.entry(end.clone()).or_default() += count;
             }
@@ -128,7 +128,7 @@ impl Crowd {
     }
 }
 
-impl Holder {
+impl Competitor {
     fn compete(&self, orders: &Orders) {
         for passage in 0.. {
             while orders.pause.load(SeqCst) && !orders.ends.load(SeqCst) {
@@ -171,13 +171,13 @@ impl Holder {
         running.child.wait().expect("our own child")
     }
 
-    /// Returns the process that the holder has started. It is not reaped while the guard is held, so its id is not
+    /// Returns the process that the competitor has started. It is not reaped while the guard is held, so its id is not
     /// reused.
     pub fn now(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
         self.now.lock().expect("not poisoned")
     }
 
-    /// Kills the process that the holder has started, if there is one, and describes it.
+    /// Kills the process that the competitor has started, if there is one, and describes it.
     fn kill(&self) -> Option<String> {
         let mut now = self.now();
         let running = now.as_mut()?;

@@ -5,35 +5,35 @@ use std::{fs, os::fd::OwnedFd, path::Path, sync::atomic::Ordering::SeqCst};
 use hallpass_testbed::{Visit, Witness};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::crowd::Holder;
+use crate::crowd::Competitor;
 
 /// The processes of one passage. While this exists, no other fault is applied to them.
 pub struct Family<'a> {
-    holder: &'a Holder,
+    competitor: &'a Competitor,
     /// `hallpass run`, the parent of the command.
     pub guardian: Process,
-    /// The child of `hallpass run` that talks to etcd.
+    /// The child of `hallpass run` that talks to the store.
     pub keeper: Option<Process>,
     /// The command, once it has a slot.
     pub command: Option<(Process, Visit)>,
 }
 
 impl<'a> Family<'a> {
-    /// Returns the family of the passage that this holder makes. Returns `None` if the holder makes no passage, or if
-    /// a fault is being applied to it.
-    pub fn of(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
-        if holder.busy.swap(true, SeqCst) {
+    /// Returns the family of the passage that this competitor makes. Returns `None` if the competitor makes no passage,
+    /// or if a fault is being applied to it.
+    pub fn of(competitor: &'a Competitor, witness: &Witness) -> Option<Family<'a>> {
+        if competitor.busy.swap(true, SeqCst) {
             return None;
         }
-        let family = Family::find(holder, witness);
+        let family = Family::find(competitor, witness);
         if family.is_none() {
-            holder.busy.store(false, SeqCst);
+            competitor.busy.store(false, SeqCst);
         }
         family
     }
 
-    fn find(holder: &'a Holder, witness: &Witness) -> Option<Family<'a>> {
-        let now = holder.now();
+    fn find(competitor: &'a Competitor, witness: &Witness) -> Option<Family<'a>> {
+        let now = competitor.now();
         let running = now.as_ref()?;
         let (pid, name) = (running.child.id(), &running.name);
         let guardian = Process::open(pid)?;
@@ -50,7 +50,7 @@ impl<'a> Family<'a> {
         {
             return None;
         }
-        Some(Family { holder, guardian, keeper, command })
+        Some(Family { competitor, guardian, keeper, command })
     }
 
     pub fn name(&self) -> String {
@@ -63,7 +63,7 @@ impl<'a> Family<'a> {
 
 impl Drop for Family<'_> {
     fn drop(&mut self) {
-        self.holder.busy.store(false, SeqCst);
+        self.competitor.busy.store(false, SeqCst);
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Fault {
     Restore,
     /// Drops the tables.
     Wipe,
-    /// Changes the password of the holders' user, or forbids the user to log in.
+    /// Changes the password of the competitors' user, or forbids the user to log in.
     ChangeRole,
     KillMember,
     KillLeader,
@@ -43,14 +43,14 @@ pub enum Fault {
     SlowLeader,
     /// Cuts the leader off from the other members for longer than claims live. Clients still reach it.
     IsolateLeader,
-    /// Cuts one group of holders off from all members, for longer than claims live.
+    /// Cuts one group of competitors off from all members, for longer than claims live.
     CutGroup,
-    /// Cuts one group of holders off for a shorter time than claims live.
+    /// Cuts one group of competitors off for a shorter time than claims live.
     CutGroupBriefly,
     RefuseGroup,
     DelayGroup,
-    /// Holds the requests of one group of holders for longer than claims live. The holders can make new connections. In
-    /// the end, the requests reach the store.
+    /// Delays the requests of one group of competitors for longer than claims live. The competitors can make new
+    /// connections. Eventually, the requests reach the store.
     HoldRequests,
     DelayMembers,
     Compact,
@@ -60,7 +60,8 @@ pub enum Fault {
     KillCommand,
     /// Stops a keeper for longer than claims live: the command must end before another one gets its slot.
     StopKeeper,
-    /// Stops the keeper of a waiter. If the waiter gets a slot in this time, it is too late to use it.
+    /// Stops the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it is
+    /// too late.
     StopWaiter,
     /// Stops `hallpass run`. If it loses the slot in this time, the command must still end.
     StopGuardian,
@@ -88,7 +89,7 @@ pub const TO_CLUSTER: &[Fault] = &[
 ];
 
 /// The faults of the competitors. They happen at the same time as those of the cluster.
-pub const TO_HOLDERS: &[Fault] = &[
+pub const TO_COMPETITORS: &[Fault] = &[
     KillGuardian,
     KillKeeper,
     KillBoth,
@@ -103,13 +104,13 @@ pub const TO_HOLDERS: &[Fault] = &[
 /// The parts that faults can break.
 pub struct Targets<'a> {
     pub store: Store<'a>,
-    /// The paths of each group of holders, one to each server.
+    /// The paths of each group of competitors, one to each server.
     pub groups: &'a [Vec<Proxy>],
     pub crowd: &'a Crowd,
     pub witness: &'a Witness,
 }
 
-/// The store that the holders use.
+/// The store that the competitors use.
 #[derive(Clone, Copy)]
 pub enum Store<'a> {
     Etcd(&'a EtcdCluster, &'a KeyRecorder),
@@ -224,7 +225,7 @@ impl Targets<'_> {
         // The time to find a family is random, so the search has its own generator: later faults must depend only on
         // the seed.
         let found = self.choose(&mut rng.fork(), wanted);
-        let time = until_a_successor_is_in(rng);
+        let time = until_a_successor_has_the_slot(rng);
         let Some(family) = found else { return false };
         let command = family.command.as_ref().map(|(process, _)| process);
         let (keeper, guardian) = (family.keeper.as_ref(), Some(&family.guardian));
@@ -255,8 +256,8 @@ impl Targets<'_> {
     fn choose(&self, rng: &mut Rng, wanted: impl Fn(Option<&Visit>) -> bool) -> Option<Family<'_>> {
         let start = Instant::now();
         while start.elapsed() < TTL {
-            let holder = rng.choice(&self.crowd.holders).expect("the list is not empty");
-            let found = Family::of(holder, self.witness)
+            let competitor = rng.choice(&self.crowd.competitors).expect("the list is not empty");
+            let found = Family::of(competitor, self.witness)
                 .filter(|family| wanted(family.command.as_ref().map(|(_, visit)| visit)));
             if found.is_some() {
                 return found;
@@ -294,6 +295,6 @@ pub fn longer_than_claims(rng: &mut Rng) -> Duration {
 
 /// A time after which a successor has the slot. A claim vanishes after a ttl, and its successor waits for 1.1 ttl
 /// more.
-fn until_a_successor_is_in(rng: &mut Rng) -> Duration {
+fn until_a_successor_has_the_slot(rng: &mut Rng) -> Duration {
     TTL.mul_f64(2.2 + rng.f64())
 }

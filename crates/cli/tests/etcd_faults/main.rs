@@ -22,7 +22,7 @@ use std::{
 
 use crowd::Crowd;
 use fastrand::Rng;
-use faults::{Fault, Store, TO_CLUSTER, TO_HOLDERS, Targets};
+use faults::{Fault, Store, TO_CLUSTER, TO_COMPETITORS, Targets};
 use hallpass_testbed::{
     EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
     judge::{self, Violation},
@@ -34,12 +34,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 const SLOTS: usize = 5;
-const HOLDERS: usize = 50;
+const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// How long a holder may be out of touch with the cluster.
+/// How long a holder may be out of touch with the store.
 const TTL: Duration = Duration::from_secs(3);
 
-/// The command that holders run, not a test.
+/// The command that competitors run, not a test.
 #[test]
 fn visitor() {
     hallpass_testbed::visit();
@@ -53,10 +53,11 @@ fn no_guarantee_is_broken_under_faults() {
     let watch = cluster.record_keys("");
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
-    let urls: Vec<_> =
-        (0..HOLDERS).map(|holder| EtcdCluster::url_through(&groups[holder % GROUPS])).collect();
+    let urls: Vec<_> = (0..COMPETITORS)
+        .map(|competitor| EtcdCluster::url_through(&groups[competitor % GROUPS]))
+        .collect();
     let store = Store::Etcd(&cluster, &watch);
-    let mut result = run.suffer(store, TO_CLUSTER, &groups, &urls, &cluster.url());
+    let mut result = run.compete_under_faults(store, TO_CLUSTER, &groups, &urls, &cluster.url());
 
     let changes = all_changes(&cluster, &watch);
     write(&run.folder.path().join("keys.jsonl"), &changes);
@@ -78,14 +79,14 @@ fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let url = |servers: &[SocketAddr]| {
         PostgresServer::url_through(servers).replacen("postgres@", "joe@", 1)
     };
-    let path = |holder: usize| {
-        let paths: Vec<_> = groups[holder % GROUPS].iter().map(Proxy::address).collect();
+    let path = |competitor: usize| {
+        let paths: Vec<_> = groups[competitor % GROUPS].iter().map(Proxy::address).collect();
         url(&paths)
     };
-    let urls: Vec<_> = (0..HOLDERS).map(path).collect();
+    let urls: Vec<_> = (0..COMPETITORS).map(path).collect();
     let store = Store::Postgres(&pair);
-    let result =
-        run.suffer(store, server_faults::TO_SERVERS, &groups, &urls, &url(&pair.addresses()));
+    let (faults, url) = (server_faults::TO_SERVERS, url(&pair.addresses()));
+    let result = run.compete_under_faults(store, faults, &groups, &urls, &url);
     run.judge(&result);
 }
 
@@ -100,7 +101,7 @@ struct Run {
 /// The result of a run.
 struct Outcome {
     violations: Vec<Violation>,
-    /// The holders that did not end in time.
+    /// The competitors that did not end in time.
     late: Vec<String>,
     /// Whether all slots can be held at the end.
     all_slots: bool,
@@ -119,9 +120,9 @@ impl Run {
         Run { seed, time, folder, witness }
     }
 
-    /// Lets holders compete while faults happen, and repairs everything. Each holder uses one of `urls`. At the end,
-    /// all slots must be free at `url`.
-    fn suffer(
+    /// Lets competitors compete while faults happen, and repairs everything. Each competitor uses one of `urls`. At the
+    /// end, all slots must be free at `url`.
+    fn compete_under_faults(
         &self,
         store: Store<'_>,
         faults: &[Fault],
@@ -136,7 +137,7 @@ impl Run {
         targets.heal();
         witness.note("everything is repaired");
         let late = crowd.finish(4 * TTL + TIMEOUT);
-        let all_slots = late.is_empty() && all_get_in(url, witness);
+        let all_slots = late.is_empty() && all_slots_can_be_held(url, witness);
         let verdict = judge::visits(SLOTS, &witness.record());
         let tally = crowd.tally();
         eprintln!(
@@ -181,7 +182,7 @@ fn break_things(
     let start = Instant::now();
     let done = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
-        for (lane, faults) in (0..).zip([to_store, TO_HOLDERS]) {
+        for (lane, faults) in (0..).zip([to_store, TO_COMPETITORS]) {
             let mut rng = Rng::with_seed(2 * seed + lane);
             let done = &done;
             scope.spawn(move || {
@@ -198,8 +199,8 @@ fn break_things(
     done.into_inner().expect("not poisoned")
 }
 
-/// Returns whether all slots can be held at once, so that none was lost.
-fn all_get_in(url: &str, witness: &Witness) -> bool {
+/// Returns `true` if all slots can be held at the same time, which shows that none was lost.
+fn all_slots_can_be_held(url: &str, witness: &Witness) -> bool {
     let start = |number| {
         let mut command = crowd::hallpass(url);
         witness.introduce(&mut command, &format!("last{number}"), "60000-60000");

@@ -10,7 +10,7 @@ use crate::{
     faults::{Fault, Targets, a_while, longer_than_claims},
 };
 
-/// The user that the holders log in as, and its password.
+/// The user that the competitors log in as, and its password.
 pub const USER: &str = "joe";
 pub const PASSWORD: &str = "a secret";
 
@@ -88,7 +88,7 @@ impl Targets<'_> {
     }
 }
 
-/// Takes the right to log in away from the holders' user, or changes its password, and closes its connections.
+/// Takes the right to log in away from the competitors' user, or changes its password, and closes its connections.
 fn change_role(server: &PostgresServer, password: bool, time: Duration) {
     let (change, repair) = match password {
         true => ("PASSWORD 'another one'".into(), format!("PASSWORD '{PASSWORD}'")),

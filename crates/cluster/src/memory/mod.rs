@@ -32,7 +32,7 @@ pub(crate) struct MemoryStore {
     next_lease: AtomicI64,
 }
 
-/// The records of one hall, and who wants to know of their changes.
+/// The records and leases of one hall, and the watchers of its records.
 #[derive(Default)]
 struct Hall {
     document: Document,
@@ -52,7 +52,7 @@ struct Watcher {
 }
 
 impl MemoryStore {
-    /// Returns the store of this name. It lasts as long as somebody uses it.
+    /// Returns the store of this name. The store exists until its last connection is dropped.
     pub(crate) fn named(name: &str) -> Arc<MemoryStore> {
         let mut stores = lock(&STORES);
         if let Some(store) = stores.get(name).and_then(Weak::upgrade) {
@@ -68,7 +68,7 @@ impl MemoryStore {
         store
     }
 
-    /// Makes a change to a hall, after the leases that are over have ended.
+    /// Ends the leases of a hall that are over, and then calls `change`.
     fn with<T>(&self, hall: &str, change: impl FnOnce(&mut Hall) -> T) -> T {
         let mut halls = lock(&self.halls);
         let hall = halls.entry(hall.into()).or_default();
@@ -115,7 +115,7 @@ impl Hall {
     }
 }
 
-/// Returns the event that a key was changed in the latest revision.
+/// Returns the event for a key that was changed in the latest revision.
 fn event(document: &Document, key: &[u8]) -> Event {
     match document.records.get(key) {
         Some(kv) => Event { deleted: false, kv: kv.clone() },

@@ -1,4 +1,4 @@
-//! The connection of this process to the database. All calls share one.
+//! The connection of this process to the database. All calls share it.
 
 use std::{
     future::Future,
@@ -41,7 +41,7 @@ pub(super) struct Database {
     /// The server that was connected last.
     latest: AtomicUsize,
     ending: Ending,
-    /// One for each connection, until the server has ended the connection.
+    /// Each connection has a permit until the server has ended the connection.
     permits: Arc<Semaphore>,
     place: Place,
     /// How long one attempt may take.
@@ -56,7 +56,8 @@ pub(super) struct Database {
 #[derive(Default)]
 struct Current {
     line: Option<Arc<Line>>,
-    /// The last failure to connect. Many callers wait for a connection at once, and they must not fail one after another.
+    /// The last failure to connect. Many callers may wait for a connection at the same time. If each of them tried to
+    /// connect in turn, the last one would fail very late.
     failed: Option<(Instant, Failure)>,
 }
 
@@ -154,8 +155,7 @@ impl Database {
                 Ok(line)
             }
             Err(failure) => {
-                // A server with a bad certificate may be followed by one with a good certificate only if the URL names
-                // several servers, and the client has tried all of them.
+                // The client has tried all servers of the URL, so another attempt does not help.
                 let failure = match failure {
                     Failure::Certificate(why) => Failure::Denied(why),
                     failure => failure,
@@ -209,11 +209,13 @@ impl Database {
         Err(failure)
     }
 
-    /// Until a check has succeeded, returns another connection to the present server, to check that its notifications arrive.
+    /// Until a check has succeeded, returns a second connection to the current server, to check that notifications of
+    /// other connections arrive.
     ///
-    /// A pooler that gives each transaction any connection often gives the same one again, while nobody else needs it.
-    /// So a notification that a process sends to itself arrives, and others do not. If there is no second connection,
-    /// because the number of connections is limited, there is no such check.
+    /// A pooler may run each transaction on any of its connections. While no other client needs a connection, it often
+    /// uses the same one again. So a notification that a process sends to itself arrives, although those of other
+    /// processes do not. If there is no second connection, because the number of connections is limited, there is no
+    /// such check.
     async fn second_connection(&self) -> Option<Line> {
         // ORDERING: Relaxed, because a second check does no harm.
         if self.checked.load(Relaxed) || self.permits.available_permits() == 0 {

@@ -41,7 +41,7 @@ fn of_server(error: &DbError) -> Failure {
     }
 }
 
-/// Translates a connection that broke or could not be made.
+/// Translates the error of a connection that broke or could not be made.
 fn of_connection(error: &tokio_postgres::Error) -> Failure {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -2,8 +2,8 @@
 //!
 //! A process of the server that waits for a standby, or for a lock, does not notice that its client is gone. So a client
 //! that gives up on a statement, closes the connection and opens another one would soon use up the connections of the
-//! server. Therefore hallpass [asks](close) the server to cancel the statement, and a connection counts until the server
-//! has ended it.
+//! server. Therefore hallpass [asks](close) the server to cancel the statement, and a connection counts towards the
+//! limit of this process until the server has ended it.
 //!
 //! A commit whose wait for the standby was cancelled succeeds, with a warning. But it proves nothing, because another
 //! server may have taken over. So this warning makes the connection useless before the answer arrives.
@@ -41,7 +41,7 @@ const CANCEL_EVERY: Duration = Duration::from_millis(20);
 /// The function of the server that warns if a commit did not wait for the standby.
 const STANDBY_WAIT: &str = "SyncRepWaitForLSN";
 
-/// A connection. Dropping it ends it.
+/// A connection. Dropping this value ends the connection.
 pub(super) struct Line {
     client: Client,
     pub(super) subscribers: Arc<Subscribers>,
@@ -57,7 +57,7 @@ pub(super) struct Line {
 #[derive(Clone)]
 pub(super) struct Ending {
     pub tls: Option<MakeRustlsConnect>,
-    /// How long the server has to end the connection.
+    /// How long the server may take to end the connection.
     pub limit: Duration,
     /// The end of the program waits for connections that are being ended.
     pub tasks: Tasks,
@@ -72,15 +72,16 @@ impl Line {
     ) -> Result<Line, Failure> {
         let subscribers = Arc::new(Subscribers::default());
         let useless = watch::Sender::new(None);
-        let ears = Ears { subscribers: subscribers.clone(), useless: useless.clone(), permit };
+        let parts =
+            DriverParts { subscribers: subscribers.clone(), useless: useless.clone(), permit };
         let (client, driver) = match &ending.tls {
             None => {
                 let (client, connection) = server.connect(NoTls).await?;
-                (client, tokio::spawn(drive(connection, ears)))
+                (client, tokio::spawn(drive(connection, parts)))
             }
             Some(tls) => {
                 let (client, connection) = server.connect(tls.clone()).await?;
-                (client, tokio::spawn(drive(connection, ears)))
+                (client, tokio::spawn(drive(connection, parts)))
             }
         };
         let (driver, runtime) = (Some(driver), Handle::current());
@@ -188,20 +189,20 @@ async fn close(mut driver: JoinHandle<()>, cancel: CancelToken, ending: Ending) 
     }
 }
 
-/// What the driver of a connection needs.
-struct Ears {
+/// The parts of a connection that its driver needs.
+struct DriverParts {
     subscribers: Arc<Subscribers>,
     useless: watch::Sender<Option<&'static str>>,
     permit: OwnedSemaphorePermit,
 }
 
 /// Reads from and writes to a connection until it ends.
-async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, ears: Ears)
+async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, parts: DriverParts)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Ears { subscribers, useless, permit } = ears;
+    let DriverParts { subscribers, useless, permit } = parts;
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         match message {
             AsyncMessage::Notification(note) => subscribers.tell(note.channel(), note.payload()),

@@ -87,7 +87,7 @@ impl Scope {
     }
 }
 
-/// Reads a hall. If the answer is a `proof`, the server was the primary server at that moment.
+/// Reads a hall. With `proof`, the answer proves that the server was the primary server at that moment.
 pub(super) async fn load(
     line: &Line,
     hall: &str,
@@ -139,7 +139,7 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.timelines =
                 Timelines::parse(timelines).ok_or_else(|| damaged("hallpass.halls"))?;
             loaded.document.revision = row.try_get("created")?;
-            // Somebody else has written such a number, and it would leave no room for later ones.
+            // hallpass does not write such a number. It would leave no room for larger ones.
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
             }

@@ -54,7 +54,7 @@ struct Note {
 impl Subscribers {
     /// Passes a notification on.
     pub(super) fn tell(&self, channel: &str, payload: &str) {
-        // Every user of the database may send notifications. One that cannot be read causes nothing.
+        // Every user of the database may send notifications. A notification that cannot be read has no effect.
         let Some((revision, key)) = payload.split_once(' ') else { return };
         let Ok(revision) = revision.parse() else { return };
         for subscriber in lock(&self.channels).by_name.get(channel).into_iter().flatten() {
@@ -172,7 +172,7 @@ pub(super) async fn watch(
             };
             line.execute(&statements("LISTEN", &new)).await?;
             drop(turn);
-            // Every step that is not in this revision is reported.
+            // The watch reports every step after this revision.
             let rows = line.query(sql::REVISION, &[(&reports.hall, Type::TEXT)]).await?;
             let since = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
             Ok(Watch { since, changes: Box::new(reports) })
@@ -182,8 +182,8 @@ pub(super) async fn watch(
 }
 
 impl Line {
-    /// Checks that a notification arrives that the connection `other` sends. It does not if a pooler gives each
-    /// transaction another connection.
+    /// Checks that a notification from the connection `other` arrives. It does not arrive if a pooler runs each
+    /// transaction on a different connection.
     pub(super) async fn check_notifications(&self, other: &Line) -> Result<(), Failure> {
         let channel = format!("hallpass_echo{:016x}", fastrand::u64(..));
         let (sender, mut notes) = mpsc::unbounded_channel();
@@ -192,15 +192,15 @@ impl Line {
         drop(sender);
         self.execute(&format!("LISTEN {channel}")).await?;
         other.execute(&format!("NOTIFY {channel}, '0 echo'")).await?;
-        let mut heard = timeout(ECHO_WITHIN, notes.recv()).await;
-        if heard.is_err() {
+        let mut received = timeout(ECHO_WITHIN, notes.recv()).await;
+        if received.is_err() {
             // A slow network delays everything. The server sends the notification before its answer to this statement.
             self.execute("SELECT").await?;
-            heard = timeout(Duration::ZERO, notes.recv()).await;
+            received = timeout(Duration::ZERO, notes.recv()).await;
         }
         self.subscribers.remove(&names, u64::MAX);
         self.execute(&format!("UNLISTEN {channel}")).await?;
-        match heard {
+        match received {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Failure::Unreachable("the connection was closed".into())),
             Err(_) => Err(Failure::Refused(
@@ -215,7 +215,7 @@ impl Line {
 /// The changes that a watch reports.
 struct Reports {
     database: Arc<Database>,
-    /// Somebody may keep a watch for a long time after its connection has failed, and the connection must end.
+    /// A weak reference, so that the connection can end while a caller still keeps a watch that has failed.
     line: Weak<Line>,
     hall: String,
     ranges: Vec<KeyRange>,

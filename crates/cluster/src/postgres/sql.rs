@@ -5,15 +5,16 @@ pub(super) const VERSION: i32 = 1;
 
 /// Returns the version of the tables; fails with "undefined table" if there are none.
 ///
-/// Also changes settings of this session that a user or a database may have. A commit that is not on disk, or not on
-/// the standby, proves nothing. And a step that comes second must see the first one, instead of failing.
+/// Also changes settings of this session that the user or the database may have set. A commit that is not on disk, or
+/// not on the standby, proves nothing. And if two steps change a hall at the same time, the second must see the first
+/// one, instead of failing.
 pub(super) const FIND_VERSION: &str = "SELECT version,
         CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
             THEN set_config('synchronous_commit', 'on', false) END,
         set_config('default_transaction_isolation', 'read committed', false)
     FROM hallpass.format";
 
-/// Creates the tables. The lock is there because two processes that create the same schema at the same time would fail.
+/// Creates the tables. Without the lock, two processes that create the same schema at the same time would fail.
 pub(super) const CREATE: &str = "
     BEGIN;
     SELECT pg_advisory_xact_lock(7508837165246116);

@@ -38,11 +38,11 @@ pub(crate) struct PostgresStore {
     halls: Mutex<HashMap<String, Arc<Hall>>>,
 }
 
-/// The knowledge of this process about a hall.
+/// The state that this process keeps for a hall.
 #[derive(Default)]
 struct Hall {
     history: Arc<History>,
-    /// The steps of this process that write take turns, so that they do not make each other start over.
+    /// Steps of this process take turns if they write, so that they do not make each other start over.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -137,7 +137,7 @@ impl PostgresStore {
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
                     Some(revision) => revision,
                     None => {
-                        // Another process was faster. Many processes may try at once.
+                        // Another process was faster. Many processes may try at the same time, so the pause is random.
                         sleep(Duration::from_micros(fastrand::u64(..500 << attempt.min(6)))).await;
                         continue;
                     }

@@ -11,7 +11,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{Error, Tls, options::bad};
 
-/// Reads the files, and returns what makes connections with them.
+/// Reads the files, and returns a connector that uses them.
 pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, Error> {
     let mut roots = RootCertStore::empty();
     let certificates = match &tls.cacert {

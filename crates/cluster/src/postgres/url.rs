@@ -163,7 +163,7 @@ fn tls_of(given: TlsValues<'_>, variable: &Variables) -> Result<Option<Tls>, Err
     });
     let wanted = match mode.as_deref() {
         Some("disable") => return Ok(None),
-        // These modes of libpq do not protect against anybody, since they accept a server without TLS.
+        // These modes of libpq do not protect the connection, because they accept a server without TLS.
         None | Some("allow" | "prefer") => false,
         Some("require" | "verify-ca" | "verify-full") => true,
         Some(mode) => {

@@ -123,7 +123,7 @@ impl HallStore {
         self.transact(Txn::default(), own).await
     }
 
-    /// Reads the records that a holder needs to leave, from one member without consensus. This is fast, but the
+    /// Reads the records that a holder needs for leaving, from one member without consensus. This is fast, but the
     /// answer may be outdated.
     pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let ops = read::ops_to_leave(&self.keys, own).into_iter();
@@ -131,7 +131,7 @@ impl HallStore {
         Ok(read::read_to_leave(&self.step(txn).await?, &own.record.id)?)
     }
 
-    /// Reads the records that a holder needs to leave, by consensus. This also proves whether its claim exists.
+    /// Reads the records that a holder needs for leaving, by consensus. This also proves whether its claim exists.
     pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let then = read::ops_to_leave(&self.keys, own);
         match self.step(Txn { then, ..Txn::default() }).await {
@@ -151,7 +151,7 @@ impl HallStore {
         let (revision, generation) = (inside.revision, inside.generation);
         let mut claim = match (&inside.kv, &waiting.kv) {
             (Some(kv), _) => read::read_inside(kv)?,
-            (None, Some(kv)) => OwnClaim::Waiting { made: kv.create_revision },
+            (None, Some(kv)) => OwnClaim::Waiting { created: kv.create_revision },
             (None, None) => OwnClaim::Outside,
         };
         if let OwnClaim::Inside { slot, .. } = claim {
@@ -162,7 +162,7 @@ impl HallStore {
     }
 
     /// Creates a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
-    /// that a holder needs to leave.
+    /// that a holder needs for leaving.
     pub(crate) async fn attach(
         &self,
         own: ClaimRef<'_>,
@@ -190,17 +190,17 @@ impl HallStore {
         let (view, response) = self.answered(txn, None).await?;
         let queue = response.answers.first().map_or(&[][..], |answer| answer.kvs());
         let mut queue = queue.iter().map(read::read_waiter).collect::<Result<Vec<_>, _>>()?;
-        queue.sort_unstable_by_key(|waiter| waiter.made);
+        queue.sort_unstable_by_key(|waiter| waiter.created);
         Ok((view, queue))
     }
 
-    /// Reads the hall, and the id of the claim right before the claim that was created in revision `made`.
+    /// Reads the hall, and the id of the claim right before the claim that was created in revision `created`.
     pub(crate) async fn view_with_predecessor(
         &self,
         own: ClaimRef<'_>,
-        made: Revision,
+        created: Revision,
     ) -> Result<(View, Option<String>), StoreError> {
-        let before = Op::youngest_before(self.keys.queue(), made);
+        let before = Op::youngest_before(self.keys.queue(), created);
         let txn = Txn { then: vec![before], ..Txn::default() };
         let (view, response) = self.answered(txn, Some(own)).await?;
         let before = response.answers.first().and_then(|answer| answer.first());
@@ -254,7 +254,7 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 
-    /// Takes a slot away from its holder, if it still has this version, and wakes all waiters.
+    /// Takes a slot away from its holder, if the slot still has the version that it had in `was`, and wakes all waiters.
     pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
         let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
         let when = vec![When::modified(self.keys.slot(slot), owner.version)];
@@ -288,7 +288,7 @@ impl HallStore {
     /// Removes the hall whose door has this revision. Without `force`, removes it only if there are no holders and
     /// no waiters. With `force`, the slot records stay, so that a new hall of the same name does not assign these
     /// slots before the deadlines of their old holders. With `all`, the slot records are also removed. Returns
-    /// whether the hall is gone.
+    /// `true` if the hall is gone.
     pub(crate) async fn remove(
         &self,
         door: Revision,

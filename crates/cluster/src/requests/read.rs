@@ -66,7 +66,7 @@ pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Resu
     })
 }
 
-/// Returns the operations that read the records that a holder needs to leave: the door, the head of the queue, its
+/// Returns the operations that read the records that a holder needs for leaving: the door, the head of the queue, its
 /// claim and its slot.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
@@ -96,13 +96,13 @@ pub(crate) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Er
     })
 }
 
-/// Reads a claim in the queue from its key.
+/// Reads a claim in the queue from its record.
 pub(crate) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
     let record = records::read(&kv.key, &kv.value)?;
-    Ok(Waiter { made: kv.create_revision, lease: kv.lease, record })
+    Ok(Waiter { created: kv.create_revision, lease: kv.lease, record })
 }
 
-/// Reads a claim that has a slot from its key.
+/// Reads a claim that has a slot, from the record of the claim.
 pub(crate) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
     let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
@@ -132,10 +132,10 @@ pub(crate) fn with_slot_record(
     }
 }
 
-/// Returns the state of the claim that a slot is assigned to, and that is `there` or not.
-fn with_slot(slot: usize, owner: &Owner, there: bool) -> OwnClaim {
+/// Returns the state of the claim that a slot is assigned to. `exists` says whether the claim itself exists.
+fn with_slot(slot: usize, owner: &Owner, exists: bool) -> OwnClaim {
     let (version, token) = (owner.version, owner.token());
-    match there {
+    match exists {
         true => OwnClaim::Inside { slot, version, token },
         false => OwnClaim::Detached { slot, version, token },
     }
@@ -152,7 +152,7 @@ fn read_own(answers: &[Answer]) -> Result<OwnClaim, Error> {
     if let Some(kv) = kv(1) {
         return read_inside(kv);
     }
-    Ok(kv(0).map_or(OwnClaim::Outside, |kv| OwnClaim::Waiting { made: kv.create_revision }))
+    Ok(kv(0).map_or(OwnClaim::Outside, |kv| OwnClaim::Waiting { created: kv.create_revision }))
 }
 
 fn read_door(answer: &Answer) -> Result<Option<SeenDoor>, Error> {

@@ -31,7 +31,7 @@ fn record(id: &str) -> ClaimRecord {
 }
 
 #[test]
-fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_made_again() {
+fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_created_again() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let (first, late) = (record("first"), record("late"));
@@ -91,14 +91,14 @@ fn a_claim_is_read_without_a_transaction_as_with_one() {
 }
 
 #[test]
-fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
+fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
     with_hall(async |store| {
         let grant = async || store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let (record, empty) = (record("holder"), store.view(None).await.expect("reachable"));
         let hall = empty.hall().expect("there is one");
         let mut own = ClaimRef { record: &record, lease: grant().await, slot: None };
         let claim = Ask::Claim { slot: 0, wait: true };
-        // The holder waits for a moment, so that it has its slot since a later time than its claim.
+        // The holder waits for a moment, so that the time of its slot is later than the time of its claim.
         tokio::time::sleep(Duration::from_millis(5)).await;
         let since = async || store.view(None).await.expect("reachable").slots[&0].record.since;
         let first = store.perform(claim, Some(own), &empty).await.expect("reachable").own;
@@ -116,7 +116,10 @@ fn a_claim_is_made_again_only_while_its_slot_and_its_hall_are_the_same() {
         let OwnClaim::Inside { version: newer, token: same, .. } = again else {
             panic!("{again:?}")
         };
-        assert!(newer > version && same == token, "others count from here on, and the token stays");
+        assert!(
+            newer > version && same == token,
+            "other processes count from the new version, and the token stays"
+        );
         assert_eq!(since().await, held_since, "the claim has had its slot all the time");
         // A request that arrives late, for the version that is gone.
         assert!(store.revoke_lease(own.lease).await);

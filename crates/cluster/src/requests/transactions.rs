@@ -33,7 +33,7 @@ impl HallStore {
         Txn { when, then: self.assign(slot, own.record, own.lease, was), otherwise }
     }
 
-    /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operations `besides`.
+    /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operation `besides`.
     pub(super) fn give(
         &self,
         slot: usize,
@@ -44,7 +44,7 @@ impl HallStore {
     ) -> Txn {
         let waiting = self.keys.waiting(&to.record.id);
         let mut when = conditions;
-        when.extend([self.same_door(was), When::created(waiting.clone(), to.made)]);
+        when.extend([self.same_door(was), When::created(waiting.clone(), to.created)]);
         let mut then = self.assign(slot, &to.record, to.lease, was);
         then.push(Op::delete(waiting));
         then.extend(besides);
@@ -128,8 +128,8 @@ impl HallStore {
             When::absent(inside.clone()),
         ];
         let record = records::write(record);
-        // Also write the record of the slot. So other processes have to start again with counting the time since
-        // the claim was gone.
+        // Also write the record of the slot. So if the claim is gone once more, other processes start to count the time
+        // anew.
         let then = vec![
             Op::put(inside, record.clone(), own.lease),
             Op::put(slot_key, record, 0),

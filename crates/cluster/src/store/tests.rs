@@ -12,7 +12,7 @@ use crate::{ClusterOptions, runtime::Tasks};
 
 const TTL: Duration = Duration::from_secs(60);
 
-/// A hall of its own in a store.
+/// A new hall in a store, for one test.
 struct Bed {
     store: Arc<dyn Store>,
     hall: String,
@@ -62,7 +62,7 @@ pub(crate) fn urls() -> Vec<String> {
     urls
 }
 
-/// Runs a test in a hall of its own, on each store.
+/// Runs a test in a new hall, on each store.
 fn on_every_store<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
     for url in urls() {

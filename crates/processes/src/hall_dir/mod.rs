@@ -80,7 +80,8 @@ impl HallDir {
         if let Some(dir) = from("HALLPASS_DIR") {
             return Ok(HallDir::at(dir));
         }
-        // A relative path would mean another directory wherever a process starts, so its standard says to ignore it.
+        // A relative path would name a different directory for each working directory. So the standard of the variable
+        // says to ignore it.
         if let Some(dir) = from("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute()) {
             return Ok(HallDir::at(Path::new(&dir).join("hallpass")));
         }

@@ -211,7 +211,7 @@ mod tests {
         let state = &hall.handle.state;
         let mut registration = Registration::new(state).unwrap();
         let (me, x) = (registration.record, registration.number);
-        // Registering draws a ticket. A whole passage makes the hall quiet again, as the fast path needs it.
+        // Registering draws a ticket. A whole passage makes the hall quiet again, as the fast path requires.
         drop(hall.acquire().unwrap());
         let mut newcomer = registration.environment(state, Patience::NONE);
         let mut at = Line::E1 { x };

@@ -18,7 +18,7 @@ use crate::{SharedHall, sys};
 /// may be stopped for a while, and must still find its directory when it continues.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// The kind of a hidden directory. [`HallDir::hidden`] names it so.
+/// The kind of a hidden directory. Its name, which [`HallDir::hidden`] makes, contains the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// A hall that is being created.
@@ -48,8 +48,8 @@ impl HallDir {
     }
 }
 
-/// Closes a hall whose removal has begun. The hall stays as it is if it cannot be opened: it is damaged then, or
-/// another process has just deleted it.
+/// Closes a hall whose removal has begun. If the hall cannot be opened, it stays as it is: it is damaged, or another
+/// process has just deleted it.
 fn close(entry: &DirEntry) {
     let path = entry.path();
     let Ok(dir) = sys::open_dir(&path) else { return };
@@ -117,7 +117,7 @@ mod tests {
         assert!(hidden.join("hall").exists());
     }
 
-    /// A removal is killed between its rename and the end of the hall.
+    /// A removal is killed after it has renamed the hall and before it closes the hall.
     #[test]
     fn a_hall_whose_removal_was_killed_is_closed_before_its_name_is_used_again() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Lifelines: one named pipe per registration. Only the registered process has the reading end open.
 //!
 //! A process that opens the writing end learns from the kernel whether the owner of the lifeline is alive. If the
-//! pipe has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns at
-//! once. This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A
+//! pipe has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns
+//! immediately. This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A
 //! byte written to the lifeline wakes its owner.
 
 use std::{

@@ -39,7 +39,7 @@ fn a_closed_hall_can_be_removed_and_created_again() {
     let hall = test.dir().open(NAME, 2).unwrap();
     assert!(!hall.is_closed());
     assert_eq!(hall.try_acquire().unwrap().slot(), 0);
-    assert!(test.hall.is_closed(), "the old one");
+    assert!(test.hall.is_closed(), "the old hall stays closed");
 }
 
 #[test]

@@ -24,14 +24,14 @@ fn a_newcomer_gets_the_slot_of_a_killed_holder() {
         assert_eq!(slot, 0);
         assert!(is_full(&test.hall));
         holder.kill();
-        // At once, without `reap`.
+        // The slot can be taken immediately, without `reap`.
         assert_eq!(test.hall.try_acquire().unwrap().slot(), 0);
     }
     test.assert_all_slots_free();
 }
 
 #[test]
-fn a_waiter_gets_the_slot_of_a_killed_holder_at_once() {
+fn a_waiter_gets_the_slot_of_a_killed_holder_immediately() {
     let test = TestHall::new(1);
     let (mut holder, _) = test.holder();
     let mut waits = Vec::new();
@@ -109,7 +109,7 @@ fn a_stopped_holder_keeps_its_slot() {
 }
 
 #[test]
-fn a_waiter_killed_after_its_grant_does_not_keep_the_slot() {
+fn a_waiter_killed_after_it_was_given_a_slot_does_not_keep_the_slot() {
     let test = TestHall::new(1);
     let (mut holder, _) = test.holder();
     let (first, mut second) = (test.waiter(), test.waiter());
@@ -124,7 +124,7 @@ fn a_waiter_killed_after_its_grant_does_not_keep_the_slot() {
 }
 
 #[test]
-fn a_hall_whose_users_are_all_killed_at_once_is_free() {
+fn a_hall_whose_users_are_all_killed_together_is_free() {
     let test = TestHall::new(2);
     let mut all: Vec<Puppet> = (0..2).map(|_| test.holder().0).collect();
     all.extend((0..6).map(|_| test.waiter()));

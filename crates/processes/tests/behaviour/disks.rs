@@ -31,7 +31,8 @@ fn mount(
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn alone() -> io::Result<()> {
+/// Moves this thread to a new mount namespace, in which mounts do not affect other processes.
+fn unshare_mounts() -> io::Result<()> {
     // SAFETY: the call affects only this thread, which has no files open by relative paths.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         return Err(io::Error::last_os_error());
@@ -46,14 +47,14 @@ fn done(result: io::Result<()>) -> String {
 /// Executes the order `SIZE PATH`: mounts a disk of this size at this path.
 pub fn mount_small(order: &str) -> String {
     let (size, path) = order.split_once(' ').unwrap();
-    done(alone().and_then(|()| mount("tmpfs", path, "tmpfs", 0, &format!("size={size}"))))
+    done(unshare_mounts().and_then(|()| mount("tmpfs", path, "tmpfs", 0, &format!("size={size}"))))
 }
 
 /// Mounts a directory again, read-only.
 pub fn mount_read_only(path: &str) -> String {
     let again = libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY;
     let bind = || mount(path, path, "", libc::MS_BIND, "");
-    done(alone().and_then(|()| bind()).and_then(|()| mount("none", path, "", again, "")))
+    done(unshare_mounts().and_then(|()| bind()).and_then(|()| mount("none", path, "", again, "")))
 }
 
 /// Becomes the user with that number.

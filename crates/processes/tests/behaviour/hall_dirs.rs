@@ -121,7 +121,7 @@ fn a_user_without_permission_gets_an_error_about_permissions() {
 }
 
 #[test]
-fn threads_that_open_a_hall_at_once_create_one_hall() {
+fn threads_that_open_a_hall_at_the_same_time_create_one_hall() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let dir = HallDir::at(folder.path().join("dir"));

@@ -87,7 +87,7 @@ impl TestHall {
     }
 }
 
-/// Returns whether `try_acquire` finds no free slot.
+/// Returns `true` if `try_acquire` finds no free slot.
 pub fn is_full(hall: &SharedHall) -> bool {
     match hall.try_acquire() {
         Ok(_) => false,

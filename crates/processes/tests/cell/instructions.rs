@@ -74,11 +74,11 @@ const SCENARIOS: [Scenario; 5] = [
         waiters: 2,
         earlier: 0,
         victim: |dir, ready| {
-            let inside = |numbers: &mut Numbers| {
+            let change = |numbers: &mut Numbers| {
                 ready();
                 add_one(numbers);
             };
-            cell(dir).update(inside).unwrap();
+            cell(dir).update(change).unwrap();
         },
     },
     Scenario {
@@ -131,15 +131,15 @@ pub fn killed_at_any_instruction() {
     }
 }
 
-/// Kills the victim after `steps` instructions, and checks the other processes. Returns whether the victim
-/// has made its update.
+/// Kills the victim after `steps` instructions, and checks the other processes. Returns how far the victim got, and
+/// whether it has made its update.
 fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let folder = tempfile::tempdir().unwrap();
     let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
     let [go, ready, came] = [&signals.go, &signals.ready, &signals.words[0]];
     let dir = &folder.path().join("dir");
     if scenario.dead {
-        die_inside(dir, signals);
+        die_in_an_update(dir, signals);
     }
     let victim = Traced::new(|mark| {
         (scenario.victim)(dir, &|| {
@@ -189,18 +189,18 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
 }
 
 /// Kills a process in the closure of an update.
-fn die_inside(dir: &Path, signals: Mapped<Signals>) {
-    let inside = &signals.words[3];
+fn die_in_an_update(dir: &Path, signals: Mapped<Signals>) {
+    let in_update = &signals.words[3];
     let pid = process::fork(|| {
         let stay = |numbers: &mut Numbers| {
             add_one(numbers);
-            inside.store(1, SeqCst);
+            in_update.store(1, SeqCst);
             until("the process is dead", || false);
         };
         cell(dir).update(stay).unwrap();
         0
     });
-    until("the process is in its update", || inside.load(SeqCst) == 1);
+    until("the process is in its update", || in_update.load(SeqCst) == 1);
     kill_process(pid, Signal::KILL).unwrap();
     process::wait(pid);
 }

@@ -47,8 +47,8 @@ fn main() {
         ("the_sum_is_exact", together::the_sum_is_exact),
         ("a_reader_sees_whole_values", together::a_reader_sees_whole_values),
         (
-            "processes_that_open_at_once_share_one_value",
-            together::processes_that_open_at_once_share_one_value,
+            "processes_that_open_at_the_same_time_share_one_value",
+            together::processes_that_open_at_the_same_time_share_one_value,
         ),
         (
             "a_process_stopped_in_an_update_blocks_no_reader",

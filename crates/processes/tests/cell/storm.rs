@@ -1,4 +1,4 @@
-//! Kills processes that make updates at random times.
+//! Kills processes at random times while they make updates.
 
 use std::{
     hint, iter,
@@ -31,12 +31,12 @@ fn seconds() -> Duration {
     Duration::from_secs(number("HALLPASS_CELL_SECONDS").unwrap_or(2))
 }
 
-/// Runs workers. Kills and replaces one after another until the time is over, and then kills all. Every second
-/// victim is the process in `writes`, which writes at that moment. Returns the number of kills.
+/// Runs workers. Kills and replaces one after another until the time is over, and then kills all. About half of the
+/// victims are the process in `writes`, which writes at that moment. Returns the number of kills.
 ///
 /// On a busy machine, most workers would die before they have made an update. So while `done` does not exceed the
 /// number of kills, workers live longer and the end is delayed.
-fn rage(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
+fn run_storm(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
     let mut pids: Vec<Pid> = (0..WORKERS as u64).map(&mut start).collect();
@@ -79,7 +79,7 @@ fn kill(pid: Pid) {
 /// did not count.
 fn assert_counted(what: &str, found: u64, counted: u64, kills: u64) {
     println!(
-        "{what}: {found} updates, {} of them by processes killed in it, {kills} kills",
+        "{what}: {found} updates, {} of them by processes that were killed during the update, {kills} kills",
         found - counted
     );
     assert!((counted..=counted + kills).contains(&found), "{found} updates, {counted} counted");
@@ -113,7 +113,7 @@ pub fn storm() {
             last = mine;
         }
     };
-    let kills = rage(writes, done, worker);
+    let kills = run_storm(writes, done, worker);
     in_a_process(|| {
         let cell = cell(dir);
         let value = whole(cell.read().unwrap());
@@ -156,7 +156,7 @@ pub fn storm_over_a_queue() {
             }
         }
     };
-    let kills = rage(no_writer, tried, worker);
+    let kills = run_storm(no_writer, tried, worker);
     in_a_process(|| {
         let queue = queue(dir);
         let items = queue.snapshot().unwrap();

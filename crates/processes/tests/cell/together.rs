@@ -71,7 +71,7 @@ pub fn a_reader_sees_whole_values() {
     pids.into_iter().for_each(ends_well);
 }
 
-pub fn processes_that_open_at_once_share_one_value() {
+pub fn processes_that_open_at_the_same_time_share_one_value() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("dir");
@@ -104,12 +104,12 @@ pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     let dir = &folder.path().join("dir");
     let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
     let stopped = process::fork(|| {
-        let inside = |numbers: &mut Numbers| {
+        let stay = |numbers: &mut Numbers| {
             add_one(numbers);
             signals.ready.store(1, SeqCst);
             thread::sleep(Duration::from_secs(60));
         };
-        cell(dir).update(inside).unwrap();
+        cell(dir).update(stay).unwrap();
         0
     });
     until("the process is in its update", || signals.ready.load(SeqCst) == 1);

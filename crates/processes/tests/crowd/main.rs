@@ -35,21 +35,21 @@ const NAME: &str = "crowd";
 const FEW: usize = 100;
 /// The maximum number of processes.
 const MOST: usize = 16_000;
-/// If no process gets the slot for this long, a job is lost.
+/// The test fails if there is no progress for this long.
 const STANDSTILL: Duration = Duration::from_secs(60);
 
 fn main() {
     harness::run(&[("all_of_a_crowd_get_the_slot", all_of_a_crowd_get_the_slot)]);
 }
 
-/// The record that the processes keep together.
+/// The record that the processes share.
 #[repr(C)]
 struct Record {
     /// The number of processes that hold the slot now.
-    inside: AtomicU64,
+    holders: AtomicU64,
     /// The number of processes that have had the slot.
     served: AtomicU64,
-    /// The number of processes that found another one in the slot.
+    /// The number of processes that got the slot while another process held it.
     conflicts: AtomicU64,
     /// When the last holder began to leave.
     left: AtomicU64,
@@ -90,16 +90,16 @@ fn all_of_a_crowd_get_the_slot() {
     );
 }
 
-/// Waits for the slot, and leaves at once.
+/// Waits for the slot, and leaves immediately.
 fn wait(dir: &Path, record: &Record) -> i32 {
     let hall = HallDir::at(dir).open(NAME, 1).unwrap();
     let pass = hall.acquire().unwrap();
     let time = now() - record.left.load(SeqCst);
-    if record.inside.fetch_add(1, SeqCst) != 0 {
+    if record.holders.fetch_add(1, SeqCst) != 0 {
         record.conflicts.fetch_add(1, SeqCst);
     }
     record.times[record.served.fetch_add(1, SeqCst) as usize].store(time, SeqCst);
-    record.inside.fetch_sub(1, SeqCst);
+    record.holders.fetch_sub(1, SeqCst);
     record.left.store(now(), SeqCst);
     drop(pass);
     0
@@ -113,7 +113,10 @@ fn await_progress(what: &str, count: usize, progress: impl Fn() -> usize) {
         if now != last {
             (last, changed) = (now, Instant::now());
         }
-        assert!(changed.elapsed() < STANDSTILL, "no longer: {what}, after {last} of {count}");
+        assert!(
+            changed.elapsed() < STANDSTILL,
+            "no progress after {last} of {count}, expected: {what}"
+        );
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of cards that no process writes. Each test reproduces a bug that random damage found.
+//! Tests of cards that hallpass never writes. Each test reproduces a bug that random damage found.
 //!
 //! These tests use the layout of the file: from offset 4096 on, each registration has a record of 256 bytes,
 //! which begins with its card. A card has a phase in its four highest bits, then 12 bits for a slot, and a
@@ -27,7 +27,7 @@ pub fn cards_of_dead_processes_are_damaged() {
         let mut bytes = halls.bytes(Kind::Dead);
         (0..5).for_each(|record| mutate::set(&mut bytes, RECORDS + record * RECORD, card));
         let dir = folder.path().join(format!("case-{case}"));
-        halls.lay(Kind::Dead, &bytes, &dir);
+        halls.create_damaged(Kind::Dead, &bytes, &dir);
         let what = format!("the cards of the dead are {card:#x}");
         check(process::wait(process::fork(|| exercise(&dir))), &what);
     }

@@ -60,7 +60,7 @@ impl Halls {
     }
 
     /// Creates a hall with these bytes in its file and with the same processes. The pipes are hard links.
-    pub fn lay(&self, kind: Kind, bytes: &[u8], dir: &Path) {
+    pub fn create_damaged(&self, kind: Kind, bytes: &[u8], dir: &Path) {
         let (from, to) = (self.dirs[kind as usize].join(NAME), dir.join(NAME));
         fs::create_dir_all(&to).unwrap();
         fs::write(to.join(FILE), bytes).unwrap();

@@ -89,7 +89,7 @@ fn wrong(status: WaitStatus) -> Option<String> {
     })
 }
 
-/// Trials with damaged halls. Several run at once, because they mostly sleep.
+/// Trials with damaged halls. Several run at the same time, because they mostly sleep.
 struct Trials<'a> {
     folder: &'a Path,
     halls: Halls,
@@ -110,7 +110,7 @@ impl<'a> Trials<'a> {
     /// Starts a process that opens and uses a hall with these bytes.
     fn begin(&mut self, kind: Kind, bytes: &[u8], what: String) {
         let dir = self.folder.join(format!("case-{}", self.begun));
-        self.halls.lay(kind, bytes, &dir);
+        self.halls.create_damaged(kind, bytes, &dir);
         self.begun += 1;
         self.running.push_back((process::fork(|| exercise(&dir)), dir, what));
         self.wait(Self::AT_ONCE);

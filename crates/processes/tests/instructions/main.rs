@@ -181,7 +181,7 @@ fn is_dead(pid: Pid) -> bool {
     stat.rsplit(") ").next().unwrap().starts_with('Z')
 }
 
-/// Checks that holders leave, that waiters get a slot, and that all slots are free in the end.
+/// Checks that holders leave, that waiters get a slot, and that all slots eventually become free.
 fn aftermath(scenario: &Scenario, dir: &Path, signals: &Signals, others: usize) -> i32 {
     signals.leave.store(1, SeqCst);
     until("all others have had a slot", || signals.came.load(SeqCst) as usize == others);

@@ -17,7 +17,7 @@ pub enum Other {
     Waiter,
 }
 
-/// The state in which the victim may leave the hall.
+/// The state that the hall may have when the victim is dead.
 #[derive(PartialEq)]
 pub enum Left {
     Same,
@@ -38,7 +38,7 @@ pub struct Scenario {
     pub victim: fn(&Path, &dyn Fn()),
     /// Whether another slot is free while the victim is stopped.
     pub spare: bool,
-    /// The state in which the victim may leave the hall.
+    /// The state that the hall may have when the victim is dead.
     pub left: Left,
 }
 

@@ -173,7 +173,7 @@ impl Board {
     }
 
     /// Records a violation.
-    pub fn accuse(&self, folder: &Path, what: &str) {
+    pub fn record_violation(&self, folder: &Path, what: &str) {
         let log = OpenOptions::new().create(true).append(true).open(violations_file(folder));
         writeln!(log.unwrap(), "{what}").unwrap();
         self.violations.fetch_add(1, SeqCst);

@@ -62,7 +62,7 @@ impl<'a> Storm<'a> {
     }
 
     /// Kills and stops processes for some time.
-    pub fn rage(&mut self, time: Duration) -> Result<(), String> {
+    pub fn kill_and_stop(&mut self, time: Duration) -> Result<(), String> {
         let end = Instant::now() + time;
         let (mut entries, mut since) = (0, Instant::now());
         while Instant::now() < end {

@@ -16,7 +16,7 @@
 //! - no slot has two holders, and every slot is below k, so there are at most k holders (`witness`);
 //! - no process gets a slot before a waiter that was in the queue when it arrived (`observer`);
 //! - processes keep getting slots (`killer`);
-//! - in the end, with all processes dead, all slots can be acquired, from 0 on.
+//! - at the end, when all processes are dead, all slots can be acquired, from 0 on.
 //!
 //! The second test lets processes join the queue one by one, and kills and stops some of them. So it knows exactly
 //! which process is next.
@@ -104,7 +104,7 @@ fn run(case: &'static Case, time: Duration, seed: u64) -> Result<Tally, String> 
     })?;
     let begun = Instant::now();
     let mut storm = Storm::new(case, folder, seed);
-    let ended = storm.rage(time).and_then(|()| storm.finish());
+    let ended = storm.kill_and_stop(time).and_then(|()| storm.finish());
     if let Err(what) = ended {
         let shown = in_a_process(|| show(case, folder)).err().unwrap_or_default();
         let _ = storm.finish();

@@ -35,7 +35,7 @@ struct Signals {
     /// The number of processes that may join the queue.
     called: AtomicU64,
     /// For each process its slot plus one, or 0 while it has none.
-    inside: [AtomicU64; MAX_SLOTS + QUEUE],
+    held: [AtomicU64; MAX_SLOTS + QUEUE],
     /// For each process, whether it must leave.
     leaves: [AtomicU64; MAX_SLOTS + QUEUE],
 }
@@ -65,7 +65,7 @@ struct Line {
     hall: SharedHall,
     pids: Vec<Pid>,
     /// The holders.
-    inside: Vec<usize>,
+    holders: Vec<usize>,
     /// The waiters, the first one first.
     queue: Vec<usize>,
     stopped: Vec<usize>,
@@ -81,7 +81,7 @@ fn visit(index: usize, slots: usize, folder: &Path, signals: &Signals) -> i32 {
     await_at_least(&signals.called, index + 1);
     let hall = HallDir::at(folder).open(NAME, slots).unwrap();
     let pass = hall.acquire().unwrap();
-    signals.inside[index].store(pass.slot() as u64 + 1, SeqCst);
+    signals.held[index].store(pass.slot() as u64 + 1, SeqCst);
     await_at_least(&signals.leaves[index], 1);
     drop(pass);
     0
@@ -96,8 +96,8 @@ impl Line {
             .map(|index| process::fork(|| visit(index, slots, &halls, &signals)))
             .collect();
         let hall = HallDir::at(&halls).open(NAME, slots).unwrap();
-        let (inside, queue, stopped) = (Vec::new(), Vec::new(), Vec::new());
-        Line { slots, random, signals, hall, pids, inside, queue, stopped }
+        let (holders, queue, stopped) = (Vec::new(), Vec::new(), Vec::new());
+        Line { slots, random, signals, hall, pids, holders, queue, stopped }
     }
 
     fn run(&mut self) -> Result<(), String> {
@@ -127,9 +127,9 @@ impl Line {
             self.signals.called.store(index as u64 + 1, SeqCst);
             if index < self.slots {
                 self.until("the process has a slot", || {
-                    self.signals.inside[index].load(SeqCst) != 0
+                    self.signals.held[index].load(SeqCst) != 0
                 })?;
-                self.inside.push(index);
+                self.holders.push(index);
             } else {
                 let pid = self.pids[index].as_raw_pid() as u32;
                 let last = || self.hall.status().waiters.last().map(|one| one.pid);
@@ -142,7 +142,7 @@ impl Line {
 
     /// Lets a random holder leave, or kills it.
     fn one_goes(&mut self) {
-        let index = self.inside.swap_remove(self.random.usize(0..self.inside.len()));
+        let index = self.holders.swap_remove(self.random.usize(0..self.holders.len()));
         if self.random.bool() {
             self.signals.leaves[index].store(1, SeqCst);
         } else {
@@ -169,16 +169,16 @@ impl Line {
             self.stopped.swap_remove(index);
             self.send(next, Signal::CONT);
         }
-        let is_in = |index: usize| self.signals.inside[index].load(SeqCst) != 0;
+        let is_in = |index: usize| self.signals.held[index].load(SeqCst) != 0;
         self.until(&format!("process {next} has a slot"), || {
             is_in(next) || self.queue.iter().any(|other| is_in(*other))
         })?;
-        self.inside.push(next);
+        self.holders.push(next);
         self.no_other_waiter_has_a_slot()
     }
 
     fn no_other_waiter_has_a_slot(&self) -> Result<(), String> {
-        let is_in = |index: &&usize| self.signals.inside[**index].load(SeqCst) != 0;
+        let is_in = |index: &&usize| self.signals.held[**index].load(SeqCst) != 0;
         match self.queue.iter().find(is_in) {
             None => Ok(()),
             Some(other) => {

@@ -73,6 +73,10 @@ impl fmt::Display for Tally {
             write!(f, " {} {state:?},", self.of(state))?;
         }
         write!(f, " {} of them waiting", self.while_waiting_for_a_dead_holder)?;
-        write!(f, " for one just killed, {} stopped; {} stops", self.while_stopped, self.stops)
+        let (while_stopped, stops) = (self.while_stopped, self.stops);
+        write!(
+            f,
+            " for the slot of a holder that was just killed, {while_stopped} stopped; {stops} stops"
+        )
     }
 }

@@ -57,11 +57,11 @@ impl Witness {
         let former = word.load(SeqCst);
         let owner = Life(former & !CLOSING);
         if former != 0 && former & CLOSING == 0 && !owner.is_gone() {
-            return Err(format!("{me} has slot {slot}, in which {} lives", owner.pid()));
+            return Err(format!("{me} has slot {slot}, which {} still has", owner.pid()));
         }
         word.compare_exchange(former, self.me.0, SeqCst, SeqCst).map_err(|other| {
             let other = Life(other & !CLOSING).pid();
-            format!("{me} and {other} both have slot {slot}, and had it from {}", owner.pid())
+            format!("{me} and {other} both have slot {slot}, which {} had before", owner.pid())
         })?;
         let file = OpenOptions::new().write(true).open(path(&self.folder, slot));
         let file = file.map_err(|error| format!("slot {slot}: {error}"))?;

@@ -111,7 +111,7 @@ pub fn work(mut job: Job) -> i32 {
     let hall = match HallDir::at(job.folder.join("halls")).open_existing(job.case.name) {
         Ok(hall) => hall,
         Err(error) => {
-            board.accuse(&job.folder, &format!("open_existing: {error}"));
+            board.record_violation(&job.folder, &format!("open_existing: {error}"));
             return 1;
         }
     };
@@ -124,7 +124,7 @@ pub fn work(mut job: Job) -> i32 {
     match worker.run(kind, &mut random) {
         Ok(()) => 0,
         Err(what) => {
-            board.accuse(&worker.job.folder, &what);
+            board.record_violation(&worker.job.folder, &what);
             1
         }
     }

@@ -64,7 +64,7 @@ impl Client {
         let mut outcome = self.in_time(call(line.with(&token))).await;
         if is_unknown_token(&outcome) && members.count() > 1 {
             // A member forgets tokens when it is restarted. The next member may still know this token, which saves a
-            // login. Logins are slow, and all clients of the restarted member would log in at once.
+            // login. Logins are slow, and all clients of the restarted member would log in at the same time.
             members.leave(line.turn);
             *line = members.line();
             outcome = self.in_time(call(line.with(&token))).await;
@@ -90,7 +90,7 @@ impl Client {
                 })
             }
             answer => {
-                members.heard();
+                members.note_answer();
                 answer
             }
         }
@@ -154,7 +154,7 @@ impl Client {
         }
     }
 
-    /// Waits for a login. If a member checks many passwords at once, each login takes long.
+    /// Waits for a login. If a member checks many passwords at the same time, each login takes long.
     async fn in_time_for_login<T>(
         &self,
         login: impl Future<Output = Result<T, Failure>>,

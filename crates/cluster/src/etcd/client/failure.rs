@@ -11,7 +11,7 @@ const MAKE_SPACE: &str = "free space in etcd, and switch the alarm off with `etc
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {
-        // The client itself made a status that has a source: the connection failed.
+        // A status that has a source does not come from etcd. The client made it, because the connection failed.
         if status.source().is_some() {
             return of_connection(&status);
         }
@@ -62,7 +62,7 @@ pub(super) fn of_text(text: &str) -> Option<Failure> {
     }
 }
 
-/// Translates a connection that broke or could not be made.
+/// Translates the error of a connection that broke or could not be made.
 pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failure {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

@@ -40,9 +40,9 @@ impl Login {
         Ok(token.clone())
     }
 
-    /// Returns another token after a token was rejected. If another call has got a new token in the meantime, returns
-    /// that one. Otherwise requests a new token, after a random pause, because many clients notice at once that their
-    /// tokens are gone.
+    /// Returns a new token after a token was rejected. If another call has got a new token in the meantime, returns
+    /// that one. Otherwise requests a new token, after a random pause, because many clients notice at the same time
+    /// that their tokens are gone.
     pub(super) async fn new_token(
         &self,
         line: &Line,

@@ -28,7 +28,7 @@ pub(super) struct Members {
     order: Vec<usize>,
     current: Mutex<Current>,
     /// Whether any member has ever answered.
-    heard: AtomicBool,
+    has_answered: AtomicBool,
     /// A hint for the user if no member has ever answered.
     hint: &'static str,
 }
@@ -56,7 +56,7 @@ impl Members {
             names: etcd.endpoints.clone(),
             endpoints: etcd.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?,
             current: Mutex::default(),
-            heard: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
             hint: match &etcd.tls {
                 None => "does it need TLS? Then use etcds://",
                 Some(Tls { identity: None, .. }) => {
@@ -116,21 +116,21 @@ impl Members {
         current.bad_certificates.len() == self.order.len()
     }
 
-    /// Notes that a member has answered, so the TLS options are right. If all members reject the client later, each of
-    /// them does so anew.
-    pub(super) fn heard(&self) {
+    /// Notes that a member has answered, so the TLS options are right. Earlier bad certificates no longer count: see
+    /// [`leave_for_certificate`](Members::leave_for_certificate).
+    pub(super) fn note_answer(&self) {
         // ORDERING: Relaxed, because it only affects the text of a message.
-        self.heard.store(true, Relaxed);
+        self.has_answered.store(true, Relaxed);
         self.lock().bad_certificates.clear();
     }
 
     /// Explains why a member could not be reached. A member that closes the connection gives no reason. In this case,
     /// if no member has ever answered, the TLS options may be wrong, so the explanation contains a hint.
     pub(super) fn explain(&self, member: &str, why: String) -> String {
-        let hung_up =
+        let was_closed =
             ["closed", "broken pipe", "reset", "eof"].iter().any(|word| why.contains(word));
         // ORDERING: Relaxed, because it only affects the text of a message.
-        let why = if hung_up && !self.heard.load(Relaxed) {
+        let why = if was_closed && !self.has_answered.load(Relaxed) {
             format!("{why} ({})", self.hint)
         } else {
             why

@@ -260,7 +260,7 @@ fn a_dead_member_is_skipped() {
         let started = Instant::now();
         let lease = retrying(&client, TIMEOUT, async || client.grant(5).await).await;
         assert_eq!(lease.unwrap().ttl, 5);
-        // The operating system refuses connections at once. If the client waited for a time limit, this would take
+        // The operating system refuses connections immediately. If the client waited for a time limit, this would take
         // longer.
         assert!(started.elapsed() < TIMEOUT / 4, "{:?}", started.elapsed());
     });

@@ -124,9 +124,9 @@ impl From<Op> for Request {
                 request.serializable = local;
                 match order {
                     Order::Keys => {}
-                    Order::Oldest => request.first_made(SortOrder::Ascend),
+                    Order::Oldest => request.first_created(SortOrder::Ascend),
                     Order::YoungestBefore(revision) => {
-                        request.first_made(SortOrder::Descend);
+                        request.first_created(SortOrder::Descend);
                         request.max_create_revision = revision - 1;
                     }
                 }
@@ -139,7 +139,7 @@ impl From<Op> for Request {
 
 impl RangeRequest {
     /// Limits the request to the first key in the order of creation.
-    fn first_made(&mut self, order: SortOrder) {
+    fn first_created(&mut self, order: SortOrder) {
         self.sort_order = order.into();
         self.sort_target = SortTarget::Create.into();
         self.limit = 1;

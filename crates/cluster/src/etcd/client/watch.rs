@@ -38,7 +38,7 @@ impl Client {
     /// acknowledged all ranges.
     ///
     /// etcd serves watches from earlier revisions only every tenth of a second. It serves watches for future
-    /// changes at once.
+    /// changes immediately.
     pub(crate) async fn watch(&self, ranges: Vec<KeyRange>) -> Result<Watch, Failure> {
         self.watch_from(ranges, NOW).await
     }
