@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Halls, cluster::said, eventually, text};
+use common::{Halls, cluster::said, eventually, send, text};
 use hallpass_testbed::{PostgresServer, postgres};
+use rustix::process::Signal;
 
 /// Returns the halls on the server that all tests share. Each test has its own names.
 fn halls() -> Option<Halls> {
@@ -42,6 +43,43 @@ fn a_waiting_command_starts_when_the_slot_is_free() {
     assert!(halls.prints("list", &[]).contains("queue"));
     halls.prints("rm", &["queue"]);
     assert!(!halls.prints("list", &[]).contains("queue"));
+}
+
+/// Returns how many waiting commands there are in the test of connections.
+fn crowd_size() -> usize {
+    std::env::var("HALLPASS_WAITERS").map_or(12, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let halls = Halls::on(&server.url());
+    let connections = || {
+        let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
+        server.psql(count).parse::<usize>().expect("a number")
+    };
+    let holder = halls.hold(&["--ttl", "4s"], "crowd");
+    let waiter = |_| halls.start(&["--ttl", "4s", "crowd", "echo", "my turn"]);
+    let mut waiters: Vec<_> = (0..1).map(waiter).collect();
+    eventually("the first one waits", || halls.status("crowd")["waiting"] == 1);
+    waiters.extend((1..crowd_size()).map(waiter));
+    eventually("all wait", || halls.status("crowd")["waiting"] == crowd_size());
+    eventually("they share a connection", || connections() <= 3);
+    // The first waiter has waited for the longest time, so the others use its connection. It hangs from now on.
+    let first = waiters.remove(0);
+    let keeper = first.keeper();
+    send(keeper, Signal::STOP);
+    assert_eq!(holder.leave().0, Some(0));
+    let mut most = 0;
+    for waiter in waiters {
+        assert_eq!(waiter.leave(), (Some(0), "my turn\n".into()));
+        most = most.max(connections());
+    }
+    // Each of two or three waiters shares its connection. The others belong to commands that just begin or end.
+    assert!(most <= 8, "{most} connections");
+    send(keeper, Signal::CONT);
+    assert_eq!(first.leave(), (Some(0), "my turn\n".into()));
 }
 
 #[test]

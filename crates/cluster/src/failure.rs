@@ -1,10 +1,12 @@
 //! Failures of requests to the store. They show whether the request may have taken effect, and whether another
 //! attempt may help.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, store::Place};
 
 /// Why one attempt at the store failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) enum Failure {
     /// There was no answer, or the answer does not show what happened. The request may have taken effect.
     Unreachable(String),

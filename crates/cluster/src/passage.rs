@@ -96,6 +96,7 @@ impl Passage {
         match result {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
+                core.store.rest(false);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // If the hall has more than one slot, another holder will probably leave first, and give its slot to the
                 // head of the queue.

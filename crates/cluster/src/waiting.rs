@@ -15,7 +15,7 @@
 
 use std::{future, time::Duration};
 
-use tokio::time::sleep;
+use tokio::{task::AbortHandle, time::sleep};
 
 use crate::{
     Error,
@@ -37,9 +37,32 @@ struct Position {
 /// The pause before another attempt at a watch that failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// After this time, a waiter assumes that it will wait for long.
+const REST_AFTER: Duration = Duration::from_millis(250);
+
+/// Tells the store that this process only waits, after some time. Dropping this value before that prevents it.
+struct Rest(AbortHandle);
+
+impl Rest {
+    fn begin(core: &Core) -> Rest {
+        let store = core.store.clone();
+        Rest(core.spawn(async move {
+            sleep(REST_AFTER).await;
+            store.rest(true);
+        }))
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Waits for the changes that concern one claim in the queue.
 #[derive(Default)]
 pub(crate) struct WaitingRoom {
+    rest: Option<Rest>,
     /// `None` until the position is known.
     position: Option<Position>,
 }
@@ -64,6 +87,7 @@ impl WaitingRoom {
         view: &View,
         limit: Duration,
     ) -> Result<News, Error> {
+        self.rest.get_or_insert_with(|| Rest::begin(core));
         let Some(position) = &mut self.position else {
             return self.find_position(core, claim, view, limit).await;
         };

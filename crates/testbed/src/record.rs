@@ -30,6 +30,8 @@ pub enum Observation {
         /// The number of the visit.
         visit: u64,
     },
+    /// Somebody has deleted the hall, together with everything that the store knew about tokens. Tokens begin again.
+    Wiped,
     /// A note that may explain other observations.
     Note {
         /// The note.

@@ -96,6 +96,11 @@ impl Witness {
         self.book.write(Observation::Note { text: text.to_string() });
     }
 
+    /// Records that the store has forgotten everything about tokens.
+    pub fn note_wipe(&self) {
+        self.book.write(Observation::Wiped);
+    }
+
     /// Returns the record so far.
     pub fn record(&self) -> Vec<Event> {
         self.book.open().events.clone()
@@ -121,7 +126,7 @@ impl Book {
         match &what {
             Observation::Enter(visit) => pages.running.push(visit.clone()),
             Observation::Leave { visit } => pages.running.retain(|other| other.visit != *visit),
-            Observation::Excused { .. } | Observation::Note { .. } => {}
+            Observation::Excused { .. } | Observation::Wiped | Observation::Note { .. } => {}
         }
         let at =
             u64::try_from(self.start.elapsed().as_micros()).expect("a test does not last for ages");

@@ -10,6 +10,8 @@ use std::{
 };
 
 use hallpass_cluster::ClusterOptions;
+#[cfg(feature = "postgres")]
+use hallpass_cluster::StoreOptions;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -56,6 +58,10 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     }
     let Lease { ttl, grace } = args.lease(options.ttl)?;
     options.ttl = ttl;
+    #[cfg(feature = "postgres")]
+    if let StoreOptions::Postgres(postgres) = &mut options.store {
+        postgres.share_connection = true;
+    }
     let request = AcquireRequest {
         name: name.clone(),
         slots: args.slots,

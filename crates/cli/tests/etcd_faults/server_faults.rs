@@ -61,14 +61,18 @@ impl Targets<'_> {
             Fault::FailOver => pair.fail_over(),
             Fault::LoseCommits => self.lose_history(|| pair.fail_over_with_loss(time)),
             Fault::Restore => self.lose_history(|| pair.restore(time)),
-            Fault::Wipe => self.lose_history(|| {
-                pair.primary().psql("DROP SCHEMA IF EXISTS hallpass CASCADE");
-            }),
+            Fault::Wipe => {
+                self.lose_history(|| {
+                    pair.primary().psql("DROP SCHEMA IF EXISTS hallpass CASCADE");
+                });
+                self.witness.note_wipe();
+            }
             _ => {
                 let time = if rng.bool() { time } else { longer_than_claims(rng) };
                 change_role(pair.primary(), rng.bool(), time);
             }
         }
+        self.crowd.hold_newcomers_back(false);
     }
 
     /// Makes the servers lose commits. Only a process that has seen a lost commit notices the loss. So no command starts
@@ -80,7 +84,6 @@ impl Targets<'_> {
         lose();
         self.note_loss();
         thread::sleep(2 * TTL + TTL / 5);
-        self.crowd.hold_newcomers_back(false);
     }
 
     fn note_loss(&self) {

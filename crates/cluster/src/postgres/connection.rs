@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -11,20 +11,26 @@ use std::{
 
 use tokio::{
     sync::{Mutex, Semaphore},
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tokio_postgres::{
-    Config, Row,
+    Config,
     config::{SslMode, TargetSessionAttrs},
 };
 
 use super::{
-    line::{Ending, Line, Parameter},
+    line::{Ending, Line},
     options::PostgresOptions,
+    sharing::{Role, Sharing, serve},
     tls,
+    values::{Parameter, Row},
 };
 use crate::{
-    ClusterOptions, Error, failure::Failure, patience::Patience, runtime::Tasks, store::Place,
+    ClusterOptions, Error,
+    failure::Failure,
+    patience::Patience,
+    runtime::Tasks,
+    store::{Place, Reply},
 };
 
 /// The largest number of connections of a process: the one that it uses, and one that is being ended or that checks
@@ -51,11 +57,31 @@ pub(super) struct Database {
     current: Mutex<Current>,
     /// Whether there was a check that notifications of other connections arrive.
     checked: AtomicBool,
+    /// The processes that may share a connection with this one.
+    sharing: Option<Sharing>,
+    need: Mutex<Need>,
+    /// How long a holder uses the connection of another process.
+    short_hold: Duration,
+    this: Weak<Database>,
+}
+
+/// For what this process needs a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Need {
+    /// It is new. It uses the connection of another process if there is one.
+    #[default]
+    Entering,
+    /// It only waits. It uses the connection of another process, or shares its own.
+    Resting,
+    /// It has a slot, or leaves. It uses a connection of its own.
+    Holding,
 }
 
 #[derive(Default)]
 struct Current {
     line: Option<Arc<Line>>,
+    /// A connection of another process that was used before. Its watches go on.
+    former: Option<Arc<Line>>,
     /// The last failure to connect. Many callers may wait for a connection at the same time. If each of them tried to
     /// connect in turn, the last one would fail very late.
     failed: Option<(Instant, Failure)>,
@@ -67,7 +93,7 @@ impl Database {
         options: &PostgresOptions,
         cluster: &ClusterOptions,
         tasks: Tasks,
-    ) -> Result<Self, Error> {
+    ) -> Result<Arc<Self>, Error> {
         let mut config = Config::new();
         config.user(&options.user).dbname(&options.database).application_name("hallpass");
         if let Some(password) = &options.password {
@@ -81,7 +107,9 @@ impl Database {
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
         let login_timeout = (cluster.ttl / 2).min(2 * cluster.command_timeout);
         let tls = options.tls.as_ref().map(tls::connector).transpose()?;
-        Ok(Database {
+        let sharing = || Sharing::new(options, cluster.ttl, login_timeout / 4);
+        let sharing = options.share_connection.then(sharing).flatten();
+        Ok(Arc::new_cyclic(|this| Database {
             servers: options.hosts.iter().map(server).collect(),
             latest: AtomicUsize::new(0),
             ending: Ending { tls, limit: login_timeout / 2, tasks },
@@ -91,7 +119,11 @@ impl Database {
             login_timeout,
             current: Mutex::default(),
             checked: AtomicBool::new(false),
-        })
+            sharing,
+            need: Mutex::default(),
+            short_hold: cluster.ttl / 20,
+            this: this.clone(),
+        }))
     }
 
     pub(super) fn place(&self) -> Place {
@@ -107,6 +139,18 @@ impl Database {
         F: Future<Output = Result<T, Failure>>,
     {
         let line = self.line().await?;
+        self.attempt_on(line, call).await
+    }
+
+    /// Makes one call on this connection, as [`attempt`](Database::attempt) does.
+    pub(super) async fn attempt_on<T, F>(
+        &self,
+        line: Arc<Line>,
+        call: impl FnOnce(Arc<Line>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
         let (begun, limit) = (Instant::now(), self.patience.limit());
         let outcome = match timeout(limit, call(line.clone())).await {
             Ok(outcome) => outcome,
@@ -126,7 +170,7 @@ impl Database {
     pub(super) async fn query(
         &self,
         statement: &str,
-        parameters: &[Parameter<'_>],
+        parameters: &[Parameter],
     ) -> Result<Vec<Row>, Failure> {
         self.attempt(|line| async move { line.query(statement, parameters).await }).await
     }
@@ -151,7 +195,7 @@ impl Database {
         match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {
             Ok(line) => {
                 let line = Arc::new(line);
-                *current = Current { line: Some(line.clone()), failed: None };
+                *current = Current { line: Some(line.clone()), ..Current::default() };
                 Ok(line)
             }
             Err(failure) => {
@@ -160,7 +204,8 @@ impl Database {
                     Failure::Certificate(why) => Failure::Denied(why),
                     failure => failure,
                 };
-                *current = Current { line: None, failed: Some((Instant::now(), failure.clone())) };
+                let failed = Some((Instant::now(), failure.clone()));
+                *current = Current { failed, ..Current::default() };
                 Err(failure)
             }
         }
@@ -175,7 +220,80 @@ impl Database {
         }
     }
 
+    /// Returns the connection of this process to the server, for a process that shares it.
+    pub(super) fn own_line(&self) -> Reply<'_, Arc<Line>> {
+        Box::pin(async {
+            let line = self.line().await?;
+            match line.is_shared() {
+                false => Ok(line),
+                true => Err(Failure::Unreachable("the relay has no connection of its own".into())),
+            }
+        })
+    }
+
     async fn connect(&self) -> Result<Line, Failure> {
+        match self.find_relay().await? {
+            Some(line) => Ok(line),
+            None => self.connect_to_server().await,
+        }
+    }
+
+    /// Returns the connection of another process, if this process may use it. May make this process the relay.
+    async fn find_relay(&self) -> Result<Option<Line>, Failure> {
+        let need = *self.need.lock().await;
+        let Some(sharing) = self.sharing.as_ref().filter(|_| need != Need::Holding) else {
+            return Ok(None);
+        };
+        Ok(match sharing.find_role(need == Need::Resting).await? {
+            Role::Member(line) => {
+                // The relay has checked it. ORDERING: Relaxed, because a second check does no harm.
+                self.checked.store(true, Relaxed);
+                Some(line)
+            }
+            Role::Alone => None,
+            Role::Relay(listener, lock) => {
+                tokio::spawn(serve(listener, lock, self.this.clone()));
+                None
+            }
+        })
+    }
+
+    /// Notes that this process does nothing but wait, or that it no longer does, and changes to the connection for this.
+    pub(super) fn rest(&self, resting: bool) {
+        let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
+        let need = if resting { Need::Resting } else { Need::Holding };
+        tokio::spawn(async move {
+            *this.need.lock().await = need;
+            if need == Need::Holding {
+                // Many commands end before a connection of their own is of any use.
+                sleep(this.short_hold).await;
+            }
+            let shared = this.current.lock().await.line.as_ref().map(|line| line.is_shared());
+            let better = match need {
+                Need::Resting if shared == Some(false) => this.find_relay().await.ok().flatten(),
+                Need::Holding if shared == Some(true) => {
+                    let connecting = timeout(this.login_timeout, this.connect_to_server());
+                    connecting.await.ok().and_then(Result::ok)
+                }
+                _ => None,
+            };
+            if let Some(line) = better
+                && *this.need.lock().await == need
+            {
+                this.replace(line).await;
+            }
+        });
+    }
+
+    /// Uses this connection from now on. Calls that are under way finish on the old one.
+    async fn replace(&self, line: Line) {
+        let mut current = self.current.lock().await;
+        let former = current.line.replace(Arc::new(line));
+        // The connection of another process costs nothing, so its watches may go on.
+        current.former = former.filter(|line| line.is_shared());
+    }
+
+    async fn connect_to_server(&self) -> Result<Line, Failure> {
         let line = self.find_server().await?;
         let (tables, other) = tokio::join!(line.check_tables(), self.second_connection());
         tables?;

@@ -21,18 +21,16 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-use tokio_postgres::{
-    AsyncMessage, CancelToken, Client, Config, NoTls, Row,
-    error::SqlState,
-    types::{ToSql, Type},
-};
+use tokio_postgres::{AsyncMessage, CancelToken, Client, Config, NoTls, error::SqlState};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{notifications::Subscribers, sql};
+use super::{
+    notifications::Subscribers,
+    sharing::MemberWire,
+    sql,
+    values::{Parameter, Row},
+};
 use crate::{failure::Failure, runtime::Tasks};
-
-/// A parameter of a statement, with its type. Without the type, the client would ask the server for it.
-pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// The pause between two requests to cancel a statement. Several statements may be under way, and each request cancels
 /// one of them.
@@ -41,12 +39,31 @@ const CANCEL_EVERY: Duration = Duration::from_millis(20);
 /// The function of the server that warns if a commit did not wait for the standby.
 const STANDBY_WAIT: &str = "SyncRepWaitForLSN";
 
-/// A connection. Dropping this value ends the connection.
+/// The reason why a connection that has ended is useless.
+const ENDED: &str = "the connection has ended";
+
+/// A connection to the server, or to a [relay](super::sharing). Dropping this value ends the connection.
 pub(super) struct Line {
-    client: Client,
+    wire: Wire,
+    signals: Signals,
+}
+
+enum Wire {
+    Server(ServerWire),
+    Relay(MemberWire),
+}
+
+/// What the task that reads from a connection has to tell.
+#[derive(Clone, Default)]
+pub(super) struct Signals {
     pub(super) subscribers: Arc<Subscribers>,
     /// The reason why this connection must not be used any more, if there is one.
     useless: watch::Sender<Option<&'static str>>,
+}
+
+/// A connection to the server.
+struct ServerWire {
+    client: Client,
     /// The task that reads from and writes to the connection. It ends some time after `client` is dropped.
     driver: Option<JoinHandle<()>>,
     ending: Ending,
@@ -63,6 +80,22 @@ pub(super) struct Ending {
     pub tasks: Tasks,
 }
 
+impl Signals {
+    /// Notes that the connection has ended. Its watches end.
+    pub(super) fn end(&self) {
+        self.make_useless(ENDED);
+        self.subscribers.close();
+    }
+
+    fn make_useless(&self, why: &'static str) {
+        self.useless.send_if_modified(|useless| {
+            let first = useless.is_none();
+            useless.get_or_insert(why);
+            first
+        });
+    }
+}
+
 impl Line {
     /// Connects to a server. `permit` is free again when the connection has ended.
     pub(super) async fn connect(
@@ -70,45 +103,59 @@ impl Line {
         ending: Ending,
         permit: OwnedSemaphorePermit,
     ) -> Result<Line, Failure> {
-        let subscribers = Arc::new(Subscribers::default());
-        let useless = watch::Sender::new(None);
-        let parts =
-            DriverParts { subscribers: subscribers.clone(), useless: useless.clone(), permit };
+        let signals = Signals::default();
         let (client, driver) = match &ending.tls {
             None => {
                 let (client, connection) = server.connect(NoTls).await?;
-                (client, tokio::spawn(drive(connection, parts)))
+                (client, tokio::spawn(drive(connection, signals.clone(), permit)))
             }
             Some(tls) => {
                 let (client, connection) = server.connect(tls.clone()).await?;
-                (client, tokio::spawn(drive(connection, parts)))
+                (client, tokio::spawn(drive(connection, signals.clone(), permit)))
             }
         };
         let (driver, runtime) = (Some(driver), Handle::current());
-        Ok(Line { client, subscribers, useless, driver, ending, runtime })
+        Ok(Line { wire: Wire::Server(ServerWire { client, driver, ending, runtime }), signals })
+    }
+
+    /// Returns the connection of a member to its relay.
+    pub(super) fn through_relay(wire: MemberWire, signals: Signals) -> Line {
+        Line { wire: Wire::Relay(wire), signals }
+    }
+
+    /// Returns whether this is the connection of another process.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.wire, Wire::Relay(_))
     }
 
     pub(super) fn is_usable(&self) -> bool {
-        self.useless.borrow().is_none() && !self.client.is_closed()
+        let is_closed = match &self.wire {
+            Wire::Server(server) => server.client.is_closed(),
+            Wire::Relay(relay) => relay.is_closed(),
+        };
+        !is_closed && self.signals.useless.borrow().is_none()
     }
 
     /// Makes all calls on this connection fail, and ends its watches.
     pub(super) fn give_up(&self) {
-        self.useless.send_if_modified(|useless| {
-            let first = useless.is_none();
-            useless.get_or_insert("the connection was closed");
-            first
-        });
-        self.subscribers.close();
+        self.signals.make_useless("the connection was closed");
+        self.signals.subscribers.close();
     }
 
-    /// Returns the result of `call`, unless the connection becomes useless first.
+    /// Waits until the connection is useless.
+    pub(super) async fn ended(&self) {
+        // There is a sender, so there is no error.
+        let _ = self.signals.useless.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Returns the result of `call`, unless the connection becomes useless first. The calls on a connection that ends by
+    /// itself fail, and say why.
     async fn while_usable<T>(&self, call: impl Future<Output = T>) -> Result<T, Failure> {
-        let mut useless = self.useless.subscribe();
+        let mut useless = self.signals.useless.subscribe();
         tokio::select! {
             // The warning comes before the answer.
             biased;
-            Ok(why) = useless.wait_for(Option::is_some) => {
+            Ok(why) = useless.wait_for(|why| why.is_some_and(|why| why != ENDED)) => {
                 Err(Failure::Unreachable(why.unwrap_or_default().into()))
             }
             result = call => Ok(result),
@@ -119,24 +166,59 @@ impl Line {
     pub(super) async fn query(
         &self,
         statement: &str,
-        parameters: &[Parameter<'_>],
+        parameters: &[Parameter],
     ) -> Result<Vec<Row>, Failure> {
-        // No statement is prepared, because a pooler may send the next one to another server process.
-        Ok(self.while_usable(self.client.query_typed(statement, parameters)).await??)
+        match &self.wire {
+            Wire::Server(server) => {
+                let typed: Vec<_> = parameters.iter().map(Parameter::typed).collect();
+                // No statement is prepared, because a pooler may send the next one to another server process.
+                let call = server.client.query_typed(statement, &typed);
+                self.while_usable(call).await??.into_iter().map(Row::try_from).collect()
+            }
+            Wire::Relay(relay) => self.while_usable(relay.query(statement, parameters)).await?,
+        }
     }
 
-    /// Runs statements without parameters.
+    /// Runs statements without parameters. Only for a connection to the server.
     pub(super) async fn execute(&self, statements: &str) -> Result<(), Failure> {
-        Ok(self.while_usable(self.client.batch_execute(statements)).await??)
+        match &self.wire {
+            Wire::Server(server) => {
+                Ok(self.while_usable(server.client.batch_execute(statements)).await??)
+            }
+            Wire::Relay(_) => {
+                Err(Failure::Refused("a relay accepts single statements only".into()))
+            }
+        }
+    }
+
+    /// Starts to receive notifications on these channels.
+    pub(super) async fn listen(&self, channels: &[String]) -> Result<(), Failure> {
+        match &self.wire {
+            Wire::Server(_) => self.execute(&statements("LISTEN", channels)).await,
+            Wire::Relay(relay) => self.while_usable(relay.listen(channels)).await?,
+        }
+    }
+
+    /// Stops to receive notifications on these channels.
+    pub(super) async fn unlisten(&self, channels: &[String]) {
+        match &self.wire {
+            // If this fails, the connection is closed.
+            Wire::Server(_) => drop(self.execute(&statements("UNLISTEN", channels)).await),
+            Wire::Relay(relay) => relay.unlisten(channels),
+        }
+    }
+
+    pub(super) fn subscribers(&self) -> &Subscribers {
+        &self.signals.subscribers
     }
 
     /// Creates the tables if there are none, and checks their version.
     pub(super) async fn check_tables(&self) -> Result<(), Failure> {
-        let found = self.while_usable(self.client.query_typed(sql::FIND_VERSION, &[])).await?;
-        let version = match found {
+        let Wire::Server(ServerWire { client, .. }) = &self.wire else { return Ok(()) };
+        let version = match self.while_usable(client.query_typed(sql::FIND_VERSION, &[])).await? {
             Err(error) if is_missing(&error) => {
                 self.execute(sql::CREATE).await?;
-                self.query(sql::FIND_VERSION, &[]).await?
+                self.while_usable(client.query_typed(sql::FIND_VERSION, &[])).await??
             }
             found => found?,
         };
@@ -152,13 +234,20 @@ impl Line {
     }
 }
 
+/// Returns `LISTEN` or `UNLISTEN` for these channels.
+fn statements(verb: &str, channels: &[String]) -> String {
+    // A member may name any channel.
+    let quoted = |channel: &String| channel.replace('"', "\"\"");
+    channels.iter().map(|channel| format!("{verb} \"{}\";", quoted(channel))).collect()
+}
+
 /// Returns whether a statement failed because a table or the schema does not exist.
 fn is_missing(error: &tokio_postgres::Error) -> bool {
     let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
     error.code().is_some_and(|code| missing.contains(code))
 }
 
-impl Drop for Line {
+impl Drop for ServerWire {
     fn drop(&mut self) {
         let Some(driver) = self.driver.take() else { return };
         let (cancel, ending, task) =
@@ -189,29 +278,26 @@ async fn close(mut driver: JoinHandle<()>, cancel: CancelToken, ending: Ending) 
     }
 }
 
-/// The parts of a connection that its driver needs.
-struct DriverParts {
-    subscribers: Arc<Subscribers>,
-    useless: watch::Sender<Option<&'static str>>,
-    permit: OwnedSemaphorePermit,
-}
-
 /// Reads from and writes to a connection until it ends.
-async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, parts: DriverParts)
-where
+async fn drive<S, T>(
+    mut connection: tokio_postgres::Connection<S, T>,
+    signals: Signals,
+    permit: OwnedSemaphorePermit,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let DriverParts { subscribers, useless, permit } = parts;
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         match message {
-            AsyncMessage::Notification(note) => subscribers.tell(note.channel(), note.payload()),
+            AsyncMessage::Notification(note) => {
+                signals.subscribers.tell(note.channel(), note.payload());
+            }
             AsyncMessage::Notice(notice) if notice.routine() == Some(STANDBY_WAIT) => {
-                useless.send_replace(Some("a commit did not wait for the standby"));
+                signals.make_useless("a commit did not wait for the standby");
             }
             _ => {}
         }
     }
-    subscribers.close();
+    signals.end();
     drop(permit);
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tokio_postgres::{Row, types::Type};
-
-use super::{line::Line, sql, timelines::Timelines};
+use super::{line::Line, sql, timelines::Timelines, values::Row};
 use crate::{
     failure::Failure,
     store::{Document, KeyRange, KeyValue, LeaseId, Op, Order, Revision, Stamp, Txn, When},
@@ -98,14 +96,14 @@ pub(super) async fn load(
         .query(
             sql::LOAD,
             &[
-                (&hall, Type::TEXT),
-                (&proof, Type::BOOL),
-                (&scope.all, Type::BOOL),
-                (&scope.first, Type::TEXT_ARRAY),
-                (&scope.after, Type::TEXT_ARRAY),
-                (&scope.below, Type::INT8_ARRAY),
-                (&scope.direction, Type::INT8_ARRAY),
-                (&scope.count, Type::INT8_ARRAY),
+                hall.into(),
+                proof.into(),
+                scope.all.into(),
+                scope.first.as_slice().into(),
+                scope.after.as_slice().into(),
+                scope.below.as_slice().into(),
+                scope.direction.as_slice().into(),
+                scope.count.as_slice().into(),
             ],
         )
         .await?;
@@ -126,19 +124,22 @@ pub(super) async fn load(
     Ok(loaded)
 }
 
+/// Columns of [`sql::LOAD`].
+const KEY: usize = 1;
+const CREATED: usize = 3;
+const LEASE: usize = 5;
+
 fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
     let damaged = |what: &str| Failure::Refused(format!("the table {what} has an invalid row"));
-    match row.try_get(0)? {
+    match row.int(0)? {
         0 => {
-            let system: String = row.try_get("key")?;
-            loaded.system = system.parse().map_err(|_| damaged("pg_control_system"))?;
-            loaded.timeline = row.try_get("created")?;
+            loaded.system = row.text(KEY)?.parse().map_err(|_| damaged("pg_control_system"))?;
+            loaded.timeline = row.int(CREATED)?;
         }
         1 => {
-            let timelines: &str = row.try_get("key")?;
             loaded.timelines =
-                Timelines::parse(timelines).ok_or_else(|| damaged("hallpass.halls"))?;
-            loaded.document.revision = row.try_get("created")?;
+                Timelines::parse(row.text(KEY)?).ok_or_else(|| damaged("hallpass.halls"))?;
+            loaded.document.revision = row.int(CREATED)?;
             // hallpass does not write such a number. It would leave no room for larger ones.
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
@@ -146,13 +147,13 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.exists = true;
         }
         2 => {
-            let kv = read_record(row, 1)?;
+            let kv = read_record(row, KEY)?;
             loaded.document.records.insert(kv.key.clone(), kv);
         }
         _ => {
-            let lease = row.try_get("lease")?;
+            let lease = row.int(LEASE)?;
             loaded.document.leases.insert(lease);
-            if row.try_get::<_, i64>("created")? == 1 {
+            if row.int(CREATED)? == 1 {
                 loaded.overdue.insert(lease);
             }
         }
@@ -162,12 +163,11 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
 
 /// Reads a record from the columns key, value, created, modified and lease, which begin at `at`.
 pub(super) fn read_record(row: &Row, at: usize) -> Result<KeyValue, Failure> {
-    let (key, value): (String, String) = (row.try_get(at)?, row.try_get(at + 1)?);
     Ok(KeyValue {
-        key: key.into_bytes(),
-        value: value.into_bytes(),
-        create_revision: row.try_get(at + 2)?,
-        mod_revision: row.try_get(at + 3)?,
-        lease: row.try_get(at + 4)?,
+        key: row.text(at)?.into(),
+        value: row.text(at + 1)?.into(),
+        create_revision: row.int(at + 2)?,
+        mod_revision: row.int(at + 3)?,
+        lease: row.int(at + 4)?,
     })
 }

@@ -15,6 +15,7 @@
 //! - **Watches** use `LISTEN`, on the same connection as the statements. Each record has its own channel, so that a
 //!   change wakes only the processes that watch the record. A notification contains the key and no other data, because
 //!   every user of the database could read it.
+//! - **Connections.** A process has one connection. Waiting processes can [share](sharing) one.
 
 mod connection;
 mod failure;
@@ -23,11 +24,13 @@ mod load;
 mod notifications;
 mod options;
 mod pgpass;
+mod sharing;
 mod sql;
 mod store;
 mod timelines;
 mod tls;
 mod url;
+mod values;
 
 pub use options::PostgresOptions;
 

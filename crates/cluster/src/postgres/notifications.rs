@@ -13,7 +13,6 @@ use std::{
 };
 
 use tokio::{runtime::Handle, sync::mpsc, time::timeout};
-use tokio_postgres::types::Type;
 
 use super::{connection::Database, line::Line, load::read_record, sql};
 use crate::{
@@ -46,9 +45,17 @@ struct Subscriber {
 }
 
 /// A notification that a record was changed.
-struct Note {
-    revision: Revision,
-    key: String,
+pub(super) struct Note {
+    pub channel: String,
+    pub revision: Revision,
+    pub key: String,
+}
+
+/// Returns the number of a new subscriber.
+pub(super) fn new_id() -> u64 {
+    static SUBSCRIBERS: AtomicU64 = AtomicU64::new(0);
+    // ORDERING: Relaxed, because only the number has to be new.
+    SUBSCRIBERS.fetch_add(1, Relaxed)
 }
 
 impl Subscribers {
@@ -59,7 +66,8 @@ impl Subscribers {
         let Ok(revision) = revision.parse() else { return };
         for subscriber in lock(&self.channels).by_name.get(channel).into_iter().flatten() {
             // The watch may have ended.
-            let _ = subscriber.notes.send(Note { revision, key: key.into() });
+            let note = Note { channel: channel.into(), revision, key: key.into() };
+            let _ = subscriber.notes.send(note);
         }
     }
 
@@ -134,35 +142,26 @@ fn channel(kind: char, key: &str) -> String {
     format!("hallpass_{kind}{hash:016x}")
 }
 
-/// Returns `LISTEN` or `UNLISTEN` for these channels.
-fn statements(verb: &str, channels: &[String]) -> String {
-    channels.iter().map(|channel| format!("{verb} {channel};")).collect()
-}
-
 /// Watches records of a hall.
 pub(super) async fn watch(
     database: Arc<Database>,
     hall: String,
     ranges: Vec<KeyRange>,
 ) -> Result<Watch, Failure> {
-    static WATCHES: AtomicU64 = AtomicU64::new(0);
     let channels: Option<BTreeSet<_>> = ranges.iter().map(channel_of).collect();
     let refused =
         || Failure::Refused("it can watch single records and groups of records only".into());
     let channels: Vec<_> = channels.ok_or_else(refused)?.into_iter().collect();
-    // ORDERING: Relaxed, because only the number has to be new.
-    let id = WATCHES.fetch_add(1, Relaxed);
+    let id = new_id();
     let (sender, notes) = mpsc::unbounded_channel();
     let begin = |line: Arc<Line>| {
         let (database, hall) = (database.clone(), hall.clone());
         async move {
-            let turn = line.subscribers.turn.lock().await;
-            let closed = || Failure::Unreachable("the connection was closed".into());
-            let new = line.subscribers.add(&channels, id, &sender).ok_or_else(closed)?;
             // From here on, dropping this value removes the subscriber.
+            let line_of_watch = Arc::downgrade(&line);
             let reports = Reports {
                 database,
-                line: Arc::downgrade(&line),
+                line: line_of_watch,
                 hall,
                 ranges,
                 channels,
@@ -170,11 +169,10 @@ pub(super) async fn watch(
                 notes,
                 pending: Vec::new(),
             };
-            line.execute(&statements("LISTEN", &new)).await?;
-            drop(turn);
+            line.subscribe(&reports.channels, id, &sender).await?;
             // The watch reports every step after this revision.
-            let rows = line.query(sql::REVISION, &[(&reports.hall, Type::TEXT)]).await?;
-            let since = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+            let rows = line.query(sql::REVISION, &[(&*reports.hall).into()]).await?;
+            let since = rows.first().map_or(Ok(0), |row| row.int(0))?;
             Ok(Watch { since, changes: Box::new(reports) })
         }
     };
@@ -182,13 +180,35 @@ pub(super) async fn watch(
 }
 
 impl Line {
+    /// Passes notifications on these channels on to a subscriber.
+    pub(super) async fn subscribe(
+        &self,
+        channels: &[String],
+        id: u64,
+        notes: &mpsc::UnboundedSender<Note>,
+    ) -> Result<(), Failure> {
+        let _turn = self.subscribers().turn.lock().await;
+        let closed = || Failure::Unreachable("the connection was closed".into());
+        let new = self.subscribers().add(channels, id, notes).ok_or_else(closed)?;
+        self.listen(&new).await
+    }
+
+    /// Ends what [`subscribe`](Line::subscribe) began.
+    pub(super) async fn unsubscribe(&self, channels: &[String], id: u64) {
+        let _turn = self.subscribers().turn.lock().await;
+        let unused = self.subscribers().remove(channels, id);
+        if !unused.is_empty() {
+            self.unlisten(&unused).await;
+        }
+    }
+
     /// Checks that a notification from the connection `other` arrives. It does not arrive if a pooler runs each
     /// transaction on a different connection.
     pub(super) async fn check_notifications(&self, other: &Line) -> Result<(), Failure> {
         let channel = format!("hallpass_echo{:016x}", fastrand::u64(..));
         let (sender, mut notes) = mpsc::unbounded_channel();
         let names = [channel.clone()];
-        self.subscribers.add(&names, u64::MAX, &sender);
+        self.subscribers().add(&names, u64::MAX, &sender);
         drop(sender);
         self.execute(&format!("LISTEN {channel}")).await?;
         other.execute(&format!("NOTIFY {channel}, '0 echo'")).await?;
@@ -198,7 +218,7 @@ impl Line {
             self.execute("SELECT").await?;
             received = timeout(Duration::ZERO, notes.recv()).await;
         }
-        self.subscribers.remove(&names, u64::MAX);
+        self.subscribers().remove(&names, u64::MAX);
         self.execute(&format!("UNLISTEN {channel}")).await?;
         match received {
             Ok(Some(_)) => Ok(()),
@@ -244,7 +264,7 @@ impl Changes for Reports {
             let parameters = (self.hall.clone(), keys);
             let read = |line: Arc<Line>| async move {
                 let (hall, keys) = &parameters;
-                line.query(sql::READ, &[(hall, Type::TEXT), (keys, Type::TEXT_ARRAY)]).await
+                line.query(sql::READ, &[hall.as_str().into(), keys.as_slice().into()]).await
             };
             let rows = self.database.attempt(read).await?;
             let records: Vec<_> =
@@ -273,12 +293,7 @@ impl Drop for Reports {
         // Without a runtime, the process ends, and the connection with it.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
-            let _turn = line.subscribers.turn.lock().await;
-            let unused = line.subscribers.remove(&channels, id);
-            if !unused.is_empty() {
-                // If this fails, the connection is closed.
-                let _ = line.execute(&statements("UNLISTEN", &unused)).await;
-            }
+            line.unsubscribe(&channels, id).await;
         });
     }
 }

@@ -28,6 +28,9 @@ pub struct PostgresOptions {
     pub tls: Option<Tls>,
     /// The time limit for making a connection. The default is 2 s.
     pub connect_timeout: Duration,
+    /// Whether this process shares a connection with other processes of the same user on this machine while it does
+    /// nothing but wait for a slot. The default is `false`. `hallpass run` sets it.
+    pub share_connection: bool,
 }
 
 impl PostgresOptions {

@@ -7,16 +7,16 @@ use std::{
 };
 
 use tokio::time::sleep;
-use tokio_postgres::types::Type;
 
 use super::{
     connection::Database,
-    line::{Line, Parameter},
+    line::Line,
     load::{Loaded, Scope, load},
     notifications::{channels_of, payload, watch},
     options::PostgresOptions,
     sql,
     timelines::{Timelines, next_revision},
+    values::Row,
 };
 use crate::{
     ClusterOptions, Error,
@@ -71,7 +71,7 @@ impl PostgresStore {
         options: &ClusterOptions,
         tasks: Tasks,
     ) -> Result<Self, Error> {
-        let database = Arc::new(Database::new(postgres, options, tasks)?);
+        let database = Database::new(postgres, options, tasks)?;
         Ok(PostgresStore { database, halls: Mutex::default() })
     }
 
@@ -131,7 +131,7 @@ impl PostgresStore {
                     continue;
                 }
                 (false, _) if !loaded.exists => {
-                    self.database.query(sql::CREATE_HALL, &[(&hall, Type::TEXT)]).await?;
+                    self.database.query(sql::CREATE_HALL, &[hall.into()]).await?;
                     continue;
                 }
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
@@ -165,29 +165,29 @@ impl PostgresStore {
         let write = Write::new(loaded, changed);
         let before = loaded.document.revision;
         let timeline = loaded.timeline;
-        let leases: Vec<_> = changed.leases.iter().copied().collect();
+        let leases: &Vec<_> = &changed.leases.iter().copied().collect();
         let write = &write;
         let run = |line: Arc<Line>| async move {
-            let parameters: &[Parameter<'_>] = &[
-                (&hall, Type::TEXT),
-                (&before, Type::INT8),
-                (&write.revision, Type::INT8),
-                (&write.timelines, Type::INT8_ARRAY),
-                (&timeline, Type::INT8),
-                (&write.deleted, Type::TEXT_ARRAY),
-                (&write.keys, Type::TEXT_ARRAY),
-                (&write.values, Type::TEXT_ARRAY),
-                (&write.created, Type::INT8_ARRAY),
-                (&write.modified, Type::INT8_ARRAY),
-                (&write.leases, Type::INT8_ARRAY),
-                (&leases, Type::INT8_ARRAY),
-                (&write.channels, Type::TEXT_ARRAY),
-                (&write.payloads, Type::TEXT_ARRAY),
+            let parameters = &[
+                hall.into(),
+                before.into(),
+                write.revision.into(),
+                write.timelines.as_slice().into(),
+                timeline.into(),
+                write.deleted.as_slice().into(),
+                write.keys.as_slice().into(),
+                write.values.as_slice().into(),
+                write.created.as_slice().into(),
+                write.modified.as_slice().into(),
+                write.leases.as_slice().into(),
+                leases.as_slice().into(),
+                write.channels.as_slice().into(),
+                write.payloads.as_slice().into(),
             ];
             line.query(sql::REPLACE, parameters).await
         };
         let rows = self.database.attempt(run).await?;
-        let moved: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+        let moved = rows.first().map_or(Ok(0), |row| row.int(0))?;
         Ok((moved == 1).then_some(write.revision))
     }
 }
@@ -301,16 +301,14 @@ impl Store for PostgresStore {
             // The number is random, because a failover may lose a lease whose owner still uses it.
             let id: LeaseId = fastrand::i64(1..);
             let time = ttl.as_millis() as i64;
-            let parameters: &[Parameter<'_>] =
-                &[(&id, Type::INT8), (&hall, Type::TEXT), (&time, Type::INT8)];
-            self.database.query(sql::GRANT, parameters).await?;
+            self.database.query(sql::GRANT, &[id.into(), hall.into(), time.into()]).await?;
             Ok(id)
         })
     }
 
     fn keep_alive<'a>(&'a self, _hall: &'a str, lease: LeaseId) -> Reply<'a, bool> {
         Box::pin(async move {
-            let rows = self.database.query(sql::KEEP_ALIVE, &[(&lease, Type::INT8)]).await?;
+            let rows = self.database.query(sql::KEEP_ALIVE, &[lease.into()]).await?;
             Ok(!rows.is_empty())
         })
     }
@@ -322,9 +320,13 @@ impl Store for PostgresStore {
     fn names(&self) -> Reply<'_, Vec<String>> {
         Box::pin(async {
             let rows = self.database.query(sql::NAMES, &[]).await?;
-            let name = |row: &tokio_postgres::Row| row.try_get(0).map_err(Failure::from);
+            let name = |row: &Row| row.text(0).map(String::from);
             rows.iter().map(name).collect()
         })
+    }
+
+    fn rest(&self, resting: bool) {
+        self.database.rest(resting);
     }
 
     /// Commits one small change.

@@ -50,8 +50,15 @@ impl PostgresOptions {
         let database = named(config.get_dbname(), "PGDATABASE").unwrap_or_else(|| user.clone());
         let connect_timeout = connect_timeout(&config, variable)?;
         let tls = tls_of(tls, variable)?;
-        let mut options =
-            PostgresOptions { hosts, user, database, password: None, tls, connect_timeout };
+        let mut options = PostgresOptions {
+            hosts,
+            user,
+            database,
+            password: None,
+            tls,
+            connect_timeout,
+            share_connection: false,
+        };
         options.password = variable("PGPASSWORD").or_else(|| options.password_in_file(variable));
         Ok((options, Duration::from_secs(5)))
     }

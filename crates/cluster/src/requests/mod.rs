@@ -69,6 +69,11 @@ impl HallStore {
         self.store.place()
     }
 
+    /// Hints whether this process does nothing but wait.
+    pub(crate) fn rest(&self, resting: bool) {
+        self.store.rest(resting);
+    }
+
     /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if the records that it
     /// depends on are still as `was` shows them. Returns the hall after the transaction.
     pub(crate) async fn perform(

@@ -112,6 +112,10 @@ pub(crate) trait Store: Send + Sync + 'static {
     /// Lists the names of the halls that exist: those with a [`Door`](crate::records::Door) record.
     fn names(&self) -> Reply<'_, Vec<String>>;
 
+    /// Hints that this process does nothing but wait for a slot from now on, or that it no longer does. A store may use
+    /// fewer resources meanwhile.
+    fn rest(&self, _resting: bool) {}
+
     /// Writes one small record, to measure how long this takes.
     fn write(&self) -> Reply<'_, ()>;
 }

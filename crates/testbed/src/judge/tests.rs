@@ -3,7 +3,7 @@
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
 use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
-/// Creates a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused.
+/// Creates a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused, `!0` wipes the store.
 fn record(lines: &[&str]) -> Vec<Event> {
     let event = |(at, line): (usize, &&str)| {
         let (kind, rest) = line.split_at(1);
@@ -18,6 +18,7 @@ fn record(lines: &[&str]) -> Vec<Event> {
                 pid: 1,
             }),
             "-" => Observation::Leave { visit },
+            "!" => Observation::Wiped,
             _ => Observation::Excused { visit },
         };
         Event { at: at as u64, what }
@@ -63,6 +64,14 @@ fn keys_break(lines: &[&str], expected: &[Promise]) {
 fn good_visits_are_accepted() {
     let verdict = visits(2, &record(&["+0 0 5", "+1 1 4", "-0", "+2 0 7", "-1", "-2", "+3 0 8"]));
     assert_eq!((verdict.violations.len(), verdict.visits, verdict.max_running), (0, 4, 2));
+}
+
+#[test]
+fn tokens_begin_again_if_the_store_was_wiped() {
+    visits_break(&["+0 0 5", "-0", "+1 0 4"], &[TokensGrow]);
+    visits_break(&["+0 0 5", "-0", "!0", "+1 0 4"], &[]);
+    // Slots do not.
+    visits_break(&["+0 0 5", "!0", "+1 0 4"], &[OwnSlot]);
 }
 
 #[test]

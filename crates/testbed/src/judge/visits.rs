@@ -34,6 +34,10 @@ pub fn judge(slots: usize, events: &[Event]) -> Verdict {
                 // From now on, tokens protect the storage from this visitor.
                 judge.verdict.excused += usize::from(judge.running.remove(visit).is_some());
             }
+            Observation::Wiped => {
+                judge.tokens.clear();
+                judge.largest.clear();
+            }
             Observation::Note { .. } => {}
         }
     }

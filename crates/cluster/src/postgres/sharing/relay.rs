@@ -1,0 +1,129 @@
+//! The relay: a process that lets others use its connection.
+
+use std::sync::{Arc, Weak};
+
+use rustix::process::geteuid;
+use tokio::{
+    net::{UnixListener, UnixStream},
+    sync::mpsc,
+};
+
+use super::{
+    super::{
+        connection::Database,
+        line::Line,
+        notifications::{Note, new_id, payload},
+    },
+    RelayLock,
+    messages::{Answer, Inbox, Request, send},
+};
+
+/// Serves members until this process ends.
+pub(in super::super) async fn serve(
+    listener: UnixListener,
+    lock: RelayLock,
+    database: Weak<Database>,
+) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let Some(database) = database.upgrade() else { break };
+        let is_own = |user: u32| user == geteuid().as_raw();
+        if stream.peer_cred().is_ok_and(|peer| is_own(peer.uid())) {
+            tokio::spawn(attend(database, stream));
+        }
+    }
+    drop(lock);
+}
+
+/// Serves one member, as long as it and the present connection to the server last.
+async fn attend(database: Arc<Database>, stream: UnixStream) {
+    let (reader, mut writer) = stream.into_split();
+    if send(&mut writer, &Answer::Hello).await.is_none() {
+        return;
+    }
+    let line = database.own_line().await;
+    let connected = Answer::Connected(line.as_ref().map(drop).map_err(Clone::clone));
+    let (Some(()), Ok(line)) = (send(&mut writer, &connected).await, line) else { return };
+    let (answers, mut outgoing) = mpsc::unbounded_channel();
+    let (notes, mut incoming) = mpsc::unbounded_channel::<Note>();
+    let mut session = Session {
+        database,
+        line: line.clone(),
+        answers,
+        notes,
+        id: new_id(),
+        channels: Vec::new(),
+    };
+    let receive = async {
+        let mut inbox = Inbox::new(reader);
+        while let Some(request) = inbox.next().await {
+            session.perform(request).await;
+        }
+    };
+    let reply = async {
+        loop {
+            let answer = tokio::select! {
+                Some(answer) = outgoing.recv() => answer,
+                Some(Note { channel, revision, key }) = incoming.recv() => {
+                    Answer::Note { channel, payload: payload(revision, &key) }
+                }
+            };
+            if send(&mut writer, &answer).await.is_none() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = receive => {}
+        () = reply => {}
+        () = line.ended() => {}
+    }
+    let Session { channels, id, .. } = session;
+    line.unsubscribe(&channels, id).await;
+}
+
+/// A member, as its relay sees it.
+struct Session {
+    database: Arc<Database>,
+    /// The connection on which the relay listens for this member.
+    line: Arc<Line>,
+    answers: mpsc::UnboundedSender<Answer>,
+    notes: mpsc::UnboundedSender<Note>,
+    /// The subscriber.
+    id: u64,
+    /// The channels of the subscriber.
+    channels: Vec<String>,
+}
+
+impl Session {
+    async fn perform(&mut self, request: Request) {
+        let (database, line) = (self.database.clone(), self.line.clone());
+        match request {
+            Request::Query { id, statement, parameters } => {
+                let answers = self.answers.clone();
+                // Statements do not wait for each other.
+                tokio::spawn(async move {
+                    let call =
+                        |line: Arc<Line>| async move { line.query(&statement, &parameters).await };
+                    let result = database.attempt_on(line, call).await;
+                    // The member may have ended.
+                    let _ = answers.send(Answer::Done { id, result });
+                });
+            }
+            Request::Listen { id, channels } => {
+                let new: Vec<_> =
+                    channels.into_iter().filter(|name| !self.channels.contains(name)).collect();
+                self.channels.extend_from_slice(&new);
+                let (notes, subscriber) = (&self.notes, self.id);
+                let call = |line: Arc<Line>| async move {
+                    line.subscribe(&new, subscriber, notes).await.map(|()| Vec::new())
+                };
+                let result = database.attempt_on(line, call).await;
+                let _ = self.answers.send(Answer::Done { id, result });
+            }
+            Request::Unlisten { channels } => {
+                self.channels.retain(|name| !channels.contains(name));
+                line.unsubscribe(&channels, self.id).await;
+            }
+        }
+    }
+}
