@@ -38,6 +38,7 @@ struct Book {
     pages: Mutex<Pages>,
 }
 
+/// The content of the record.
 struct Pages {
     events: Vec<Event>,
     /// The visitors that run at the moment.
@@ -71,7 +72,8 @@ impl Witness {
         Witness { socket, book, ends, server: Some(server) }
     }
 
-    /// Makes `command` a visitor of this witness. The command must eventually call [`visit`](crate::visit).
+    /// Makes `command` a visitor of this witness. The command must eventually call [`visit`](crate::visit). `stay` is
+    /// the range of milliseconds that the visitor stays, such as `5-200`.
     pub fn introduce(&self, command: &mut Command, name: &str, stay: &str) {
         command.env(visitor::WITNESS, &self.socket);
         command.env("HALLPASS_VISITOR", name).env("HALLPASS_STAY", stay);
@@ -82,7 +84,8 @@ impl Witness {
         self.book.open().running.clone()
     }
 
-    /// Excuses a visit. Returns whether the visitor still runs.
+    /// Records that a visit is [excused](Observation::Excused), if its visitor still runs. From then on, the visitor
+    /// may run although another visitor has its slot. Returns whether the visitor still runs.
     pub fn excuse(&self, visit: u64) -> bool {
         let running = self.running().iter().any(|other| other.visit == visit);
         if running {
@@ -117,10 +120,12 @@ impl Drop for Witness {
 }
 
 impl Book {
+    /// Locks the record.
     fn open(&self) -> std::sync::MutexGuard<'_, Pages> {
         self.pages.lock().expect("not poisoned")
     }
 
+    /// Adds an observation to the record.
     fn write(&self, what: Observation) {
         let mut pages = self.open();
         match &what {
@@ -177,8 +182,7 @@ impl VisitorServer {
         }
         // If a visitor left before a newcomer came, its connection is already closed when the witness
         // reads the newcomer's line. So the witness records departures before it records a newcomer. It
-        // does so for each newcomer, because one newcomer may have followed another while the witness
-        // read from a third.
+        // does so for each newcomer: one newcomer may already be dead, and the next may have its slot.
         for newcomer in 0..self.connections.len() {
             if self.connections[newcomer].visit.is_none() && self.connections[newcomer].listen() {
                 self.record_departures();

@@ -52,10 +52,12 @@ impl Counters {
         }
     }
 
+    /// Counts a caller that joins the queue.
     pub(crate) fn queues(&self) {
         self.queued.fetch_add(1, Relaxed);
     }
 
+    /// Counts a wait that has ended after the time `waited`.
     pub(crate) fn ends(&self, outcome: Outcome, waited: Duration) {
         // A `u64` can hold 500 years in nanoseconds.
         let nanoseconds = waited.as_nanos() as u64;

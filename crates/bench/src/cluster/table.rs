@@ -19,6 +19,7 @@ pub fn table(report: &Report) -> String {
     if !report.handovers.is_empty() {
         text.push_str("time from a release until the successor has the slot: median (quartiles)\n");
         text.push_str(&columns(&handovers(&report.handovers), 1));
+        // The number of clusters in which the hand-over to another connection takes at most `BAR` writes.
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();
         let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
@@ -73,6 +74,9 @@ fn yes(good: bool) -> &'static str {
     if good { "yes" } else { "no" }
 }
 
+/// Returns a line for each cluster. "x write" is the time of the hand-over to another connection, in writes. "its start
+/// alone" is the time to start the command without a hall. "x write beside that" is the time of the hand-over to the
+/// command, less this start, in writes.
 fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
     let line = |one: &Handover| {
         [
@@ -131,7 +135,8 @@ fn successions(successions: &[Succession]) -> Vec<Vec<String>> {
     with_heading(heading, successions.iter().map(line))
 }
 
-/// Returns a line for each trial, with the behaviour of both wrappers.
+/// Returns a line for each trial. For each wrapper, it shows whether the wrapper behaved as expected, and what the
+/// benchmark observed ("seen of").
 fn behaviours(report: &Report) -> Vec<Vec<String>> {
     let lines = report.behaviours.chunk_by(|one, other| one.trial == other.trial).map(|both| {
         let cell = |index: usize, show: &dyn Fn(bool, &str) -> String| {

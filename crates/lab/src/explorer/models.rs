@@ -41,10 +41,11 @@ struct Model {
     result: Mutex<Option<Value>>,
 }
 
-/// The maximum number of open subjects. Each keeps its explored states.
+/// The maximum number of open models. Each keeps its explored states.
 const MOST_MODELS: usize = 32;
 
-/// Takes a lock. A panic in another request leaves the tree usable, because nodes are only added.
+/// Locks a mutex, even if another request panicked while it held the lock. The tree of runs is still usable then,
+/// because requests only add nodes to it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -74,8 +75,8 @@ impl App {
         self.stop.store(true, Relaxed);
     }
 
-    /// Answers a request of the page. Those with `do` = `catalogue`, `model`, `progress` or `export` are answered here;
-    /// the others by the engine of the model with the key `model`.
+    /// Answers a request of the page. This function answers requests whose `do` is `catalogue`, `model`, `progress` or
+    /// `export`. Other requests go to the engine of a model; the field `model` of the request contains its key.
     pub fn handle(self: &Arc<Self>, request: &Value) -> Result<Value, String> {
         match request["do"].as_str() {
             Some("catalogue") => return Ok(catalogue()),
@@ -108,7 +109,7 @@ impl App {
     fn choose(self: &Arc<Self>, request: &Value) -> Result<Value, String> {
         if let Some(replay) = request["replay"].as_str() {
             let replay = replay.trim();
-            // A model may be busy for long, and must not block the others meanwhile.
+            // One of the models may be busy for a long time. So `models` is not locked while this request waits for it.
             let open: Vec<Arc<Model>> = lock(&self.models).values().cloned().collect();
             let is_own =
                 |model: &&Arc<Model>| lock(&model.engine).session_mut().open(replay).is_ok();

@@ -16,7 +16,8 @@ pub struct Document {
     pub markdown: String,
     /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,
-    /// Statements without evidence although their algorithms are registered, one line each.
+    /// Statements without evidence although their algorithms are registered, and statements that have an `error` but are
+    /// not refuted. One line each.
     pub gaps: Vec<String>,
     /// The number of statements without evidence.
     pub unmeasured: usize,
@@ -46,14 +47,15 @@ from the definitions.
 - **not decidable here**: the last column gives the reason.
 
 *No starvation* means: no process starves while at most k − 1 processes have stopped permanently outside their
-remainder, undetected. *FIFE* means first in, first enabled, which is weaker than first come, first served. The
-[lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the remote references of the worst passage, counted
-as in the [lab guide](lab.md#count-remote-references). *Rounds*, *critical sections* and names such as U1 are questions
-about whole runs, as defined in the [lab guide](lab.md#ask-about-whole-runs). The statements are in our words, not in
-those of the papers.
+remainder. The other processes cannot detect that they have stopped. *FIFE* means first in, first enabled, which is
+weaker than first come, first served. The [lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the remote
+references of the worst passage, counted as in the [lab guide](lab.md#count-remote-references). *Rounds*, *critical
+sections* and names such as U1 are questions about whole runs, as defined in the
+[lab guide](lab.md#ask-about-whole-runs). The statements are in our words, not in those of the papers.
 
 Every *run* is linked. Its page has the command `hallpass-lab explore REPLAY`, which plays the run in the
-[explorer](explorer.md), where you can leave it at any step and ask the checker.
+[explorer](explorer.md). There you can choose a different step at any point of the run, and ask the checker which
+violations can follow.
 ";
 
 /// Writes the document.
@@ -94,7 +96,8 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
     }
 }
 
-/// Returns whether some piece has no model although the registry has its algorithm.
+/// Returns whether a gap must be reported. It is not reported if some pieces have no model and the registry has none of
+/// their algorithms.
 fn is_due(judged: &Judged<'_>) -> bool {
     let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();

@@ -12,13 +12,13 @@
 //!
 //! 1. the order of the tickets that may still be compared for order: the tickets of processes that wait,
 //!    have waited or are about to wait, the tickets seen by a process that still searches for the first
-//!    waiter, and the copies of `next`;
+//!    waiter, and the copies of `next` that serving processes have;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
-//!    never gets an old number again. This makes all void tags of one process equal, so a
-//!    compare-and-swap may remove a void tag that has replaced the expected one. In the original state,
-//!    this compare-and-swap fails, and its process comes back with the other tag. That detour leads to
-//!    the same state.
+//!    never gets an old number again. This makes all void tags of one process equal. So if a slot has
+//!    got another void tag of the same process since it was read, a compare-and-swap that expects the
+//!    first tag succeeds in the normal form, and fails in the original state. After the failure, the
+//!    process comes back and removes the other tag. This detour leads to the same state.
 
 use alloc::vec::Vec;
 
@@ -43,8 +43,10 @@ const fn no_card(n: usize) -> Word {
     Card::new(Phase::Waiting, stale(n)).pack()
 }
 
-// The values of a copy of `next` that equals no other number, and of `quiet` if it equals no ticket.
+/// The normal form of a copy of `next` that equals neither `quiet` nor a ticket whose order matters.
 const OLD: Word = -2;
+/// The normal form of `quiet`, and of each copy of `next` that equals it, if `quiet` equals no ticket whose
+/// order matters.
 const OLD_QUIET: Word = -1;
 
 /// Returns the largest ticket in a normal state.
@@ -108,7 +110,8 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
 }
 
-/// Returns whether the process waits or was given a slot. Another process may have seen it waiting.
+/// Returns whether the process waits or was given a slot. A process that was given a slot counts, because
+/// another process may have seen it waiting with its ticket.
 fn has_ticket(card: &Card) -> bool {
     card.waits() || card.given().is_some() || matches!(card.phase, Phase::In(_))
 }

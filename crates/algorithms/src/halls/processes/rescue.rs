@@ -21,8 +21,8 @@ pub enum Then<W> {
     Serve(Role<W>),
     /// The process registers in place of the dead process.
     Join,
-    /// The process does nothing more. This is a process that unregisters: it rescues itself, and holds
-    /// no slot.
+    /// The process does nothing more. It unregisters: it holds no slot, and executes the lines of a rescue
+    /// on its own card.
     Nothing,
 }
 

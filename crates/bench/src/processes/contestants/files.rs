@@ -1,4 +1,5 @@
-//! Locks on a file. The kernel releases such a lock when the last process that has the file open ends.
+//! Locks on a file. When the process that holds such a lock ends, the kernel closes its descriptor of the file, and this
+//! releases the lock.
 #![allow(unsafe_code)]
 
 use std::{
@@ -65,7 +66,7 @@ impl Drop for FlockGuard<'_> {
     }
 }
 
-/// A lock of the open file description.
+/// An open file description lock (`F_OFD_SETLKW`).
 pub struct Ofd(PathBuf);
 
 pub struct OfdHandle(File);
