@@ -116,7 +116,7 @@ extern "C" {
  * `hallpass_free` closes the handle.
  *
  * # Safety
- * The texts end with a zero byte, and `hall` is valid for a write.
+ * `directory` is `NULL` or a NUL-terminated string. `name` is a NUL-terminated string. `hall` is valid for a write.
  */
 enum hallpass_result hallpass_open(const char *directory,
                                    const char *name,
@@ -127,7 +127,7 @@ enum hallpass_result hallpass_open(const char *directory,
  * Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
  *
  * # Safety
- * The text ends with a zero byte, and `hall` is valid for a write.
+ * `name` is a NUL-terminated string, and `hall` is valid for a write.
  */
 enum hallpass_result hallpass_open_system(const char *name,
                                           size_t slots,
@@ -145,7 +145,7 @@ void hallpass_free(struct hallpass_hall *hall);
  * Removes the hall `name`. With `force`, it also removes a hall that is in use or damaged.
  *
  * # Safety
- * The texts end with a zero byte; `directory` may be `NULL`.
+ * `directory` is `NULL` or a NUL-terminated string. `name` is a NUL-terminated string.
  */
 enum hallpass_result hallpass_remove(const char *directory, const char *name, bool force);
 
@@ -178,7 +178,7 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
                                           struct hallpass_pass **pass);
 
 /**
- * Returns the name of the hall. The text is valid until the handle is closed. Returns `NULL` for `NULL`.
+ * Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.
  *
  * # Safety
  * `hall` is `NULL` or a handle.
@@ -241,7 +241,7 @@ enum hallpass_result hallpass_reap(const struct hallpass_hall *hall,
  * Sets the command that `hallpass status` shows for this process. At most 176 bytes of the command are kept.
  *
  * # Safety
- * `hall` is a handle, and the text ends with a zero byte.
+ * `hall` is a handle, and `command` is a NUL-terminated string.
  */
 enum hallpass_result hallpass_describe_as(const struct hallpass_hall *hall,
                                           const char *command);

@@ -23,7 +23,7 @@ pub struct Hall {
 /// Returns the directory at a path. For a null pointer, returns the default directory of this user.
 ///
 /// # Safety
-/// `directory` is null or a text that ends with a zero byte.
+/// `directory` is null or a NUL-terminated string.
 unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
     if directory.is_null() {
         return Ok(HallDir::user()?);
@@ -35,7 +35,7 @@ unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
 /// Opens a hall and hands it to the caller.
 ///
 /// # Safety
-/// `name` is null or a text that ends with a zero byte; `hall` is null or valid for a write.
+/// `name` is null or a NUL-terminated string; `hall` is null or valid for a write.
 unsafe fn open(
     dir: &HallDir,
     name: *const c_char,
@@ -59,7 +59,7 @@ unsafe fn open(
 /// `hallpass_free` closes the handle.
 ///
 /// # Safety
-/// The texts end with a zero byte, and `hall` is valid for a write.
+/// `directory` is `NULL` or a NUL-terminated string. `name` is a NUL-terminated string. `hall` is valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_open(
     directory: *const c_char,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn hallpass_open(
 /// Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
 ///
 /// # Safety
-/// The text ends with a zero byte, and `hall` is valid for a write.
+/// `name` is a NUL-terminated string, and `hall` is valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_open_system(
     name: *const c_char,
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn hallpass_free(hall: *mut Hall) {
 /// Removes the hall `name`. With `force`, it also removes a hall that is in use or damaged.
 ///
 /// # Safety
-/// The texts end with a zero byte; `directory` may be `NULL`.
+/// `directory` is `NULL` or a NUL-terminated string. `name` is a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_remove(
     directory: *const c_char,
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn hallpass_acquire_for(
     unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
 }
 
-/// Returns the name of the hall. The text is valid until the handle is closed. Returns `NULL` for `NULL`.
+/// Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn hallpass_reap(hall: *const Hall, dead: *mut usize) -> H
 /// Sets the command that `hallpass status` shows for this process. At most 176 bytes of the command are kept.
 ///
 /// # Safety
-/// `hall` is a handle, and the text ends with a zero byte.
+/// `hall` is a handle, and `command` is a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hallpass_describe_as(
     hall: *const Hall,

@@ -116,10 +116,10 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
         .ok_or_else(|| Failure::bad_argument(format!("{what} must not be NULL")))
 }
 
-/// Borrows a text of the caller. Fails if the pointer is null or the text is not UTF-8.
+/// Borrows a string of the caller. Fails if the pointer is null or the string is not UTF-8.
 ///
 /// # Safety
-/// The pointer is null, or points to a text that ends with a zero byte and is valid for `'a`.
+/// The pointer is null, or points to a NUL-terminated string that is valid for `'a`.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if pointer.is_null() {
         return Err(Failure::bad_argument(format!("{what} must not be NULL")));

@@ -43,7 +43,7 @@ def test_try_acquire_returns_none_if_no_slot_is_free(one):
     assert one.try_acquire() is not None
 
 
-def test_a_time_limit_ends_the_wait_and_leaves_the_queue(one):
+def test_a_caller_that_times_out_leaves_the_queue(one):
     with one.acquire():
         for timeout in (0, 0.05):
             with pytest.raises(hallpass_slots.Timeout, match="no slot of hall `one` was free"):
@@ -97,7 +97,7 @@ def test_waiters_get_their_slot_in_the_order_of_their_arrival(one):
     assert order == list(range(8))
 
 
-def test_threads_exclude_each_other(hall):
+def test_at_most_two_threads_hold_a_slot_at_once(hall):
     inside, most, lock = 0, 0, threading.Lock()
 
     def passages():

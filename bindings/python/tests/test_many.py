@@ -48,7 +48,7 @@ def test_an_impossible_count_is_refused(three):
         three.acquire_many(2, timeout=-1)
 
 
-def test_a_time_limit_ends_the_wait_and_keeps_no_slot(three):
+def test_a_caller_that_times_out_keeps_no_slot(three):
     with three.acquire():
         for timeout in (0, 0.05):
             with pytest.raises(hallpass_slots.Timeout, match="3 slots of hall `three`"):

@@ -23,7 +23,7 @@ use crate::{
 pub struct Victim<'a, S> {
     /// The graph of all steps.
     pub graph: &'a Graph,
-    /// The sections of processes.
+    /// The section of each process in each state.
     pub standing: &'a S,
     /// The number of initial states, which have the lowest numbers.
     pub roots: Id,

@@ -1,10 +1,13 @@
 //! Decides FIFE (first in, first enabled) for one ordered pair of processes.
 //!
 //! FIFE means: if one process has left its doorway before another process enters its own, the other does
-//! not enter its critical section until the first is enabled. This is weaker than first come, first served.
-//! Afek et al. define it (definition 2.5), and also a strong form (definition 5.1). The analysis explores
-//! the graph once more, with three bits of history: whether `first` has left its doorway, whether `second`
-//! has left its doorway, and whether `first` left its doorway before `second` entered its own.
+//! not enter its critical section until the first is enabled. A process is enabled if it enters in every run
+//! in which it keeps taking steps. FIFE is weaker than first come, first served. Afek et al. define it
+//! (definition 2.5), and also a strong form (definition 5.1).
+//!
+//! The analysis explores the graph once more, with three bits of history: whether `first` has left its
+//! doorway, whether `second` has left its doorway, and whether `first` left its doorway before `second`
+//! entered its own.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -20,7 +23,7 @@ use crate::{
 pub struct Pair<'a, S> {
     /// The graph of all steps.
     pub graph: &'a Graph,
-    /// The sections of processes.
+    /// The section of each process in each state.
     pub standing: &'a S,
     /// The number of initial states. These have the lowest numbers.
     pub roots: Id,

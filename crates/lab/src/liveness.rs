@@ -20,7 +20,7 @@ use crate::{
 
 /// The states in which a process is in its entry section.
 pub struct InEntry<'a, S> {
-    /// The sections of processes.
+    /// The section of each process in each state.
     pub standing: &'a S,
     /// The process.
     pub process: Pid,
@@ -35,7 +35,7 @@ impl<S: Standing> Part for InEntry<'_, S> {
 /// All states, and the steps by which no process ends its entry section. In these steps, no process
 /// enters, and no process gives up and returns to its remainder.
 pub struct NoneEnters<'a, S> {
-    /// The sections of processes.
+    /// The section of each process in each state.
     pub standing: &'a S,
 }
 

@@ -1,8 +1,8 @@
 //! The mapped file of a hall: the layout of its words, its creation, and the checks before it is used.
 //!
-//! No value from the file is trusted. Counts are limited to the room in the file, and the lines of the step
-//! machine only compare words, whatever their values are. All words are native-endian, because the file is for one
-//! machine.
+//! No value from the file is trusted. A count that is too large is reduced to what the file has room for. The number
+//! of a record or slot is checked or masked before it is used as an index. The step machine only compares the other
+//! words. All words are native-endian, because the file is for one machine.
 
 use std::{
     fs::File,
@@ -28,10 +28,11 @@ pub const MAX_REGISTRATIONS: usize = RECORDS - RESERVED;
 
 /// The number of records that a file has room for.
 pub(crate) const RECORDS: usize = machine::PROCESSES_IN_TAG;
-/// The last records are not for passages: a hall that is full can still be resized, reaped and removed.
+/// The number of records at the end of the file that passages cannot use. They are reserved so that a full hall can
+/// still be resized, reaped and removed.
 const RESERVED: usize = 16;
 
-// The step machine and the file have room for every hall that the common rules allow.
+// The step machine and the file have room for as many slots as `hallpass_common` allows.
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
 /// The version of the layout. Every change of the layout changes it.
@@ -47,7 +48,7 @@ const VERSION_AT: usize = 8;
 const ROOM_AT: usize = 16;
 const SIZE_AT: usize = LINE;
 const NEXT_AT: usize = 2 * LINE;
-/// On the same cache line as `next`, because both are read together.
+/// `quiet` is on the same cache line as `next`, because both are read together.
 const QUIET_AT: usize = NEXT_AT + 8;
 const RECORDS_USED_AT: usize = 3 * LINE;
 const LAST_ID_AT: usize = RECORDS_USED_AT + 8;
@@ -82,7 +83,7 @@ const ROOM: i64 = (RECORDS as i64) << 32 | MAX_SLOTS as i64;
 /// The name of the file in a hall's directory.
 pub(crate) const HALL: &str = "hall";
 
-/// Makes an empty file `len` zeros long and maps it.
+/// Extends an empty file to `len` zero bytes and maps it.
 pub(crate) fn map_new(file: &File, path: &Path, len: usize) -> Result<Mapping, Error> {
     sys::allocate(file, len).map_err(Error::system("allocate", path))?;
     Mapping::new(file.as_fd(), len).map_err(Error::system("map", path))
@@ -96,7 +97,8 @@ const fn slot_at(slot: usize) -> usize {
     SLOTS_AT + slot * LINE
 }
 
-/// Reads the number of allocated records or slots. A file without this number has all of them.
+/// Reads the number of allocated records or slots. If the word is not positive, the file has no such number, and all of
+/// them are allocated.
 fn ready(word: &AtomicI64, max: usize) -> usize {
     match usize::try_from(word.load(SeqCst)) {
         Ok(count @ 1..) => count.min(max),
@@ -159,7 +161,7 @@ impl HallFile {
             return Err(Error::Version { path: path.into(), found, ours: VERSION });
         }
         if map.word(ROOM_AT).load(SeqCst) != ROOM {
-            return Err(damaged("it has room for other numbers of slots and records".into()));
+            return Err(damaged("it has room for a different number of slots or records".into()));
         }
         Ok(HallFile(map))
     }
@@ -234,7 +236,7 @@ impl HallFile {
         self.0.word(LAST_ID_AT)
     }
 
-    /// The tag of a slot.
+    /// The tag of a slot: 0 if the slot is free, otherwise a packed [`Tag`](machine::Tag), with the number of a record.
     #[inline]
     pub(crate) fn slot(&self, slot: usize) -> &AtomicI64 {
         assert!(slot < MAX_SLOTS);
@@ -247,7 +249,7 @@ impl HallFile {
         self.0.word(record_at(record) + offset)
     }
 
-    /// The card of a record.
+    /// The card of a record: a packed [`Card`](machine::Card), with the phase of the record's process.
     #[inline]
     pub(crate) fn card(&self, record: usize) -> &AtomicI64 {
         self.in_record(record, CARD)
@@ -259,12 +261,13 @@ impl HallFile {
         self.in_record(record, OWNER)
     }
 
-    /// One more than the record that this one follows; 0 if none.
+    /// The record that this one follows, plus 1; 0 if none. A sleeping waiter follows the waiter just before it in the
+    /// queue: it watches that waiter until that waiter dies or no longer waits.
     pub(crate) fn link(&self, record: usize) -> &AtomicI64 {
         self.in_record(record, LINK)
     }
 
-    /// 1 if another record may follow this one.
+    /// 1 if a sleeping waiter in another record may follow this record.
     pub(crate) fn followed(&self, record: usize) -> &AtomicI64 {
         self.in_record(record, FOLLOWED)
     }

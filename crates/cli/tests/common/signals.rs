@@ -4,8 +4,8 @@ use std::{io, os::unix::process::CommandExt, process::Command};
 
 use rustix::process::Signal;
 
-/// The signals that nohup(1), a shell with background jobs or a CI system may ignore. A shell cannot even trap a
-/// signal that was ignored when the shell started.
+/// The signals that may already be ignored when the tests start, because of nohup(1), a shell with background jobs or a
+/// CI system. A child process inherits this, and a shell cannot trap a signal that was ignored when the shell started.
 const MAYBE_IGNORED: [Signal; 10] = [
     Signal::INT,
     Signal::QUIT,
@@ -23,7 +23,7 @@ const MAYBE_IGNORED: [Signal; 10] = [
 pub fn with_default_signals(command: &mut Command) -> &mut Command {
     let in_child = || {
         for signal in MAYBE_IGNORED {
-            // SAFETY: the default action is not a function of this program.
+            // SAFETY: `SIG_DFL` installs no signal handler.
             if unsafe { libc::signal(signal.as_raw(), libc::SIG_DFL) } == libc::SIG_ERR {
                 return Err(io::Error::last_os_error());
             }

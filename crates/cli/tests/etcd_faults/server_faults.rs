@@ -75,8 +75,8 @@ impl Targets<'_> {
         self.crowd.hold_newcomers_back(false);
     }
 
-    /// Makes the servers lose commits. Only a process that has seen a lost commit notices the loss. So no command starts
-    /// at that time and for twice the ttl, as docs/cluster.md advises.
+    /// Makes the servers lose commits. Only a process that saw one of these commits before notices the loss. So no
+    /// command starts at that time and for twice the ttl, as docs/cluster.md advises.
     fn lose_history(&self, lose: impl FnOnce()) {
         self.crowd.hold_newcomers_back(true);
         // Every process that was started before has read the hall by then.

@@ -1,6 +1,6 @@
 //! An adversary that looks a few steps ahead. Before the observed process moves, the adversary looks for
 //! a process that can make this move more expensive. While the observed process waits, the adversary
-//! looks for a single process that can release it. All other processes stay where they block it.
+//! looks for a single process that can release it, and moves only that process.
 
 use fastrand::Rng;
 use hallpass_algorithms::Pid;

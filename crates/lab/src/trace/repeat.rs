@@ -1,9 +1,10 @@
 //! Repeats the cycle of a run, without normal forms.
 //!
 //! If the state after a round equals the state before it, the cycle repeats forever. An algorithm that
-//! counts without bound never returns to the same state. Its normal form claims that the two states
-//! behave the same. This claim is an argument about the algorithm, which may be wrong. So the cycle is
-//! also executed many times with the real numbers, and every round must look like the first round.
+//! counts without bound never returns to the same state, but the normal forms of the two states are equal.
+//! States with equal normal forms should behave the same. The proof of this is an argument about the
+//! algorithm, which may be wrong. So the cycle is also executed many times with the *real numbers*: those
+//! of the states, not those of their normal forms. Every round must look like the first round.
 
 use super::{
     Error,
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::space::Agent;
 
-/// The number of rounds that must look like the first round if the numbers never return.
+/// The number of rounds that must look like the first round if no round returns to exactly the same state.
 const ROUNDS: usize = 100;
 
 /// Executes the cycle again after its `first` round, and returns the third round. `taken` is the number
@@ -65,8 +66,8 @@ pub(crate) fn recurs(interpreter: &mut Interpreter, cycle: &[Agent]) -> Result<(
 }
 
 /// Returns whether two steps execute the same line with the same visible result. This ignores whether a
-/// process has left its doorway, because that is part of the past, and may change during the first
-/// round.
+/// process has left its doorway, because that depends on earlier steps, and may change during the
+/// first round.
 fn look_alike(one: &Step, other: &Step) -> bool {
     let same = |one: &Stand, other: &Stand| {
         let same_section =
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_ends_with_the_real_numbers_is_not_confirmed() {
+    fn a_cycle_that_ends_with_the_real_numbers_is_not_confirmed() {
         let mut layout = Layout::default();
         let looks = layout.add(Decl::number("looks", 0, 1000, 0).unbounded());
         let machine = Forgetful { layout, looks };

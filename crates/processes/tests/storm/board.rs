@@ -85,7 +85,8 @@ pub struct Board {
     pub watched_waits: AtomicU64,
     /// The number of waiters that were overtaken.
     pub overtaken: AtomicU64,
-    /// The longest time that a lock outlived its process, in nanoseconds.
+    /// The longest time that a new holder of a slot waited because the witness's file of the slot was still locked by a
+    /// dead process, in nanoseconds.
     pub lingered: AtomicU64,
     /// The holder of each slot.
     pub owners: [AtomicU64; SLOTS],
@@ -163,8 +164,8 @@ impl Board {
         self.watched_waits.fetch_add(1, SeqCst);
     }
 
-    /// Returns the time at which the passage of the process with this pid began, if the process has one thread and
-    /// still waits.
+    /// Finds the process with this pid. If it has one thread and still waits, returns its note and the time at which its
+    /// passage began.
     pub fn asks_since(&self, pid: u32) -> Option<(&Note, u64)> {
         let worker = self.pids.iter().position(|other| other.load(SeqCst) == u64::from(pid))?;
         let note = &self.notes[worker][0];

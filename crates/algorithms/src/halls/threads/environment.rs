@@ -1,4 +1,4 @@
-//! The environment of the lines: the shared state that they read and write.
+//! The environment of the step machine: the shared state that its lines read and write.
 
 use core::{fmt::Debug, hash::Hash};
 

@@ -1,4 +1,4 @@
-//! The environment of the lines in the lab: every access is to a declared variable.
+//! The environment of the step machine in the lab: every access is to a declared variable.
 
 use super::{
     environment::{Environment, FastEnvironment, OvertakeEnvironment},
@@ -23,7 +23,8 @@ impl<P, M, S: Memory> FastEnvironment for ModelEnvironment<'_, P, M, S> {
 
 impl<P, M, S: Memory> OvertakeEnvironment for ModelEnvironment<'_, P, M, S> {
     fn credit(&mut self, op: Op) -> Word {
-        let (credit, _) = self.model.credit.expect("only lines of overtaking access it");
+        let (credit, _) =
+            self.model.credit.expect("only halls with a limit on overtaking access `credit`");
         self.memory.access(credit, op)
     }
 }

@@ -15,8 +15,8 @@ impl Policy for Fair {
     const BARGES: bool = false;
 }
 
-/// The policy of a hall in which a newcomer may take a free slot ahead of the queue. Waiters are called
-/// one at a time, and then compete like newcomers.
+/// The policy of a hall in which a newcomer may take a free slot ahead of the queue. The server lets
+/// one waiter at a time try again, and this waiter competes with newcomers for the slot.
 pub struct Barging;
 
 impl Policy for Barging {
