@@ -10,24 +10,24 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A directory that contains a copy of hallpass and nothing else.
-struct Alone {
+/// A directory with a copy of hallpass. At first, it contains no other program.
+struct HallpassDir {
     dir: TempDir,
-    /// A program cannot start while any process has its file open for writing. If another test starts a process at
-    /// this moment, that process inherits the open file until it executes its program. So these tests run one
-    /// after another.
+    /// A program cannot start while any process has its file open for writing. If another test forked a process while
+    /// this test writes the copy, that process would keep the file open until it executes its own program. So these
+    /// tests run one after another.
     _turn: MutexGuard<'static, ()>,
 }
 
-fn alone() -> Alone {
+fn hallpass_dir() -> HallpassDir {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().expect("a folder");
     fs::copy(env!("CARGO_BIN_EXE_hallpass"), dir.path().join("hallpass")).expect("copied");
-    Alone { dir, _turn: turn }
+    HallpassDir { dir, _turn: turn }
 }
 
-impl Alone {
+impl HallpassDir {
     fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -39,7 +39,7 @@ fn script(dir: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
 }
 
-fn run(dir: &Alone, path: &Path, words: &[&str]) -> Output {
+fn run(dir: &HallpassDir, path: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(dir.path().join("hallpass"));
     command.args(words).env("PATH", path).output().expect("it runs")
 }
@@ -49,8 +49,8 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_program_beside_hallpass_runs_with_all_arguments_and_its_exit_status() {
-    let dir = alone();
+fn the_program_beside_hallpass_gets_all_arguments_and_its_exit_status_is_returned() {
+    let dir = hallpass_dir();
     script(dir.path(), "hallpass-lab", "echo \"$#:$*\"; exit 3");
     let elsewhere = tempfile::tempdir().expect("a folder");
     script(elsewhere.path(), "hallpass-lab", "echo the wrong one");
@@ -66,7 +66,7 @@ fn the_program_beside_hallpass_runs_with_all_arguments_and_its_exit_status() {
 
 #[test]
 fn the_program_on_the_path_runs_in_the_same_process() {
-    let dir = alone();
+    let dir = hallpass_dir();
     let elsewhere = tempfile::tempdir().expect("a folder");
     script(elsewhere.path(), "hallpass-bench", "kill -TERM $$");
     let output = run(&dir, elsewhere.path(), &["bench", "--quick"]);
@@ -75,7 +75,7 @@ fn the_program_on_the_path_runs_in_the_same_process() {
 
 #[test]
 fn the_error_for_a_missing_program_says_how_to_get_it() {
-    let dir = alone();
+    let dir = hallpass_dir();
     let nowhere = tempfile::tempdir().expect("a folder");
     for (command, help) in [("lab", "cargo install hallpass-lab"), ("bench", "crates/bench")] {
         let output = run(&dir, nowhere.path(), &[command, "list"]);
@@ -88,7 +88,7 @@ fn the_error_for_a_missing_program_says_how_to_get_it() {
 
 #[test]
 fn a_program_that_cannot_be_started_is_named() {
-    let dir = alone();
+    let dir = hallpass_dir();
     fs::write(dir.path().join("hallpass-lab"), "no program").expect("written");
     let output = run(&dir, dir.path(), &["lab", "list"]);
     assert_eq!(output.status.code(), Some(2));
@@ -98,7 +98,7 @@ fn a_program_that_cannot_be_started_is_named() {
 
 #[test]
 fn help_lists_lab_and_bench() {
-    let dir = alone();
+    let dir = hallpass_dir();
     let help = text(&run(&dir, dir.path(), &["--help"]).stdout);
     for command in ["run", "status", "lab", "bench"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{help}");

@@ -16,9 +16,10 @@ fn every_block_runs_in_a_test_or_says_why_not() {
         blocks.iter().filter(|block| !is_settled(block)).map(Block::location).collect();
     assert!(
         open.is_empty(),
-        "put commands of one program ({}) into a block, or `<!-- not run: REASON -->` before it: {}",
-        PROGRAMS.join(", "),
-        open.join(", ")
+        "no test runs these blocks: {}. Each block needs commands of exactly one program ({}), or \
+         `<!-- not run: REASON -->` before it",
+        open.join(", "),
+        PROGRAMS.join(", ")
     );
     for program in PROGRAMS {
         assert!(blocks.iter().any(|block| block.is_run_with(program)), "no test runs {program}");

@@ -23,7 +23,7 @@ pub struct Options {
     /// Measure only these parts
     #[arg(long, value_name = "PART", num_args = 1.., value_enum)]
     pub part: Vec<Part>,
-    /// The numbers of threads over which total times are measured
+    /// Measure total times with each of these numbers of threads
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [1, 2, 4, 8, 16, 32, 64])]
     #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
     pub threads: Vec<u64>,
@@ -40,15 +40,15 @@ pub struct Options {
     /// Time limit of one measurement, in seconds [default: 10; with --quick 3]
     #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=3_600))]
     pub limit: Option<u64>,
-    /// Length of a pause, in milliseconds
+    /// Length of a pause in the part `paused`, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 20)]
     #[arg(value_parser = value_parser!(u64).range(1..=1_000))]
     pub pause: u64,
-    /// Number of threads that work while others are stopped
+    /// Number of threads that work while other threads are stopped
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     #[arg(value_parser = value_parser!(u64).range(1..=56))]
     pub active: u64,
-    /// Time for which these threads are counted in each round, in milliseconds [default: 300; with --quick 100]
+    /// Length of one measurement with stopped threads, in milliseconds [default: 300; with --quick 100]
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..=60_000))]
     pub time: Option<u64>,
     /// Number of operations during which memory is watched [default: 10000000; with --quick 500000]

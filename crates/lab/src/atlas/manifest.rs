@@ -1,9 +1,9 @@
 //! The manifest: a list of models with their expected results.
 //!
 //! Every folder of algorithms has its own part of the manifest, `atlas.toml`. `hallpass-lab atlas`
-//! checks and counts every model of its tier, and compares all listed results, including the number of
-//! states. `--bless` replaces the figures with the measured results. In the file, `[[model]]` begins a
-//! model:
+//! checks every model of the selected tier and of quicker tiers, and counts remote memory references. It
+//! compares the measured results with the listed ones, including the number of states. `--bless` replaces
+//! the listed results with the measured ones. In the file, `[[model]]` begins a model:
 //!
 //! | key | meaning |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
 //! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the maximum number of times that a process is overtaken |
 //! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
-//! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: if counting takes longer than checking |
+//! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: the tier of these numbers, if counting takes longer than checking |
 //!
 //! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
 //! is too large to explore.
@@ -111,7 +111,7 @@ impl Listed {
         Listed::Range,
     ];
 
-    /// Returns the property that the checker can be asked for, or `None` if there is no such property.
+    /// Returns the property of the checker. Returns `None` for `range`, which the checker always checks.
     pub fn property(self) -> Option<Property> {
         Property::ALL.get(self as usize).copied()
     }
@@ -126,7 +126,7 @@ impl Listed {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rmr {
-    /// The tier of the figures, if counting takes longer than checking.
+    /// The tier of these numbers, if counting takes longer than checking.
     pub tier: Option<Tier>,
     /// The figure for cache-coherent memory.
     pub cc: Option<Figure>,
@@ -159,7 +159,7 @@ pub struct AtlasModel {
     pub tier: Tier,
     /// The number of states, or `None` if it is not known yet.
     pub states: Option<u64>,
-    /// The expected verdicts. A property that is not listed is not checked.
+    /// The expected verdicts. A property that is not listed is not checked, except `range`.
     #[serde(default)]
     pub check: BTreeMap<Listed, Expected>,
     /// The expected answers to questions about whole runs, by the names of the questions.
@@ -244,7 +244,7 @@ impl AtlasModel {
         self.rmr.cc.is_some() || self.rmr.dsm.is_some()
     }
 
-    /// Returns the tier of the figures.
+    /// Returns the tier of the numbers of remote references.
     pub fn rmr_tier(&self) -> Tier {
         self.rmr.tier.unwrap_or(self.tier)
     }

@@ -157,14 +157,14 @@ fn sums() -> Fact {
     Fact { covers: "k ≤ 6, t ≤ 6, constant 1", against }
 }
 
-/// Checks the statement that turn(x, q) takes 2^|x| values. There must be as many values as the group of
-/// x has processes.
+/// Checks the statement that turn(x, q) takes 2^p values, where p is the depth of node x. There must be as
+/// many values as the group of x has processes.
 fn turn_values() -> Fact {
     let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {
         let n = (2 * k) << t;
         let p = (0..=t).find(|p| n >> p != 1 << p)?;
-        Some(format!("n = {n}, k = {k}, |x| = {p}: {} values, not {}", n >> p, 1 << p))
+        Some(format!("n = {n}, k = {k}, p = {p}: {} values, not {}", n >> p, 1 << p))
     });
     Fact { covers: "k ≤ 4, n = 2k 2^t ≤ 32k", against }
 }

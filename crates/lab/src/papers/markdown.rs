@@ -121,8 +121,8 @@ fn summary(text: &mut String, papers: &[(&Paper, Vec<Judged<'_>>)]) {
     let count: usize = papers.iter().map(|(_, judged)| judged.len()).sum();
     let _ = writeln!(
         text,
-        "Every theorem, lemma, corollary, invariant and complexity bound of five papers on\n\
-         k-exclusion, compared with exhaustive checks of their algorithms: {count} statements.\n"
+        "This page compares every theorem, lemma, corollary, invariant and complexity bound of five papers on\n\
+         k-exclusion with exhaustive checks of their algorithms: {count} statements.\n"
     );
     let shown: Vec<Verdict> = VERDICTS
         .into_iter()

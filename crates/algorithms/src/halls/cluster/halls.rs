@@ -1,4 +1,5 @@
-//! Lists every hall that can occur, because the lab needs all values of a variable.
+//! Lists every state of the hall that can occur. In the model the whole hall is one shared variable, and the lab
+//! needs all values of a variable.
 
 use alloc::{vec, vec::Vec};
 
@@ -14,12 +15,12 @@ pub(super) fn fewer(k: usize) -> usize {
     (k - 1).max(1)
 }
 
-/// Lists all halls in which no process has two claims (I5).
+/// Lists all states of the hall in which no process has two claims (invariant I5).
 pub(super) fn all_halls(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
     halls(casts, competitors, k, true)
 }
 
-/// Lists all halls, including those in which a process has more than one claim.
+/// Lists all states of the hall, including those in which a process has more than one claim.
 pub(super) fn halls_with_any_claims(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
     halls(casts, competitors, k, false)
 }
@@ -83,7 +84,7 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
     halls
 }
 
-/// Lists all requests that may hang.
+/// Lists all values of [`Late`]: no request hangs, the next request of a process will hang, or a request hangs.
 fn late_requests(casts: Casts, competitors: usize, k: usize) -> Vec<Late> {
     let mut lines = vec![E4];
     for slot in 0..k {
@@ -105,7 +106,7 @@ pub(super) fn owns(hall: &Hall, p: Pid) -> bool {
     })
 }
 
-/// Replaces each hall with its possible continuations.
+/// Replaces each hall with all halls that `each` returns for it.
 fn extend(halls: &mut Vec<Hall>, each: impl FnMut(&Hall) -> Vec<Hall>) {
     *halls = halls.iter().flat_map(each).collect();
 }

@@ -2,7 +2,8 @@
 
 use crate::framework::memory::Word;
 
-/// The meaning of the lower half of `word` and of a grant: a set of slots, their number, or both.
+/// The meaning of the lower half of the variable `word` and of the variables `grant[p]`: a set of slots, their
+/// number, or both.
 ///
 /// When the hall is made smaller while slots are held, some of these slots become *owed*: after their
 /// release, they are not used again.
@@ -46,7 +47,7 @@ impl Pool for Bits {
         if need == 1 && owed == 0 {
             return (free != 0).then_some(free & free.wrapping_neg());
         }
-        // A slot that is held above k counts as if it were held below k.
+        // An owed slot is still held, so one of the k slots must stay unused: at most k slots are held.
         if owed != 0 && free.count_ones() < need + owed.count_ones() {
             return None;
         }
@@ -86,7 +87,7 @@ pub type Count = BitsAndCount<0>;
 pub const BITS_OF_WIDE: u32 = 16;
 
 /// The representation of a hall with more slots than fit into `word`. The count has 16 bits, so a hall can have
-/// [`MAX_SLOTS`](super::MAX_SLOTS).
+/// up to [`MAX_SLOTS`](super::MAX_SLOTS) slots.
 pub type WideBits = BitsAndCount<BITS_OF_WIDE>;
 
 impl<const BITS: u32> BitsAndCount<BITS> {
@@ -144,7 +145,7 @@ impl<const BITS: u32> Pool for BitsAndCount<BITS> {
             let first = if set == 0 { 1 << BITS } else { set & set.wrapping_neg() };
             return (free != 0).then_some(first);
         }
-        // A slot that is held above k counts as if it were held below k.
+        // An owed slot is still held, so one of the k slots must stay unused: at most k slots are held.
         if Self::count(free) < need.saturating_add(Self::count(owed)) {
             return None;
         }
@@ -180,7 +181,7 @@ impl<const BITS: u32> Pool for BitsAndCount<BITS> {
 mod tests {
     use super::*;
 
-    /// A hall without waiters. It takes, puts back and resizes as the lines of the hall do.
+    /// A hall without waiters. It computes free and owed slots as the step machine of the hall does.
     struct Ledger<P> {
         k: usize,
         free: Word,
@@ -209,7 +210,7 @@ mod tests {
             (self.k, self.free, self.owed) = (k, self.free + add, owed);
         }
 
-        fn holders(&self) -> u32 {
+        fn held_slots(&self) -> u32 {
             self.held.iter().map(|&take| P::count(take)).sum()
         }
     }
@@ -223,10 +224,10 @@ mod tests {
                 0 => hall.resize(random.usize(..9)),
                 1..4 if !hall.held.is_empty() => hall.put_back(random.usize(..hall.held.len())),
                 _ => {
-                    let (need, holders) = (random.u32(1..4), hall.holders());
+                    let (need, held) = (random.u32(1..4), hall.held_slots());
                     let taken = hall.take(need);
-                    let fits = holders + need <= hall.k as u32;
-                    assert_eq!(taken.is_some(), fits, "seed {seed}: {need} more than {holders}");
+                    let fits = held + need <= hall.k as u32;
+                    assert_eq!(taken.is_some(), fits, "seed {seed}: {need} requested, {held} held");
                     if let Some(take) = taken {
                         let set = take & ((1 << P::BITS) - 1);
                         assert!(P::count(take) == need && set >> hall.k == 0, "seed {seed}");

@@ -1,19 +1,20 @@
-//! The lines of the construction. Each line makes one access.
+//! The lines of the universal construction. Each line accesses at most one shared word, or begins or ends an
+//! access to the data that these words protect.
 
 use super::environment::{Answer, Environment, Mark, NONE, Request, copies};
 use crate::framework::memory::{Op, Word};
 
-/// The kind of access that a process wants.
+/// The kind of operation that a process executes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Intent {
-    /// Apply an operation to the object.
+    /// The operation may change the object.
     Apply,
-    /// Read the object.
+    /// The operation only reads the object.
     Read,
 }
 
-/// The line that a process executes next. `h` is the head that the process has seen, and `c` is the copy
-/// that it writes.
+/// The line that a process executes next. `h` is the head that the process has seen. `c` is the copy that
+/// it writes, or in C1 and C2 the copy that holds its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -76,7 +77,8 @@ pub enum Next {
 }
 use Next::{Done, Goto};
 
-/// The number of times that a reader tries to catch the head before it makes a request.
+/// The number of times that a reader tries to guard the head before it makes a request. An attempt fails if
+/// the head changes during it.
 const READS: u8 = 2;
 
 /// Returns the first line of an operation.
@@ -189,7 +191,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             if i > copies(k) {
                 A1
             } else if c != h && e.taken(c, Op::TestAndSet) == 0 {
-                // If h is no longer the head, it may be free by now, but this process still reads it.
+                // c is never h: even if h has been replaced and is no longer taken, this process still reads it.
                 G2 { h, i, c, j: 0 }
             } else {
                 G1 { h, i: i + 1 }
@@ -267,7 +269,9 @@ pub fn step<E: Environment>(e: &mut E, me: usize, intent: Intent, at: Line) -> N
             e.taken(h, Op::Write(0));
             match intent {
                 Intent::Apply => return Done,
-                Intent::Read => A1, // if another process has replaced the head by now, the answer is assigned
+                // The answer is in the new head. If another process has replaced that head by now, the answer is
+                // already assigned. Otherwise this process assigns it at F1.
+                Intent::Read => A1,
             }
         }
         U1 { c } => {
