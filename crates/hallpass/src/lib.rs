@@ -106,8 +106,8 @@
 //!
 //! # Cost
 //!
-//! If nobody waits, an acquire is one load and one atomic read-modify-write, and a release is one
-//! read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots
+//! If the hall is empty, an acquire is one atomic read-modify-write. If slots are held but nobody waits, an acquire is two
+//! read-modify-writes. A release is one read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots
 //! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they
 //! wait: the record of a waiting thread is on its stack, and that of a task is in its future. There are three
 //! exceptions. In a hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a

@@ -2,7 +2,9 @@
 
 use hallpass_algorithms::{
     Op, Word,
-    halls::threads::{After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, overtake, waiters},
+    halls::threads::{
+        After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, WideBits, overtake, waiters,
+    },
 };
 
 use crate::{
@@ -134,6 +136,10 @@ impl Hall {
         match self.mode {
             // SAFETY: the caller's promise.
             Mode::Fair => unsafe { self.run_as::<Bits, Fair>(node, at, Stop::BeforeWaiting) },
+            // SAFETY: the caller's promise.
+            Mode::FairWide => unsafe {
+                self.run_as::<WideBits, Fair>(node, at, Stop::BeforeWaiting)
+            },
             // SAFETY: the caller's promise.
             _ => unsafe { self.run_by_mode(node, at, Stop::BeforeWaiting) },
         }

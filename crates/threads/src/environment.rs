@@ -13,6 +13,7 @@ use hallpass_algorithms::{
 
 use crate::{
     hall::Hall,
+    lock::Access,
     mode::by_mode,
     parking::{Backoff, Deadline, Parker},
     sync,
@@ -34,8 +35,6 @@ pub(crate) type Waiter = NonNull<Node>;
 /// One call's view of a hall.
 pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
-    /// The caller's node, between lines L4 and L5.
-    joining: Option<Waiter>,
     /// Wakes the waiter that this caller last removed from the queue or made the server. After every line that puts a
     /// handle here, another line takes it out, so there is nothing to drop.
     handle: ManuallyDrop<Option<WakeHandle>>,
@@ -72,7 +71,6 @@ impl<'a> NativeEnvironment<'a> {
     pub(crate) fn new(hall: &'a Hall, deadline: Deadline) -> Self {
         NativeEnvironment {
             hall,
-            joining: None,
             handle: ManuallyDrop::new(None),
             later: ManuallyDrop::new(WakeList::new()),
             parker: Parker::new(deadline),
@@ -223,26 +221,23 @@ impl Environment for NativeEnvironment<'_> {
     /// Accesses the lock, which is in one word with the newcomers.
     ///
     /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
-    /// a run of the step machine in which no other access comes between L5 and S1. L4 and L5 are one access for the
-    /// same reason.
+    /// a run of the step machine in which no other access comes between L5 and S1.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
         let lock = &self.hall.queue.lock;
         match op {
-            Op::Set(HELD) => Word::from(lock.try_lock()),
-            Op::Set(_) => match self.joining.take() {
-                None => Word::from(lock.announce()),
-                // SAFETY: the step machine has called `push` with the node of the running passage. The caller of `run`
-                // promised that the node is alive and does not move.
-                Some(me) => match unsafe { lock.queue(me) } {
-                    true => HELD,
-                    false => {
-                        // SAFETY: this caller is the server now, and the node is alive and does not move, as above.
-                        self.queue(|queue| unsafe { queue.push(me) });
+            Op::Set(bits) => {
+                match if bits == HELD { lock.try_lock() } else { lock.announce() } {
+                    Access::Refused => HELD,
+                    Access::Server(newcomers) => {
+                        if let Some(top) = newcomers {
+                            // SAFETY: this caller is the server now, and has just taken the newcomers.
+                            self.queue(|queue| unsafe { queue.join(top) });
+                        }
                         0
                     }
-                },
-            },
+                }
+            }
             Op::Write(_) => {
                 // SAFETY: this is S1, so the caller is the server.
                 self.queue(|queue| unsafe { lock.clear_news(queue) });
@@ -267,10 +262,11 @@ impl Environment for NativeEnvironment<'_> {
         })
     }
 
-    /// The node joins the queue together with the next line, L5.
     #[inline(always)]
     fn push(&mut self, waiter: Waiter) {
-        self.joining = Some(waiter);
+        // SAFETY: the step machine calls this with the node of the running passage. The caller of `run` promised that
+        // the node is alive and does not move.
+        unsafe { self.hall.queue.lock.push(waiter) };
     }
 
     #[inline(always)]

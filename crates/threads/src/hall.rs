@@ -1,15 +1,18 @@
 //! The hall: its constructors, the methods that acquire a slot, and the fast path down to the atomics.
 //!
-//! If nobody waits, a pass costs two atomic read-modify-writes. Both are in this file:
+//! If nobody waits, a pass costs two or three atomic read-modify-writes. All of them are in this file:
 //!
-//! - [`Hall::acquire`] → `acquire_slot` → `take_free`: a load (line L1 of the step machine) and a
-//!   compare-and-swap (line L2);
+//! - [`Hall::acquire`] → `acquire_slot` → `take_one`: a compare-and-swap that guesses that the hall is empty (lines L1
+//!   and L2 of the step machine), and a second one (line L2) if the guess is wrong;
 //! - dropping the pass → `release_slot` → `put_back`: a fetch-and-add (line X1).
 //!
 //! If the fast path fails, or if there are waiters, the call continues in a `#[cold]` function of `contended`.
 
 use std::{
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64 as GuessedWord, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -17,7 +20,8 @@ use hallpass_algorithms::{
     Op, Word,
     halls::threads::{
         self as machine, BITS_OF_WIDE, Bits, Fair, FastEnvironment, OvertakeEnvironment, Policy,
-        Pool, SLOTS_IN_WORD, Terms, WideBits, fast,
+        Pool, SLOTS_IN_WORD, Terms, WideBits,
+        fast::{self, Looked, Offer},
     },
 };
 
@@ -74,6 +78,10 @@ pub struct Hall {
     /// The numbers of the slots that are not bits of `word`. Allocated when first needed, so that a static can
     /// have many slots.
     slot_bits: OnceLock<Box<SlotBits>>,
+    /// The value of `word` while the hall is empty: no slot is held, and nobody waits. Newcomers guess this value.
+    ///
+    /// ORDERING: Relaxed, because any guess is correct.
+    empty: GuessedWord,
     pub(crate) queue: QueueState,
     pub(crate) instruments: Instruments,
 }
@@ -118,6 +126,7 @@ macro_rules! constructor {
                 mode,
                 rotation: Rotation::new(),
                 slot_bits: OnceLock::new(),
+                empty: GuessedWord::new(free),
                 queue: QueueState::new(),
                 instruments: Instruments::new(),
             }
@@ -267,11 +276,11 @@ impl Hall {
     #[inline(always)]
     pub(crate) fn acquire_slot(&self, deadline: Deadline) -> Option<u32> {
         match self.mode {
-            Mode::Fair => match self.take_free::<Bits, Fair>(1) {
+            Mode::Fair => match self.take_one::<Bits, Fair>() {
                 Some(take) => Some(take.trailing_zeros()),
                 None => self.acquire_contended::<Bits, Fair>(1, deadline).map(Word::trailing_zeros),
             },
-            Mode::FairWide => match self.take_free::<WideBits, Fair>(1) {
+            Mode::FairWide => match self.take_one::<WideBits, Fair>() {
                 Some(take) if WideBits::set(take) != 0 => Some(take.trailing_zeros()),
                 taken => self.acquire_wide_slot(taken, deadline),
             },
@@ -296,13 +305,27 @@ impl Hall {
         Some(self.slot_of(take))
     }
 
+    /// Lines L1 and L2: takes a free slot, if nobody waits. This is fastest if the hall is empty.
+    #[inline(always)]
+    fn take_one<P: Pool, M: Policy>(&self) -> Option<Word> {
+        let guess = self.empty.load(Relaxed);
+        match fast::look_or_take::<P, M, _>(&mut &*self, 1, guess) {
+            Looked::Taken(take) => Some(take), // after one compare-and-swap
+            Looked::Offer(offer) => self.take_offer(offer?),
+        }
+    }
+
     /// Lines L1 and L2: takes `need` free slots, if nobody waits.
     #[inline(always)]
     pub(crate) fn take_free<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
-        let mut hall = self;
-        let offer = fast::look::<P, M, _>(&mut hall, need)?; // a load
-        let taken = fast::take(&mut hall, offer); // a compare-and-swap
-        taken.then_some(offer.take)
+        let offer = fast::look::<P, M, _>(&mut &*self, need)?; // a load
+        self.take_offer(offer)
+    }
+
+    /// Line L2: takes the slots that L1 has chosen.
+    #[inline(always)]
+    fn take_offer(&self, offer: Offer) -> Option<Word> {
+        fast::take(&mut &*self, offer).then_some(offer.take) // a compare-and-swap
     }
 
     /// [`take_free`](Hall::take_free) in any mode.
@@ -370,6 +393,12 @@ impl Hall {
     #[inline(never)]
     fn put_back_by_mode(&self, take: Word) {
         by_mode!(self.mode, self.put_back(take));
+    }
+
+    /// Remembers the value that `word` has while the hall has `k` slots and is empty.
+    pub(crate) fn guess_from_now_on(&self, k: usize) {
+        let empty = if self.mode.is_wide() { WideBits::all(k) } else { Bits::all(k) };
+        self.empty.store(empty, Relaxed);
     }
 
     /// Returns the slot of a grant of one slot.

@@ -20,6 +20,7 @@
 //! | `waiter`, `wake` | the queue of nodes, and how their owners are woken |
 //! | `parking` | how a thread waits: spin, yield, park |
 //! | `rotation` | lets threads take turns in a crowded hall with a limit on overtaking |
+//! | `yielding` | yields the core, as long as that is cheap |
 //! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
 //! | `instruments`, `metrics` | observes waiters (features `metrics` and `tracing`) |
 //! | `papers` | halls that run a published algorithm (feature `papers`) |
@@ -53,6 +54,7 @@ mod state;
 mod sync;
 mod waiter;
 mod wake;
+mod yielding;
 
 pub use builder::Builder;
 pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};

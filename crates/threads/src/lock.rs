@@ -7,9 +7,9 @@
 //! | bit 1, [`NEWS`] | something has happened since the server last looked |
 //! | the rest | the newcomers: a stack of nodes, the latest on top |
 //!
-//! A caller that waits pushes its node and sets the lock in one access. The step machine does this in two lines, L4 and
-//! L5. The single access is the same as L4 directly followed by L5. So if there are newcomers, NEWS is set. If there is
-//! no server, the lock word is 0.
+//! A caller that waits makes its node a newcomer in one access (L4), whether or not there is a server. A caller that
+//! becomes the server takes the newcomers in the same access (L5), and appends them to the queue. While there is a server,
+//! it does so whenever it looks at the queue. So in the terms of the step machine, newcomers are part of the queue.
 #![allow(unsafe_code)]
 
 use std::{
@@ -28,8 +28,19 @@ const FLAGS: usize = (HELD | NEWS) as usize;
 const _: () =
     assert!(align_of::<Node>() > FLAGS, "the address of a node leaves room for the flags");
 
+/// The result of an attempt to become the server.
+pub(crate) enum Access {
+    /// The caller is the server now, and must append these newcomers to the queue.
+    Server(Option<NonNull<Node>>),
+    /// There is another server.
+    Refused,
+}
+
 /// The lock and the newcomers.
 pub(crate) struct Lock(AtomicPtr<Node>);
+
+/// The lock word while there is neither a server nor a newcomer.
+const EMPTY: *mut Node = ptr::null_mut();
 
 fn has(word: *mut Node, flag: i64) -> bool {
     word.addr() & flag as usize != 0
@@ -46,58 +57,61 @@ fn held() -> *mut Node {
 impl Lock {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Lock(AtomicPtr::new(ptr::null_mut()))
+        Lock(AtomicPtr::new(EMPTY))
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        Lock(AtomicPtr::new(ptr::null_mut()))
+        Lock(AtomicPtr::new(EMPTY))
     }
 
-    /// L4 and L5: queues a node. If there is no server, the caller becomes the server, and must append the node to
-    /// the queue. If there is a server, this makes the node a newcomer and sets NEWS. Returns whether there was a
-    /// server.
+    /// L4: makes a node a newcomer.
     ///
     /// # Safety
     /// The caller owns `node`, which is alive, in no queue, and does not move until it has left the queue.
     #[inline]
-    pub(crate) unsafe fn queue(&self, node: NonNull<Node>) -> bool {
-        let mut word = self.0.load(SeqCst);
+    pub(crate) unsafe fn push(&self, node: NonNull<Node>) {
+        let mut word = EMPTY; // a guess, which is often right and saves a read
         loop {
-            let new = if has(word, HELD) {
-                // SAFETY: until the node is pushed, only its owner accesses it.
-                unsafe { node.as_ref().set_below(newcomers(word)) };
-                node.as_ptr().map_addr(|address| address | FLAGS)
-            } else {
-                held()
-            };
+            // SAFETY: until the node is pushed, only its owner accesses it.
+            unsafe { node.as_ref().set_below(newcomers(word)) };
+            let new = node.as_ptr().map_addr(|address| address | word.addr() & FLAGS);
             match self.0.compare_exchange_weak(word, new, SeqCst, SeqCst) {
-                Ok(_) => return has(word, HELD),
+                Ok(_) => return,
                 Err(found) => word = found,
             }
         }
     }
 
     /// L5 of a caller that has changed something: the caller becomes the server, or sets NEWS if there is a server.
-    /// Returns whether there was a server.
     #[inline]
-    pub(crate) fn announce(&self) -> bool {
+    pub(crate) fn announce(&self) -> Access {
         let mut word = self.0.load(SeqCst);
         loop {
             // If there is no server, this access includes S1 of the new server.
             let news = |address: usize| address | FLAGS;
             let new = if has(word, HELD) { word.map_addr(news) } else { held() };
             match self.0.compare_exchange_weak(word, new, SeqCst, SeqCst) {
-                Ok(_) => return has(word, HELD),
+                Ok(_) if has(word, HELD) => return Access::Refused,
+                Ok(_) => return Access::Server(newcomers(word)),
                 Err(found) => word = found,
             }
         }
     }
 
-    /// L5 of a caller that must become the server itself. Returns whether there was a server.
+    /// L5 of a caller that must become the server itself: changes nothing if there is a server.
     #[inline]
-    pub(crate) fn try_lock(&self) -> bool {
-        self.0.compare_exchange(ptr::null_mut(), held(), SeqCst, SeqCst).is_err()
+    pub(crate) fn try_lock(&self) -> Access {
+        let mut word = self.0.load(SeqCst);
+        loop {
+            if has(word, HELD) {
+                return Access::Refused;
+            }
+            match self.0.compare_exchange_weak(word, held(), SeqCst, SeqCst) {
+                Ok(_) => return Access::Server(newcomers(word)),
+                Err(found) => word = found,
+            }
+        }
     }
 
     /// S1: clears NEWS, and moves the newcomers into the queue.
@@ -107,9 +121,10 @@ impl Lock {
     #[inline]
     pub(crate) unsafe fn clear_news(&self, queue: &mut Queue) {
         if self.0.load(SeqCst) != held() {
-            let word = self.0.swap(held(), SeqCst);
-            // SAFETY: the caller's promise.
-            unsafe { queue.join(newcomers(word)) };
+            if let Some(top) = newcomers(self.0.swap(held(), SeqCst)) {
+                // SAFETY: the caller's promise.
+                unsafe { queue.join(top) };
+            }
         }
     }
 
@@ -124,7 +139,7 @@ impl Lock {
             let flags = ptr::without_provenance_mut(word.addr() & FLAGS);
             match self.0.compare_exchange(word, flags, SeqCst, SeqCst) {
                 // SAFETY: the caller's promise.
-                Ok(_) => return unsafe { queue.join(Some(top)) },
+                Ok(_) => return unsafe { queue.join(top) },
                 Err(found) => word = found,
             }
         }
@@ -133,6 +148,16 @@ impl Lock {
     /// S14 and S17: releases the lock if NEWS is not set. Returns whether it was released.
     #[inline]
     pub(crate) fn unlock(&self) -> bool {
-        self.0.compare_exchange(held(), ptr::null_mut(), SeqCst, SeqCst).is_ok()
+        let mut word = held();
+        loop {
+            if has(word, NEWS) {
+                return false;
+            }
+            let new = word.map_addr(|address| address & !FLAGS);
+            match self.0.compare_exchange_weak(word, new, SeqCst, SeqCst) {
+                Ok(_) => return true,
+                Err(found) => word = found,
+            }
+        }
     }
 }

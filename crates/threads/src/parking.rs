@@ -9,22 +9,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::sync::{spin_loop, thread};
+use crate::{
+    sync::{spin_loop, thread},
+    yielding::Yields,
+};
 
 /// The number of times that a waiter looks again without a pause.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// The number of times that a waiter yields before it parks. If every caller has to wait, the system switches from each
 /// waiter to the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
-const YIELDS: u32 = if cfg!(loom) { 0 } else { 8 };
-/// A yield that takes longer than this gave the core to another program for a time slice. Then sleeping costs less: the
-/// system wakes a thread on a core that is free.
+const YIELDS_BEFORE_PARKING: u32 = if cfg!(loom) { 0 } else { 8 };
+/// A yield that takes longer is slow. Then sleeping costs less: the system wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// After a slow yield, this many waits of the thread park without yielding first. The number is large, because the
-/// other program probably still runs.
-const WAITS_WITHOUT_YIELDS: u32 = 4096;
+/// The largest number of waits of a thread that park at once after a slow yield.
+const LONGEST_BREAK: u32 = 4096;
+
+static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);
 
 thread_local! {
-    /// How many more waits of this thread park without yielding first.
+    /// The number of waits of this thread that will park at once.
     static WAITS_LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -85,22 +88,21 @@ impl Parker {
             spin_loop();
         } else if self.has_expired() {
             return false;
-        } else if self.rounds <= SPINS + YIELDS && self.may_yield() {
-            yield_core();
+        } else if self.rounds <= SPINS + YIELDS_BEFORE_PARKING && self.may_yield() {
+            WAITS_LEFT.with(|left| YIELDS.yield_core(left));
         } else {
             self.park();
         }
         true
     }
 
-    /// Returns whether this wait may yield. If not, this function counts the wait, and the wait skips all its yields.
+    /// Returns whether this wait may yield. If it may not, this skips all of its yields.
     fn may_yield(&mut self) -> bool {
-        let left = WAITS_LEFT.get();
-        if left > 0 {
-            WAITS_LEFT.set(left - 1);
-            self.rounds = SPINS + YIELDS;
+        let may = WAITS_LEFT.with(|left| YIELDS.may_yield(left));
+        if !may {
+            self.rounds = SPINS + YIELDS_BEFORE_PARKING;
         }
-        left == 0
+        may
     }
 
     #[cfg(not(loom))]
@@ -116,15 +118,6 @@ impl Parker {
     #[cfg(loom)]
     fn park(&self) {
         thread::park();
-    }
-}
-
-/// Lets other threads run, and notes whether another program used the core for long.
-fn yield_core() {
-    let begun = Instant::now();
-    thread::yield_now();
-    if begun.elapsed() > SLOW_YIELD {
-        WAITS_LEFT.set(WAITS_WITHOUT_YIELDS);
     }
 }
 

@@ -12,7 +12,7 @@
 //! that do not compete never yield.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
-//! a thread makes [`TURNS_WITHOUT_YIELDS`] turns before it yields again. So the yields cost at most about a third of its
+//! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So the yields cost at most about a third of its
 //! time, but the threads no longer make equally many passages.
 //!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
@@ -20,10 +20,10 @@
 use std::{
     cell::Cell,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::sync::thread;
+use crate::yielding::Yields;
 
 /// The number of passages in a turn. A turn lasts for much less than a time slice, and for much longer than a switch
 /// between threads.
@@ -33,12 +33,15 @@ const TURN: u32 = 256;
 /// a large number.
 const CROWDED_TURNS: u32 = 1 << 14;
 
-/// A yield that takes longer than this gave the core to another program. If only the threads of a hall take turns, a
-/// yield takes some tenths of a millisecond.
+/// A yield that takes longer is slow. If only the threads of a hall take turns, a yield takes some tenths of a
+/// millisecond.
 const SLOW_YIELD: Duration = Duration::from_millis(2);
 
-/// How many turns a thread makes without yielding after a slow yield. They take a few times as long as a time slice.
-const TURNS_WITHOUT_YIELDS: u32 = 1024;
+/// The largest number of turns that a thread makes without yielding after a slow yield. They take a few times as long as
+/// a time slice.
+const LONGEST_BREAK: u32 = 1024;
+
+static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);
 
 thread_local! {
     /// The number of turns that this thread will make without yielding.
@@ -84,21 +87,11 @@ impl Rotation {
         let turns = self.turns.load(Relaxed);
         if turns > 0 {
             self.turns.store(turns - 1, Relaxed);
-            take_turns();
+            TURNS_LEFT.with(|left| {
+                if YIELDS.may_yield(left) {
+                    YIELDS.yield_core(left);
+                }
+            });
         }
-    }
-}
-
-/// Lets other threads run, unless the last yield was slow and few turns have ended since then.
-fn take_turns() {
-    let left = TURNS_LEFT.get();
-    if left > 0 {
-        TURNS_LEFT.set(left - 1);
-        return;
-    }
-    let begun = Instant::now();
-    thread::yield_now();
-    if begun.elapsed() > SLOW_YIELD {
-        TURNS_LEFT.set(TURNS_WITHOUT_YIELDS);
     }
 }

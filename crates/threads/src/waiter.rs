@@ -12,7 +12,7 @@
 //!    its owner is the next server.
 #![allow(unsafe_code)]
 
-use std::{marker::PhantomPinned, mem, ptr::NonNull};
+use std::{marker::PhantomPinned, ptr::NonNull};
 
 use hallpass_algorithms::{Op, Word};
 
@@ -161,40 +161,29 @@ impl Queue {
         self.head
     }
 
-    /// Appends a node.
-    ///
-    /// # Safety
-    /// The caller is the server; `node` is alive, in no queue, and does not move until it has left the queue.
-    #[inline]
-    pub(crate) unsafe fn push(&mut self, node: NonNull<Node>) {
-        // SAFETY: the caller is the server, and all nodes in the queue are alive (rule 2).
-        unsafe {
-            node.as_ref().links(|links| (links.before, links.after) = (self.tail, None));
-            match self.tail {
-                Some(tail) => tail.as_ref().links(|links| links.after = Some(node)),
-                None => self.head = Some(node),
-            }
-        }
-        self.tail = Some(node);
-    }
-
     /// Appends a stack of newcomers in the order in which they came: the bottom of the stack first.
     ///
     /// # Safety
     /// The caller is the server, and has just taken the whole stack.
-    pub(crate) unsafe fn join(&mut self, mut top: Option<NonNull<Node>>) {
-        let mut first: Option<NonNull<Node>> = None;
-        // SAFETY: the caller is the server, and all newcomers are alive (rule 2).
+    #[inline]
+    pub(crate) unsafe fn join(&mut self, top: NonNull<Node>) {
+        // The node below a newcomer came before it. So `before` is already right, except for the bottom of the stack.
+        let (mut bottom, mut after) = (top, None);
+        // SAFETY: the caller is the server, and all newcomers and all nodes in the queue are alive (rule 2).
         unsafe {
-            while let Some(node) = top {
-                top = node.as_ref().links(|links| mem::replace(&mut links.before, first));
-                first = Some(node);
+            while let Some(below) = bottom.as_ref().links(|links| {
+                links.after = after;
+                links.before
+            }) {
+                (bottom, after) = (below, Some(bottom));
             }
-            while let Some(node) = first {
-                first = node.as_ref().links(|links| links.before);
-                self.push(node);
+            bottom.as_ref().links(|links| links.before = self.tail);
+            match self.tail {
+                Some(tail) => tail.as_ref().links(|links| links.after = Some(bottom)),
+                None => self.head = Some(bottom),
             }
         }
+        self.tail = Some(top);
     }
 
     /// Removes a node. The node keeps its handle.

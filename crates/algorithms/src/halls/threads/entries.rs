@@ -44,6 +44,7 @@ entries! {
     "hall-wide-bits-resize" => |n, k| Wide::<1>::new(Numbers::WORDS, Cast::Resize, n, k), HALL.titled("slot 0 is a bit, the others are a count and slot numbers; the last process removes a slot and adds it again");
     "hall-wide-groups" => |n, k| Wide::<0>::new(Numbers::GROUPS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: the search for a slot number goes past full groups");
     "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("line L3 does not count the waiter");
+    "hall:no-second-look" => |n, k| Changed::<_, wrong::NoSecondLook>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a newcomer that has joined the queue does not look for free slots again");
     "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a waiter stops being counted before it has its grant");
     "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a granted slot stays free");
     "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("line L1 does not check whether a process waits");

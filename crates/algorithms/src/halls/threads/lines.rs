@@ -20,7 +20,7 @@ use super::{
     pool::Pool,
     serve::*,
     straight::serve,
-    words::{CALLED, CLOSED, HELD, NEWS, SERVE, TRY, Terms, WAITER, waiters},
+    words::{CALLED, CLOSED, FREE, HELD, MARK, NEWS, SERVE, TRY, Terms, WAITER, waiters},
 };
 use crate::framework::{
     lines::lines,
@@ -93,6 +93,7 @@ lines! {
         L8,
         L9 { take: Word },
         L10,
+        L11,
         // Overtaking
         B1 { left: u32, paid: bool },
         B2 { left: u32 },
@@ -202,6 +203,7 @@ pub fn step<P: Pool, M: Policy, E: Environment>(
         L8 => l8::<P, M, E>(e, me),
         L9 { take } => l9::<P, M, E>(e, me, take),
         L10 => l10::<P, M, E>(e, me),
+        L11 => l11::<P, M, E>(e, me),
         B1 { left, paid } => overtaking::<P, E>(e, me, Overtake::Look { left, paid }),
         B2 { left } => overtaking::<P, E>(e, me, Overtake::See { left }),
         B3 { left } => overtaking::<P, E>(e, me, Overtake::Pay { left }),
@@ -313,7 +315,19 @@ pub(super) fn l3<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -
 #[inline(always)]
 fn l4<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
     e.push(me);
-    then!(e, me, l5 = L5 { job: Job::Serve(After::Wait) })
+    then!(e, me, l11 = L11)
+}
+
+#[inline(always)]
+fn l11<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
+    // If no slot is free, the next holder that leaves finds this waiter counted, and serves. In a closed hall, or in a
+    // hall that owes slots, only a server can tell.
+    let word = e.word(Op::Read);
+    if word & FREE == 0 && word < MARK {
+        Goto(L6)
+    } else {
+        then!(e, me, l5 = L5 { job: Job::Serve(After::Wait) })
+    }
 }
 
 #[inline(always)]

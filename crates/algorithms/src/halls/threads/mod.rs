@@ -15,8 +15,9 @@
 //!   `word` in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
 //!   queue (L4). It enters when it finds a grant (L6). Until then, it sleeps until it is woken (L7).
 //! - **Exit.** A holder puts its slots back (X1).
-//! - **Serving.** A caller that has joined the queue, or has left while others wait, sets the lock (L5).
-//!   If the lock was not held, the caller becomes the *server*: it gives free slots to the head of the
+//! - **Serving.** A caller that has joined the queue reads `word` again (L11). If no slot is free then, it has nothing to
+//!   do: the next holder that leaves finds it counted. Otherwise it sets the lock (L5). A holder that leaves while
+//!   others wait also sets the lock. If the lock was not held, the caller becomes the *server*: it gives free slots to the head of the
 //!   queue, as long as enough slots are free for the head (S1 to S16). If the lock was held, the server
 //!   finds that there is news, and looks again before it stops (S14, S17). So no caller waits for the
 //!   lock.
@@ -33,10 +34,11 @@
 //! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter without a grant.
 //!
 //! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then the first
-//!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue is ahead of all
-//!   later callers: they find it counted, and join the queue behind it.
-//! - **No lost wake-up.** A caller that has changed something sets the lock afterwards, so the server
-//!   sees the change or the news. A waiter is woken after its grant is written. A wake-up that comes too
+//!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue
+//!   is ahead of all later callers: they find it counted, and join the queue behind it.
+//! - **No lost wake-up.** A caller that has put slots back sets the lock afterwards, so the server
+//!   sees the slots or the news. A caller that finds no slot free at L11 is in the queue by then, so it is served by
+//!   the callers that put slots back later. A waiter is woken after its grant is written. A wake-up that comes too
 //!   early is remembered.
 //! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the
 //!   queue can take over. Natively, a thread can take over, but a task cannot. Giving up, resizing and
@@ -60,16 +62,16 @@
 //! (B5, S19), and the slot stays free until the thread grants it to itself. When no credit is left, the server grants
 //! slots, and gives new credit when all waiters that may have been overtaken have entered (B7 to B9): see `overtake`.
 //!
-//! **Natively**, each of two pairs of lines is one access. L4 and L5 are one access because `lock` and the
-//! newcomers share a word. L5 and S1 are one access for a caller that becomes the server. Both
-//! correspond to runs of the checked lines in which no other access comes between the two.
+//! **Natively**, each of two pairs of lines can be one access. L1 and L2 are one access for a newcomer that guesses
+//! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Both correspond to runs of the
+//! checked lines in which no other access comes between the two.
 //! `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they hold the
 //! lock. The model has no line for that read.
 //!
 //! | file | lines |
 //! |---|---|
 //! | `fast` | L1, L2, X1: all lines that a caller executes if a slot is free and no caller waits |
-//! | `lines` | L3 to L10: waiting |
+//! | `lines` | L3 to L11: waiting |
 //! | `give_up` | C1 to C5: giving up |
 //! | `overtake` | B1 to B4: overtaking |
 //! | `serve` | S1 to S19 and B5 to B9: serving |

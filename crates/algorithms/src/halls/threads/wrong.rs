@@ -25,6 +25,12 @@ changed_lines! {
         At(Line::L3) => Goto(At(Line::L4)),
     }
 
+    /// A newcomer does not read the word again after it has joined the queue. So it does not notice a slot that
+    /// became free after line L1, while the queue was still empty.
+    NoSecondLook: |_s, _d, _p| {
+        At(Line::L11) => Goto(At(Line::L6)),
+    }
+
     /// The server wakes no waiter, so a sleeper never wakes up.
     NoRing: |_s, _d, _p| {
         At(Line::S13 { turn, terms, .. }) => Goto(At(Line::S7 { turn, terms })),
