@@ -210,7 +210,7 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ("exit, doorway: ✓ ≤ s", "the section takes at most s own steps, whatever the others do"),
     (
         "CC, DSM: w of c",
-        "the worst passage of all schedules makes w remote references and the paper's bound is \
+        "the worst passage of all schedules makes w remote references and the stated bound is \
          c; tight if some run reaches it, loose if none does",
     ),
     (

@@ -128,9 +128,14 @@ pub fn find(id: &str) -> Option<Arc<dyn Subject>> {
     SUBJECTS.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(id).cloned()
 }
 
-/// Returns who makes the promises of an algorithm, as the subject of a sentence: "the paper", or "the file" for a file.
+/// Returns who makes the promises of an algorithm, as the subject of a sentence: "the paper", "the file" for a file, or
+/// "hallpass" for a protocol of this project.
 pub fn author(id: &str) -> &'static str {
-    find(id).map_or("the paper", |subject| subject.author())
+    match (find(id), registry::entry(id)) {
+        (Some(subject), _) => subject.author(),
+        (None, Ok((entry, _))) if entry.paper == registry::OURS => registry::OURS,
+        _ => "the paper",
+    }
 }
 
 /// A step machine of another crate.

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     atlas::{Listed, Manifest},
+    catalogue::author,
     schedule::MemoryModel,
     space::flaw,
     store::Id,
@@ -81,7 +82,7 @@ impl Challenge {
                 format!("Bring {} processes into their critical sections at the same time", k + 1)
             }
             "names" => "Bring two processes into their critical sections with the same slot".into(),
-            "invariants" => "Break an invariant of the paper".into(),
+            "invariants" => format!("Break an invariant of {}", author(&self.algorithm)),
             "deadlock" => "Make a loop in which some process tries to enter and none does".into(),
             "starvation" => "Make a loop in which a process keeps moving and never enters".into(),
             _ => "Let a process enter while one that came earlier can be kept out forever".into(),

@@ -11,6 +11,20 @@ use hallpass_lab::{
 
 use crate::common::resources;
 
+#[test]
+fn the_author_of_the_promises_is_the_paper_hallpass_or_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = load(&folder, "author.kx", NO_LOCK);
+    for (id, author) in [
+        ("am-fig3", "the paper"),
+        ("am-fig3+names", "the paper"),
+        ("hall", "hallpass"),
+        (file.as_str(), "the file"),
+    ] {
+        assert_eq!(catalogue::author(id), author, "{id}");
+    }
+}
+
 /// Writes a file and loads it. Returns its path, which is its identifier.
 fn load(folder: &tempfile::TempDir, name: &str, source: &str) -> String {
     let path = folder.path().join(name).display().to_string();

@@ -1,4 +1,4 @@
-//! The papers' bounds on remote references. Each bound has a mark for every size at which it was
+//! The stated bounds on remote references. Each bound has a mark for every size at which it was
 //! compared.
 
 use std::fmt::Write as _;
@@ -24,9 +24,9 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>], not_run: usize
         return;
     }
     page.push_str(
-        "<section id=\"bounds\"><h2>The papers' bounds, against the worst passage of all schedules</h2>\n\
+        "<section id=\"bounds\"><h2>The stated bounds, against the worst passage of all schedules</h2>\n\
          <p>One mark for each size, the smallest first: the worst passage at that size, as a share of the \
-         paper's bound. A full mark is tight: some run needs that many remote references.",
+         stated bound. A full mark is tight: some run needs that many remote references.",
     );
     if not_run > 0 {
         let _ = write!(

@@ -91,7 +91,8 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
         page,
         "<header>\n<h1>Atlas of k-exclusion</h1>\n<p class=\"lead\">Every interleaving of every \
          algorithm, at the sizes listed: which properties hold, how many remote memory references the \
-         worst passage makes, and whether both are as the paper states.</p>\n\
+         worst passage makes, and whether both are as the source of the algorithm states: a paper, a file \
+         or hallpass itself.</p>\n\
          <p class=\"verdict {class}\">{sentence}</p>\n<dl class=\"tiles\">"
     );
     for (what, value) in [
@@ -147,8 +148,8 @@ fn reading(page: &mut String) {
     for (class, words) in [
         ("holds", "✓ holds"),
         ("violated", "✗ violated"),
-        ("unpromised", "✗ violated, but the paper does not promise it"),
-        ("tight", "tight: some run reaches the paper's bound"),
+        ("unpromised", "✗ violated, but the source does not promise it"),
+        ("tight", "tight: some run reaches the stated bound"),
         ("loose", "loose: no run reaches it"),
         ("exceeded", "exceeded: some run needs more"),
         ("partial", "partial: not explored to the end"),

@@ -65,7 +65,7 @@ pub(super) fn section(page: &mut String, groups: &[Group<'_>]) {
         "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that never finds a fault proves \
          nothing. These variants are wrong as printed in a paper, or deliberately wrong in one place. Each is \
          shown at the smallest size (fewest processes, then fewest states) at which it violates \
-         a promise of the paper. Click a violation to see its run; <code>hallpass-lab \
+         a promise of its source. Click a violation to see its run; <code>hallpass-lab \
          replay</code> steps through it in a terminal.</p>\n",
     );
     let _ = writeln!(page, "<p>{}</p>\n<div class=\"cards\">", Count::of(groups).sentence());
