@@ -93,7 +93,9 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
     match &checkout {
         Some(path) => outln!("{name}/Cargo.toml uses the checkout at {}", path.display()),
         None => outln!(
-            "{name}/Cargo.toml uses the published crates; for a checkout, add --hallpass PATH"
+            "{name}/Cargo.toml uses version {} of the published crates; if cargo does not find them, remove {name}, get \
+             the source of hallpass, and run: hallpass-lab new {name} --rust --hallpass PATH",
+            env!("CARGO_PKG_VERSION")
         ),
     }
     outln!(
