@@ -10,7 +10,7 @@ mod value_file;
 
 use std::str;
 
-use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
+use hallpass_algorithms::{Algorithm, Loc, Memory, Next, Op, Var, View, Word};
 use hallpass_cluster::ClusterOptions;
 use hallpass_lab::{atlas::Manifest, trace};
 
@@ -51,8 +51,8 @@ pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
 }
 
-/// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, and each process takes
-/// steps.
+/// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, each process takes steps,
+/// and the invariants are evaluated after each step.
 ///
 /// # Panics
 /// Panics if the compiler of the language fails, which `File::parse` reports as an error of the file.
@@ -71,13 +71,26 @@ pub fn language(data: &[u8]) {
     for (n, k) in [(2, 1), (3, 2)] {
         let Ok(program) = file.at(n, k) else { continue };
         let mut memory = Words(program.layout().first_initial());
+        let mut processes = vec![Loc::Remainder; n];
         for p in 0..n {
-            let mut at = program.begin(p);
+            processes[p] = Loc::Entry(program.begin(p));
             for _ in 0..STEPS {
-                at = match program.step(&mut memory, p, at) {
-                    Next::Goto(next) | Next::Spin(next) | Next::Enter(next) => next,
-                    Next::Leave => break,
+                processes[p] = match processes[p] {
+                    Loc::Remainder => break,
+                    Loc::Critical(exit) => Loc::Exit(exit),
+                    loc @ (Loc::Entry(at) | Loc::Exit(at)) => {
+                        let is_exit = matches!(loc, Loc::Exit(_));
+                        match program.step(&mut memory, p, at) {
+                            Next::Goto(next) | Next::Spin(next) if is_exit => Loc::Exit(next),
+                            Next::Goto(next) | Next::Spin(next) => Loc::Entry(next),
+                            Next::Enter(exit) => Loc::Critical(exit),
+                            Next::Leave => Loc::Remainder,
+                        }
+                    }
                 };
+                let state = View { processes: &processes, memory: &memory.0 };
+                let broken = program.broken_invariant(&state);
+                assert!(broken.is_none_or(|name| program.invariants().contains(&name)));
             }
         }
     }

@@ -130,6 +130,9 @@ pub enum Ex {
     Call(usize, Vec<Ex>),
     /// A function of the language.
     Builtin(Builtin, Vec<Ex>),
+    /// The expression for the place of the process that a bound variable stands for, or the last one if there is none.
+    /// Only [`Program`](crate::Program) makes such an expression.
+    ByPlace(usize, Vec<Ex>),
 }
 
 impl Ex {
@@ -142,9 +145,11 @@ impl Ex {
     /// Calls `each` with the expressions directly below this one, in the order of the text.
     pub(crate) fn visit_parts(&self, each: &mut dyn FnMut(&Ex)) {
         match self {
-            Ex::Set(list) | Ex::Shared(_, list) | Ex::Call(_, list) | Ex::Builtin(_, list) => {
-                list.iter().for_each(each);
-            }
+            Ex::Set(list)
+            | Ex::Shared(_, list)
+            | Ex::Call(_, list)
+            | Ex::Builtin(_, list)
+            | Ex::ByPlace(_, list) => list.iter().for_each(each),
             Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => each(ex),
             Ex::Binary(_, a, b) => {
                 each(a);

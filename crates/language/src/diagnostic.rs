@@ -48,7 +48,7 @@ impl Diagnostic {
         (line_of(source, self.span.start), column)
     }
 
-    /// Formats the diagnostic with the lines of the file that it is about.
+    /// Formats the diagnostic with the lines of the file that it is about, unless a line is too long to read.
     pub fn render(&self, path: &str, source: &str, color: bool) -> String {
         let kind = if self.is_warning { ReportKind::Warning } else { ReportKind::Error };
         let config = Config::default()
@@ -58,10 +58,14 @@ impl Diagnostic {
         let at = |span: &Span| (path, span.clone());
         let mut report =
             Report::build(kind, at(&self.span)).with_config(config).with_message(&self.message);
-        let labels = match self.labels.is_empty() {
+        let mut labels = match self.labels.is_empty() {
             true => vec![(self.span.clone(), "here".to_string())],
             false => self.labels.clone(),
         };
+        labels.sort_by_key(|(span, _)| span.start);
+        if labels.iter().any(|(span, _)| longest_line(source, span) > MOST_SHOWN) {
+            return self.render_briefly(path, source);
+        }
         for (span, remark) in &labels {
             report = report.with_label(Label::new(at(span)).with_message(remark));
         }
@@ -71,12 +75,28 @@ impl Diagnostic {
         let mut out = Vec::new();
         match report.finish().write((path, Source::from(source)), &mut out) {
             Ok(()) => String::from_utf8_lossy(&out).into_owned(),
-            Err(_) => {
-                let (line, column) = self.position(source);
-                format!("{path}:{line}:{column}: {}\n", self.message)
-            }
+            Err(_) => self.render_briefly(path, source),
         }
     }
+
+    /// Formats the diagnostic without lines of the file.
+    fn render_briefly(&self, path: &str, source: &str) -> String {
+        let (line, column) = self.position(source);
+        let kind = if self.is_warning { "Warning" } else { "Error" };
+        let help = self.help.as_ref().map(|help| format!("Help: {help}\n")).unwrap_or_default();
+        format!("{kind}: {}\nat {path}:{line}:{column}\n{help}", self.message)
+    }
+}
+
+/// The longest line that is shown with an error, in bytes.
+const MOST_SHOWN: usize = 400;
+
+/// Returns the length of the longest line that a place touches.
+fn longest_line(source: &str, span: &Span) -> usize {
+    let start = before(source, span.start).rfind('\n').map_or(0, |at| at + 1);
+    let end = before(source, span.end).len();
+    let end = source[end..].find('\n').map_or(source.len(), |at| end + at);
+    source[start..end].lines().map(str::len).max().unwrap_or(0)
 }
 
 /// Returns the text before a place.

@@ -1,9 +1,9 @@
 //! Evaluates expressions.
 
-use hallpass_algorithms::{Loc, Pid, Section, View, Word, framework::queue};
+use hallpass_algorithms::{Loc, Pid, View, Word, framework::queue};
 
 use crate::{
-    code::{Binary, Builtin, Each, Ex, Over, Place, Value},
+    code::{Binary, Builtin, Each, Ex, Over, Value},
     program::{At, Program},
 };
 
@@ -17,8 +17,8 @@ pub const MOST_ELEMENTS: Value = 62;
 /// The reason why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// A number is too large, or a divisor is 0.
-    Arithmetic,
+    /// A number is too large.
+    Large,
     /// A set would have an element below 0 or above 61, or a queue an element that is no process.
     Element,
     /// An array has no element with this index.
@@ -34,21 +34,30 @@ pub enum Fault {
     Range(i32),
     /// Local lines are repeated without end.
     Endless,
+    /// A divisor is 0.
+    Zero,
+    /// The modulus of an addition is out of range.
+    Modulus,
+    /// The logarithm or the power of this number is not a number of the language.
+    Power,
 }
 
 /// The number of kinds of faults.
-const KINDS: i64 = 6;
+const KINDS: i64 = 9;
 
 impl Fault {
     /// Returns the fault of an instruction as two numbers. The first is above 0.
     pub fn numbers(self, line: usize) -> [i32; 2] {
         let (kind, place, value) = match self {
-            Fault::Arithmetic => (0, 0, 0),
+            Fault::Large => (0, 0, 0),
             Fault::Element => (1, 0, 0),
             Fault::Index { place, value } => (2, place, value),
             Fault::Values => (3, 0, 0),
             Fault::Range(value) => (4, 0, value),
             Fault::Endless => (5, 0, 0),
+            Fault::Zero => (6, 0, 0),
+            Fault::Modulus => (7, 0, 0),
+            Fault::Power => (8, 0, 0),
         };
         let first = 1 + line as i64 * KINDS + kind;
         [(i64::from(place.min(127)) << 24 | first) as i32, value]
@@ -64,12 +73,15 @@ impl Fault {
         let (value, place) = ((word >> 32) as i32, (word >> 24 & 127) as u8);
         let code = (word & 0xff_ffff) - 1;
         let fault = match code % KINDS {
-            0 => Fault::Arithmetic,
+            0 => Fault::Large,
             1 => Fault::Element,
             2 => Fault::Index { place, value },
             3 => Fault::Values,
             4 => Fault::Range(value),
             5 => Fault::Endless,
+            6 => Fault::Zero,
+            7 => Fault::Modulus,
+            8 => Fault::Power,
             _ => return None,
         };
         Some((usize::try_from(code / KINDS).ok()?, fault))
@@ -78,7 +90,9 @@ impl Fault {
     /// Returns a description that continues "line 3 ...".
     pub fn says(self) -> &'static str {
         match self {
-            Fault::Arithmetic => "computes a number that is too large, or divides by 0",
+            Fault::Large => {
+                "computes a number that is too large: more than 2147483647 or less than -2147483648"
+            }
             Fault::Element => {
                 "puts a number that is not from 0 to 61 into a set, or a number that is no process into a queue"
             }
@@ -86,6 +100,11 @@ impl Fault {
             Fault::Values => "has an expression that takes more than 50000 operations",
             Fault::Range(_) => "assigns a private variable a value outside its range",
             Fault::Endless => "is followed by local lines that repeat without end",
+            Fault::Zero => "divides by 0",
+            Fault::Modulus => "adds modulo a number that is not from 1 to 65536",
+            Fault::Power => {
+                "uses `log2` of a number below 1, or `power2` of a number that is not from 0 to 30"
+            }
         }
     }
 }
@@ -117,6 +136,16 @@ impl<'a> Scope<'a> {
     /// Evaluates a condition.
     pub fn holds(&mut self, ex: &Ex) -> Result<bool, Fault> {
         Ok(self.value(ex)? != 0)
+    }
+
+    /// Evaluates an expression inside another one. Most are numbers and bound variables, which need no call.
+    #[inline]
+    fn part(&mut self, ex: &Ex) -> Result<Value, Fault> {
+        match ex {
+            Ex::Number(number) => Ok(*number),
+            Ex::Bound(index) => Ok(self.bound[*index]),
+            _ => self.value(ex),
+        }
     }
 
     /// Evaluates an expression.
@@ -156,7 +185,14 @@ impl<'a> Scope<'a> {
             },
             Ex::At(process, places) => {
                 let loc = self.process(process)?;
-                places.iter().any(|place| self.is_at(loc, place)).into()
+                places.iter().any(|place| self.program.is_at(loc, place)).into()
+            }
+            Ex::ByPlace(process, cases) => {
+                let place = self.program.place(self.location(self.bound[*process])?);
+                match cases.get(place).or(cases.last()) {
+                    Some(case) => self.part(case)?,
+                    None => 0,
+                }
             }
             Ex::Not(ex) => (self.value(ex)? == 0).into(),
             Ex::Binary(op, a, b) => self.binary(*op, a, b)?,
@@ -178,15 +214,15 @@ impl<'a> Scope<'a> {
     }
 
     fn binary(&mut self, op: Binary, a: &Ex, b: &Ex) -> Result<Value, Fault> {
-        let a = self.value(a)?;
+        let a = self.part(a)?;
         match (op, a) {
             (Binary::Or, 1) => return Ok(1),
             (Binary::And, 0) => return Ok(0),
             _ => {}
         }
-        let b = self.value(b)?;
+        let b = self.part(b)?;
         let number = |value: Option<Value>| {
-            value.filter(|value| i32::try_from(*value).is_ok()).ok_or(Fault::Arithmetic)
+            value.filter(|value| i32::try_from(*value).is_ok()).ok_or(Fault::Large)
         };
         Ok(match op {
             Binary::Or | Binary::And => b,
@@ -198,6 +234,7 @@ impl<'a> Scope<'a> {
             Binary::Plus => number(a.checked_add(b))?,
             Binary::Minus => number(a.checked_sub(b))?,
             Binary::Times => number(a.checked_mul(b))?,
+            Binary::Div | Binary::Mod if b == 0 => return Err(Fault::Zero),
             Binary::Div => number(a.checked_div_euclid(b))?,
             Binary::Mod => number(a.checked_rem_euclid(b))?,
             Binary::Union => a | b,
@@ -224,7 +261,7 @@ impl<'a> Scope<'a> {
                 (first as u64).next_power_of_two().trailing_zeros().into()
             }
             Builtin::Power2 if (0..=30).contains(&first) => 1 << first,
-            Builtin::Log2 | Builtin::Power2 => return Err(Fault::Arithmetic),
+            Builtin::Log2 | Builtin::Power2 => return Err(Fault::Power),
             Builtin::Length => queue::unpack(first).len() as Value,
             Builtin::Position => {
                 let found = queue::unpack(first).iter().position(|&p| p as Value == second);
@@ -279,7 +316,7 @@ impl<'a> Scope<'a> {
         let mut position = 0;
         let dimensions = program.arrays[variable].dimensions.iter();
         for (place, (ex, &(lo, len))) in indices.iter().zip(dimensions).enumerate() {
-            let index = self.value(ex)?;
+            let index = self.part(ex)?;
             if index < lo || index - lo >= len as Value {
                 return Err(no_element(place, index));
             }
@@ -289,34 +326,15 @@ impl<'a> Scope<'a> {
     }
 
     fn process(&mut self, ex: &Ex) -> Result<&'a Loc<At>, Fault> {
-        let p = self.value(ex)?;
+        let p = self.part(ex)?;
+        self.location(p)
+    }
+
+    /// Returns where a process is.
+    fn location(&self, p: Value) -> Result<&'a Loc<At>, Fault> {
         let state = self.state.ok_or(Fault::Values)?;
         let found = usize::try_from(p).ok().and_then(|p| state.processes.get(p));
         found.ok_or(no_element(0, p))
-    }
-
-    fn is_at(&self, loc: &Loc<At>, place: &Place) -> bool {
-        match *place {
-            Place::Section(wanted) => wanted == self.section(loc),
-            Place::Lines(from, to) => {
-                let line = match loc {
-                    Loc::Remainder => return false,
-                    Loc::Entry(at) | Loc::Exit(at) => at.line,
-                    Loc::Critical(_) => self.program.critical,
-                };
-                (from..=to).contains(&line)
-            }
-        }
-    }
-
-    fn section(&self, loc: &Loc<At>) -> Section {
-        match loc {
-            Loc::Remainder => Section::Remainder,
-            Loc::Entry(at) if self.program.is_waiting(*at) => Section::Waiting,
-            Loc::Entry(_) => Section::Doorway,
-            Loc::Critical(_) => Section::Critical,
-            Loc::Exit(_) => Section::Exit,
-        }
     }
 }
 

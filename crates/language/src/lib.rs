@@ -56,7 +56,7 @@ pub use code::Code;
 pub use diagnostic::Diagnostic;
 pub use intern::{intern, intern_all};
 pub use program::Program;
-pub use token::is_keyword;
+pub use token::{MOST_BYTES, is_keyword};
 
 /// The ending of the names of files in this language.
 pub const EXTENSION: &str = ".kx";
@@ -148,6 +148,13 @@ impl File {
     /// Fails if the file does not describe an algorithm of this size.
     pub fn at(&self, n: usize, k: usize) -> Result<Program, program::SizeError> {
         Program::new(self.code.clone(), n, k)
+    }
+
+    /// Returns the path, and the line and column of the declaration if the error is about one.
+    pub fn place_of(&self, error: &program::SizeError) -> String {
+        let Some(span) = &error.span else { return self.path.clone() };
+        let (line, column) = Diagnostic::new(span.clone(), "").position(&self.source);
+        format!("{}:{line}:{column}", self.path)
     }
 
     /// Returns a hash of everything that a run depends on. Comments, spaces, titles and promises do not change the hash.

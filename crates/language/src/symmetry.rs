@@ -106,7 +106,7 @@ impl Uses<'_> {
             Ex::Me => Some(Class::Process),
             Ex::Found => self.found,
             Ex::Bound(index) => bound.get(*index).copied(),
-            Ex::Everyone => None,
+            Ex::Everyone | Ex::ByPlace(..) => None,
             Ex::Set(list) => self.are_plain(list, bound),
             Ex::Shared(variable, indices) => {
                 self.are_plain(indices, bound)?;

@@ -13,6 +13,8 @@ pub type Span = Range<usize>;
 pub const MOST_BYTES: usize = 256 << 10;
 /// The most tokens a file may have.
 const MOST_TOKENS: usize = 10_000;
+/// Some editors begin a file with this character.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Keywords that begin a part of a file. None of them can stand in a passage or a procedure.
 pub(crate) const ITEMS: &[&str] = &[
@@ -128,7 +130,7 @@ enum Raw {
     #[regex(r":=|<=|>=|<>|\.\.|[:=<>+\-*()\[\]{},.]")]
     Symbol,
     /// A symbol of other languages, listed in [`FOREIGN`].
-    #[regex(r"==|!=|&&|\|\||\+\+|\+=|-=|=>|->|/\*|\(\*|[!;%/&|≠≤≥∧∨¬∈←]")]
+    #[regex(r"==|!=|&&|\|\||\+\+|\+=|-=|=>|->|/\*|\(\*|[!;%/&|≠≤≥∧∨¬∈←×−–“”„]")]
     Foreign,
 }
 
@@ -151,6 +153,12 @@ const FOREIGN: &[(&str, Meaning, &str)] = &[
     ("%", Meaning::Keyword("mod"), "write `mod`"),
     ("/", Meaning::Keyword("div"), "write `div`"),
     ("←", Meaning::Symbol(":="), "write `:=` to assign"),
+    ("×", Meaning::Symbol("*"), "write `*`"),
+    ("−", Meaning::Symbol("-"), "write `-`, the character of the keyboard"),
+    ("–", Meaning::Symbol("-"), "write `-`, the character of the keyboard"),
+    ("“", Meaning::Unclear, STRAIGHT),
+    ("”", Meaning::Unclear, STRAIGHT),
+    ("„", Meaning::Unclear, STRAIGHT),
     (";", Meaning::Nothing, "statements need no separator: remove the `;`"),
     ("++", Meaning::Unclear, "write `x := x + 1`, or `fetch_and_add(x, 1)` if x is shared"),
     ("+=", Meaning::Unclear, "write `x := x + 1`, or `fetch_and_add(x, 1)` if x is shared"),
@@ -160,6 +168,8 @@ const FOREIGN: &[(&str, Meaning, &str)] = &[
     ("/*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
     ("(*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
 ];
+
+const STRAIGHT: &str = "a text stands in straight quotes, as in `\"text\"`";
 
 /// The symbol of this language for a symbol of another one.
 #[derive(Clone, Copy)]
@@ -205,13 +215,16 @@ fn token(raw: Raw, text: &str) -> Result<Token, String> {
 /// Fails on a file that is too long, and on characters that have no meaning.
 pub fn tokens(source: &str) -> Result<Tokens, Vec<Diagnostic>> {
     if source.len() > MOST_BYTES {
-        return Err(vec![Diagnostic::new(
-            0..0,
-            format!("the file has {} bytes, and at most {MOST_BYTES} are allowed", source.len()),
-        )]);
+        return Err(vec![
+            Diagnostic::new(0..0, format!("the file has more than {MOST_BYTES} bytes"))
+                .helping("a file describes one algorithm: keep other text in another file"),
+        ]);
     }
     let (mut list, mut foreign) = (Vec::new(), Foreign::default());
     let mut lexer = Raw::lexer(source);
+    if source.starts_with(BYTE_ORDER_MARK) {
+        lexer.bump(BYTE_ORDER_MARK.len_utf8());
+    }
     while let Some(raw) = lexer.next() {
         let (span, text) = (lexer.span(), lexer.slice());
         let found = match raw {
@@ -271,19 +284,32 @@ impl Foreign {
 }
 
 fn unknown(span: Span, text: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::new(span, format!("no word or operator begins with `{text}`"));
-    match text.chars().next() {
-        Some('#') => diagnostic.helping("a comment begins with `//`"),
-        Some('"') => diagnostic.helping("a text ends with a second `\"` on the same line"),
-        Some('^') => diagnostic.helping("write `power2(x)` for 2 to the power of x"),
-        _ => diagnostic,
-    }
+    let first = text.chars().next().unwrap_or(' ');
+    let is_visible = !first.is_whitespace() && !first.is_control() && !INVISIBLE.contains(&first);
+    let message = match first {
+        '"' => "this text does not end".to_string(),
+        _ if is_visible => format!("no word or operator begins with `{text}`"),
+        _ => format!("a character stands here that cannot be seen: U+{:04X}", u32::from(first)),
+    };
+    Diagnostic::new(span, message).helping(match first {
+        '#' => "a comment begins with `//`",
+        '"' => "a text ends with a second `\"` on the same line",
+        '\'' => "a text stands in double quotes, as in `\"text\"`",
+        '^' => "write `power2(x)` for 2 to the power of x",
+        _ if first.is_alphabetic() => "a name has the letters a to z and A to Z, digits, _ and '",
+        _ if is_visible => "remove it: only comments and texts may contain it",
+        _ => "delete it, or replace it with a space",
+    })
 }
+
+/// Characters without a width, which text from web pages may contain.
+const INVISIBLE: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', BYTE_ORDER_MARK];
 
 /// Refuses a file that would take the compiler too long.
 fn too_many(last: Option<&(Token, Span)>) -> Diagnostic {
     Diagnostic::new(
         last.map_or(0..0, |(_, span)| span.clone()),
-        format!("the file has more than {MOST_TOKENS} words and operators: split the algorithm"),
+        format!("the file has more than {MOST_TOKENS} words and operators"),
     )
+    .helping("write lines that occur several times once, as a `procedure`")
 }

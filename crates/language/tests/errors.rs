@@ -161,6 +161,18 @@ fn a_line_that_no_run_reaches_is_a_warning() {
 }
 
 #[test]
+fn a_procedure_that_no_line_calls_is_a_warning() {
+    let source = format!(
+        "algorithm test\n{SHARED}\nprocedure a 1: x := 1 end\npassage\n2: x := 2\ncritical\nend"
+    );
+    let file = File::parse("test.kx", &source).expect("a warning is no error");
+    assert_eq!(file.warnings.len(), 1);
+    says(&file.warnings[0], "no line calls the procedure `a`", "write `a()` on a line");
+    let called = source.replace("2: x := 2", "2: a()");
+    assert!(File::parse("test.kx", &called).expect("it is correct").warnings.is_empty());
+}
+
+#[test]
 fn a_variable_needs_an_initial_value() {
     says(&error("shared x : 0..1", "1: x := 1\ncritical"), "`x` has no initial value", "`open`");
 }
@@ -184,7 +196,7 @@ fn the_fingerprint_depends_on_the_lines_and_not_on_comments_and_promises() {
     };
     let print = |text: String| File::parse("test.kx", &text).expect("it is correct").fingerprint();
     let first = print(source("", "exclusion", 1));
-    assert_eq!(first, print(source("// a comment", "names", 1)));
+    assert_eq!(first, print(source("// a comment", "fife", 1)));
     assert_ne!(first, print(source("", "exclusion", 2)));
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt, fs,
+    io::{self, Read},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,7 +12,7 @@ use hallpass_algorithms::{
     registry::{self, CostModel, NAMES},
 };
 use hallpass_language::{
-    Errors, File,
+    Errors, File, MOST_BYTES,
     code::{BoundOn, Ex, Kind},
 };
 
@@ -62,12 +63,40 @@ pub fn load(path: &str) -> Result<File, LoadError> {
 /// Fails if the file cannot be read or has errors.
 pub fn load_as(path: &str, id: &str) -> Result<File, LoadError> {
     let unreadable = |why: String| LoadError::Unreadable(format!("cannot read {path}: {why}"));
-    let source = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let source =
-        String::from_utf8(source).map_err(|_| unreadable("it is not text in UTF-8".into()))?;
+    let source = read(path).map_err(|error| unreadable(error.to_string()))?;
+    let source = text(source).map_err(unreadable)?;
     let file = File::parse(path, &source).map_err(LoadError::Errors)?;
     add_file(id, &file);
     Ok(file)
+}
+
+/// Reads a file, up to one byte more than is allowed.
+fn read(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the bytes of a file as text, or the reason why they are none.
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() > MOST_BYTES {
+        return Err(format!(
+            "it has more than {MOST_BYTES} bytes: a file describes one algorithm, so keep other text in another file"
+        ));
+    }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err("it is text in UTF-16: save it as UTF-8".into());
+    }
+    if bytes.contains(&0) {
+        return Err("it is not a text file: it has bytes of value 0".into());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let before = String::from_utf8_lossy(before);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        format!("line {line}, column {column} is not text in UTF-8: save the file as UTF-8")
+    })
 }
 
 /// Adds the algorithm of a file, and `id+names`: k-assignment on top of it.
@@ -93,7 +122,8 @@ impl FileSubject {
     fn make(&self, n: usize, k: usize) -> Result<Arc<dyn Machine>, registry::Error> {
         let size = |text: String| registry::Error::Size(text);
         let path = &self.file.path;
-        let mut program = self.file.at(n, k).map_err(|error| size(format!("{path}: {error}")))?;
+        let mut program = (self.file.at(n, k))
+            .map_err(|error| size(format!("{}: {error}", self.file.place_of(&error))))?;
         let Some(model) = &self.file.code.normal_form_of else {
             return Ok(match self.names {
                 true => machine::of(Named::new(program)).into(),

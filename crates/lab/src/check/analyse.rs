@@ -6,6 +6,7 @@ use hallpass_algorithms::Pid;
 
 use crate::{
     bypass::{self, Overtaken, Victim},
+    catalogue,
     explore::{Ended, Explored, PathStep, explore},
     fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
     graph::{Bound, Graph, Heaviest},
@@ -15,8 +16,10 @@ use crate::{
     space::{Agent, Initial, flaw},
     standing::{Standing, States},
     store::Id,
+    trace::{self, Access},
 };
 use hallpass_algorithms::Section;
+use hallpass_language::program::FAULT_VARIABLE;
 
 use super::{Outcome, Property, Question, Resources, Verdict};
 
@@ -179,26 +182,31 @@ impl<const W: usize> Analysis<'_, W> {
     /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
     /// and the range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
-        if self.leaves_an_unbounded_range(&found) {
-            let note = "numbers grow without bound; what comes after the largest is not explored";
-            return Outcome::new(Verdict::Partial).noting(note);
-        }
-        found.noting("a variable leaves its declared range; what comes after is not explored")
-    }
-
-    /// Returns whether the last step of the run makes a number too large for the exploration, but not for the
-    /// algorithm.
-    fn leaves_an_unbounded_range(&self, found: &Outcome) -> bool {
-        let Some(run) = found.run.as_ref().filter(|_| self.machine.is_unbounded()) else {
-            return self.machine.is_unbounded();
-        };
-        let rules = crate::trace::conventions(run);
-        let last = crate::trace::run(run, &rules)
-            .ok()
-            .and_then(|trace| trace.steps.into_iter().next_back());
+        let last =
+            |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.steps.pop()?.access;
+        let access = found.run.as_ref().and_then(last);
         let decls = self.machine.layout().decls();
         // If the step cannot be replayed on its own, the normal form of its result is too large.
-        last.and_then(|step| step.access).is_none_or(|access| decls[access.var].unbounded)
+        let is_unbounded = |access: &Access| decls[access.var].unbounded;
+        if self.machine.is_unbounded() && access.as_ref().is_none_or(is_unbounded) {
+            let subject = catalogue::find(&self.question.algorithm);
+            let note = match subject.and_then(|subject| subject.source()) {
+                None => "numbers grow without bound; what comes after the largest is not explored",
+                Some(_) => {
+                    "numbers grow without bound; for a full answer, count modulo a number, as in \
+                     fetch_and_add(x, 1, n)"
+                }
+            };
+            return Outcome::new(Verdict::Partial).noting(note);
+        }
+        let leaves = match access {
+            Some(access) if access.name == FAULT_VARIABLE => access.left_shown,
+            Some(access) => {
+                format!("{} becomes {}, outside its declared range", access.name, access.left_shown)
+            }
+            None => "a variable leaves its declared range".into(),
+        };
+        found.noting(format!("{leaves}; what comes after is not explored"))
     }
 
     fn deadlock(&self, graph: &Graph) -> Outcome {

@@ -1,6 +1,7 @@
 //! Makes sentences about a run.
 
 use hallpass_algorithms::{Init, Label, Pid, Section};
+use hallpass_language::program::FAULT_VARIABLE;
 
 use super::step::{Access, Event, Operation, Trace, Via};
 use crate::{
@@ -77,14 +78,15 @@ pub fn describe(schedule: &Schedule) -> String {
             format!("{}'s invariant {name} does not hold at the end", author(&schedule.algorithm))
         }
         Finding::Statement { name } => {
-            format!("the last step decides the paper's statement {name}")
+            format!("the last step decides {}'s statement {name}", author(&schedule.algorithm))
         }
         Finding::LeadsTo { name, process, stopped, .. } => {
             let stopped = match stopped.len() {
                 0 => "no process has stopped".to_string(),
                 _ => format!("stopped: {}", list(stopped.iter().copied())),
             };
-            format!("the paper's statement {name} does not hold for process {process}; {stopped}")
+            let author = author(&schedule.algorithm);
+            format!("{author}'s statement {name} does not hold for process {process}; {stopped}")
         }
         Finding::Fcfs { first, second } => format!(
             "process {first} left its doorway before process {second} left its remainder, yet {second} \
@@ -167,6 +169,7 @@ pub fn shows(trace: &Trace) -> String {
             format!("{sentence}: {}", held.join(", "))
         }
         Finding::Range => match trace.steps.last().and_then(|step| step.access.as_ref()) {
+            Some(access) if access.name == FAULT_VARIABLE => access.left_shown.clone(),
             Some(access) => format!("{sentence}: {} = {}", access.name, access.left_shown),
             None => sentence,
         },

@@ -127,6 +127,50 @@ fn errors_of_a_file_are_shown_with_their_lines() {
 }
 
 #[test]
+fn a_file_that_is_no_text_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let utf16: Vec<u8> = "\u{feff}algorithm a".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, reason) in [
+        (
+            &b"algorithm a\n// caf\xe9\n"[..],
+            "line 2, column 7 is not text in UTF-8: save the file as UTF-8",
+        ),
+        (&utf16, "it is text in UTF-16: save it as UTF-8"),
+        (b"\x7fELF\x02\x01\x01\0\0", "it is not a text file"),
+        (&[b'x'; 300_000], "it has more than 262144 bytes"),
+    ] {
+        fs::write(folder.path().join("bad.kx"), bytes).unwrap();
+        let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
+        assert_eq!(output.status.code(), Some(2));
+        let shown = text(&output.stderr);
+        assert!(shown.contains("cannot read bad.kx") && shown.contains(reason), "{shown}");
+    }
+}
+
+#[test]
+fn a_fault_of_a_line_is_named_in_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let source =
+        "algorithm bad shared x[process] : 0..2 = 0 private v : 0..3 passage LINES critical end";
+    for (lines, sentence) in [
+        ("v := 1 div v 1: x[me] := v", "the first line divides by 0"),
+        ("1: x[me + 1] := 1", "line 1 uses the index 2 of x, whose indices go from 0 to 1"),
+        ("v := 4 1: x[me] := v", "the first line assigns 4 to v, which ranges from 0 to 3"),
+        ("1: fetch_and_add(x[me], 1)", "x[0] becomes 3, outside its declared range"),
+        (
+            "1: v := fetch_and_add(x[me], 1, 0)",
+            "line 1 adds modulo a number that is not from 1 to 65536",
+        ),
+    ] {
+        fs::write(folder.path().join("bad.kx"), source.replace("LINES", lines)).unwrap();
+        let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
+        assert_eq!(output.status.code(), Some(1));
+        let shown = text(&output.stdout);
+        assert!(shown.contains(&format!("range        VIOLATED  {sentence}")), "{shown}");
+    }
+}
+
+#[test]
 fn the_explorer_opens_files_and_replay_strings_of_files() {
     let folder = tempfile::tempdir().unwrap();
     // The algorithm exists at one size only, which the user need not know.

@@ -1,7 +1,9 @@
 //! Checks a syntax tree and compiles it.
 
+mod declarations;
+
 use crate::{
-    code::{BoundOn, Code, Ex, Instr, Kind, Promises, Sort, Variable},
+    code::{BoundOn, Code, Instr, Promises, Sort},
     diagnostic::Diagnostic,
     flow,
     intern::intern,
@@ -9,7 +11,7 @@ use crate::{
     names::{Context, Names, is_built_in},
     program::{FAULT_VARIABLE, MOST_PRIVATE},
     symmetry,
-    syntax::{Decl, Expr, Item, Name, Promise, Range, Start, Stmt, Tree, Type},
+    syntax::{Expr, Item, Name, Promise, Stmt, Tree},
     token::Span,
     watch,
 };
@@ -92,7 +94,12 @@ impl Analysis<'_> {
             normal_form_of: None,
         };
         let (mut procedures, mut passage, mut invariants) = (Vec::new(), None, Vec::new());
-        for (item, span) in &tree.items {
+        let defined = |(item, _): &(Item, Span)| match item {
+            Item::Define(name, ..) => Some(name.text.clone()),
+            _ => None,
+        };
+        self.names.later_functions = tree.items.iter().filter_map(defined).collect();
+        for (item, _) in &tree.items {
             match item {
                 Item::Title(text) => code.title = Some(text.clone()),
                 Item::Paper(text) => code.paper = Some(text.clone()),
@@ -125,7 +132,10 @@ impl Analysis<'_> {
                 Item::Passage(at, body) => {
                     if passage.replace((at, body)).is_some() {
                         let message = "a file has one `passage`";
-                        self.names.error(Diagnostic::new(span.clone(), message));
+                        self.names.error(
+                            Diagnostic::new(at.clone(), message)
+                                .helping("`procedure NAME ... end` gives lines a name"),
+                        );
                     }
                 }
             }
@@ -146,132 +156,6 @@ impl Analysis<'_> {
         code
     }
 
-    fn function(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> (usize, Ex) {
-        self.declare_callable(name);
-        for parameter in parameters {
-            self.names.bound.push((parameter.text.clone(), Sort::Number));
-        }
-        let mut uses = Vec::new();
-        let (ex, sort) = self.names.resolve(body, Context::Function, &mut uses);
-        self.names.bound.clear();
-        self.names.functions.push((name.text.clone(), parameters.len(), sort));
-        (parameters.len(), ex)
-    }
-
-    fn kind(&mut self, kind: &Type) -> Kind {
-        let mut number = |ex: &Expr| self.names.local(ex, Sort::Number, Context::Size);
-        match kind {
-            Type::Bool => Kind::Bool,
-            Type::Process => Kind::Process,
-            Type::Set => Kind::Set,
-            Type::Queue => Kind::Queue,
-            Type::Counter(limit) => Kind::Counter(limit.as_ref().map(number)),
-            Type::Between(lo, hi) => {
-                let lo = number(lo);
-                Kind::Between(lo, number(hi))
-            }
-        }
-    }
-
-    /// Returns a value of a type, for a hint.
-    fn example(&self, kind: &Type) -> String {
-        match kind {
-            Type::Bool => "false".into(),
-            Type::Set => "{}".into(),
-            Type::Between(lo, _) => self.printed(&lo.span),
-            Type::Process | Type::Queue | Type::Counter(_) => "0".into(),
-        }
-    }
-
-    fn shared(&mut self, decl: &Decl) {
-        self.declare(&decl.name);
-        let mut indices = Vec::new();
-        for (_, range) in &decl.indices {
-            indices.push(match range {
-                Range::Up(lo, hi) => (
-                    self.names.local(lo, Sort::Number, Context::Size),
-                    self.names.local(hi, Sort::Number, Context::Size),
-                ),
-                Range::Set(Expr { kind: crate::syntax::ExprKind::Everyone, .. }) => {
-                    let last = crate::code::Binary::Minus;
-                    (Ex::Number(0), Ex::Binary(last, Box::new(Ex::N), Box::new(Ex::Number(1))))
-                }
-                Range::Set(set) | Range::Down(set, _) => {
-                    let message = "an index is `process`, or a range such as `0..n-1`";
-                    self.names.error(Diagnostic::new(set.span.clone(), message));
-                    (Ex::Number(0), Ex::Number(0))
-                }
-            });
-        }
-        for (name, _) in &decl.indices {
-            let name = name.as_ref().map_or(String::new(), |name| name.text.clone());
-            self.names.bound.push((name, Sort::Number));
-        }
-        let kind = self.kind(&decl.kind);
-        let start = match &decl.start {
-            _ if matches!(kind, Kind::Queue) => {
-                if !matches!(decl.start, Start::Missing) {
-                    let message = "a queue is empty at the start: it has no initial value";
-                    self.names.error(Diagnostic::new(decl.name.span.clone(), message));
-                }
-                Some(Ex::Number(0))
-            }
-            Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Size)),
-            Start::Open => None,
-            Start::Missing => {
-                let message = format!("`{}` has no initial value", decl.name.text);
-                let value = self.example(&decl.kind);
-                let help = format!(
-                    "write `= {value}`, or `open` if the algorithm must work from every value"
-                );
-                self.names.error(Diagnostic::new(decl.name.span.clone(), message).helping(help));
-                None
-            }
-        };
-        let home =
-            decl.home.as_ref().map(|home| self.names.local(home, Sort::Number, Context::Size));
-        self.names.bound.clear();
-        self.names.shared.push(Variable {
-            name: decl.name.text.clone(),
-            indices,
-            kind,
-            start,
-            home,
-            span: decl.name.span.clone(),
-        });
-    }
-
-    fn private(&mut self, decl: &Decl) {
-        self.declare(&decl.name);
-        let at = |text: &str| Diagnostic::new(decl.name.span.clone(), text.to_string());
-        if !decl.indices.is_empty() {
-            self.names
-                .error(at("a private variable is not an array: use a `set`, or a shared array"));
-        }
-        if decl.home.is_some() {
-            self.names.error(at("only shared variables have a home"));
-        }
-        if let Start::Open = decl.start {
-            self.names.error(at("a private variable starts anew in each passage: give it a value"));
-        }
-        let kind = self.kind(&decl.kind);
-        if matches!(kind, Kind::Queue) {
-            self.names.error(at("only shared variables are queues"));
-        }
-        let start = match &decl.start {
-            Start::Is(value) => Some(self.names.local(value, kind.sort(), Context::Line)),
-            _ => None,
-        };
-        self.names.private.push(Variable {
-            name: decl.name.text.clone(),
-            indices: vec![],
-            kind,
-            start,
-            home: None,
-            span: decl.name.span.clone(),
-        });
-    }
-
     fn passage(
         &mut self,
         span: &Span,
@@ -284,6 +168,15 @@ impl Analysis<'_> {
         let (instrs, spans) =
             (std::mem::take(&mut lowering.instrs), std::mem::take(&mut lowering.spans));
         let name_variable = lowering.name_variable;
+        let is_called = std::mem::take(&mut lowering.is_called);
+        for ((name, _), _) in procedures.iter().zip(is_called).filter(|(_, is_called)| !is_called) {
+            let message =
+                format!("no line calls the procedure `{}`, so it is not checked", name.text);
+            self.names.error(
+                Diagnostic::warning(name.span.clone(), message)
+                    .helping(format!("write `{}()` on a line of the passage", name.text)),
+            );
+        }
         if let Some(extra) = self.names.private.get(MOST_PRIVATE) {
             let message = format!(
                 "at most {MOST_PRIVATE} private variables are possible, loop variables included"
@@ -314,6 +207,12 @@ impl Analysis<'_> {
             }
         }
         self.check_name(&instrs, &spans, name_variable);
+        if name_variable.is_none() && code.promises.properties.iter().any(|name| name == "names") {
+            let message = "the file promises `names`, and its processes have none";
+            self.names.error(Diagnostic::new(span.clone(), message).helping(
+                "write `critical naming v` if the private variable v holds the name of the process",
+            ));
+        }
         code.instrs = instrs;
         code.name_variable = name_variable;
     }
@@ -345,7 +244,10 @@ impl Analysis<'_> {
             && !reached[at]
         {
             let message = "no run reaches the critical section";
-            self.names.error(Diagnostic::new(spans[at].clone(), message));
+            self.names.error(
+                Diagnostic::new(spans[at].clone(), message)
+                    .helping("a `loop` before it has no `break`, or a `goto` leads past it"),
+            );
         }
     }
 

@@ -24,6 +24,9 @@ pub(super) fn explain(
         return Diagnostic::new(span, error.to_string());
     };
     let found = found.as_deref();
+    if tokens.is_empty() {
+        return Diagnostic::new(span, "the file is empty").helping(hints::FIRST_LINE);
+    }
     let place = tokens.partition_point(|(_, at)| at.start < span.start);
     let blocks = Blocks::before(tokens, place, source);
     let ends_the_block =
@@ -31,14 +34,28 @@ pub(super) fn explain(
     if let (Some(block), true) = (blocks.unfinished(), ends_the_block) {
         return missing_end(block, found, &span, tokens, source);
     }
-    if let (Some(Token::Keyword("end")), None) = (found, blocks.unfinished()) {
+    let options = options(expected);
+    let expects_name = options.iter().any(|option| option == "a name");
+    if let (Some(Token::Keyword("end")), None, false) = (found, blocks.unfinished(), expects_name) {
         return surplus_end(&blocks, &span, source);
     }
-    let options = options(expected);
     let found_text = found.map_or("the end of the file".to_string(), Token::to_string);
-    let diagnostic =
+    let here =
+        found.map_or("the file ends here".to_string(), |token| format!("unexpected {token}"));
+    let mut diagnostic =
         Diagnostic::new(span.clone(), format!("expected {}, found {found_text}", listed(&options)))
-            .pointing(span, format!("unexpected {found_text}"));
+            .pointing(span, here);
+    if let Some((bracket, close)) = hints::unclosed(tokens, place, &options) {
+        let separates = matches!(found, Some(Token::Word(_) | Token::Number(_)))
+            && options.iter().any(|option| option == "`,`")
+            && line_of(source, bracket.start) == line_of(source, error.span().start);
+        let help = match separates {
+            true => format!("write `,` or `{close}` before {found_text}"),
+            false => format!("write `{close}` before {found_text}"),
+        };
+        diagnostic = diagnostic.pointing(bracket, format!("no `{close}` closes this"));
+        return diagnostic.helping(help);
+    }
     let help = hints::for_token(tokens, place, &options, source).or_else(|| {
         // The passage may have ended too early.
         let (block, end) = blocks.ended.as_ref().filter(|_| blocks.unfinished().is_none())?;

@@ -34,10 +34,18 @@ const FOREIGN: &[(&str, &str)] = &[
     ("entry", "the entry section consists of `doorway` and `waiting`"),
     ("self", "`me` is the number of the process itself"),
     ("pid", "`me` is the number of the process itself"),
+    ("mutual", "the promise is `exclusion`"),
     ("nil", "use a number that is no process, such as -1, with the type `-1..n-1`"),
     ("null", "use a number that is no process, such as -1, with the type `-1..n-1`"),
     ("none", "use a number that is no process, such as -1, with the type `-1..n-1`"),
 ];
+
+/// How a file begins.
+pub(super) const FIRST_LINE: &str = "a file begins with `algorithm` and a name, as in `algorithm mylock`; `hallpass-lab new mylock` writes one to start from";
+
+/// The promises, for a hint.
+const ALL_PROMISES: &str = "a promise is `exclusion`, `names`, `deadlock freedom`, `starvation freedom`, `fife`, \
+     `fife strong`, `bounded exit`, `bounded doorway`, `rmr cc <= ...` or `rmr dsm <= ...`";
 
 /// The words that begin a promise.
 const PROMISES: [&str; 7] =
@@ -105,6 +113,7 @@ pub(super) fn for_token(
     let first = tokens[..place].partition_point(|(_, span)| span.start < line);
     let first = first.min(place.saturating_sub(1)).max(place.saturating_sub(MOST_NEAR));
     let near = &tokens[first..(place + 1).min(tokens.len())];
+    let before = place.checked_sub(1).and_then(|place| tokens.get(place)).map(|(token, _)| token);
     let in_for = near.iter().any(|(token, _)| *token == Token::Keyword("for"));
     match found {
         Some(Token::Symbol("=" | ":=")) if in_for && expects("`in`") => {
@@ -115,6 +124,26 @@ pub(super) fn for_token(
         }
         Some(Token::Symbol("=")) if expects("`:`") && expects("`[`") => {
             return Some("a variable needs a type, as in `x : 0..1 = 0`".into());
+        }
+        Some(_) if place == 0 => return Some(FIRST_LINE.into()),
+        Some(Token::Symbol(":=")) if matches!(before, Some(Token::Keyword(_))) => {
+            let word = before.map(Token::to_string).unwrap_or_default();
+            return Some(format!("{word} has a meaning of its own: choose another name"));
+        }
+        Some(Token::Symbol(":")) if matches!(before, Some(Token::Symbol(":"))) => {
+            return Some("a label ends with one colon, as in `3: ...`".into());
+        }
+        Some(Token::Symbol(")")) if matches!(before, Some(Token::Number(_))) => {
+            return Some("a label ends with a colon, as in `3: ...`".into());
+        }
+        Some(Token::Symbol(",")) if expects("a statement") => {
+            return Some("statements need no separator: remove the `,`".into());
+        }
+        Some(Token::Number(_)) if matches!(before, Some(Token::Symbol("."))) => {
+            return Some("numbers are whole; `..` is between the ends of a range".into());
+        }
+        Some(Token::Text(_)) => {
+            return Some("a text in quotes stands only after `title`, `paper` and a bound".into());
         }
         Some(Token::Symbol(":=")) => {
             return Some("`:=` assigns; write `=` to compare, and for an initial value".into());
@@ -137,11 +166,38 @@ pub(super) fn for_token(
     if expects("a promise") {
         known.extend(PROMISES);
     }
-    undeclared.iter().find_map(|word| {
+    let typo = undeclared.iter().find_map(|word| {
         let known = suggestion(word, known.iter().copied())?;
         Some(match Some(&Token::Word(word.to_string())) == found {
             true => format!("did you mean `{known}`?"),
             false => format!("did you mean `{known}` instead of `{word}`?"),
         })
-    })
+    });
+    let missing = || {
+        let word = ["then", "do"].into_iter().find(|word| expects(&format!("`{word}`")))?;
+        Some(format!("write `{word}` after the condition"))
+    };
+    let promise = || expects("a promise").then(|| ALL_PROMISES.to_string());
+    typo.or_else(missing).or_else(promise)
+}
+
+/// Returns the innermost bracket that is open before `place` if its end is expected there, and the bracket that closes
+/// it.
+pub(super) fn unclosed(
+    tokens: &[(Token, Span)],
+    place: usize,
+    options: &[String],
+) -> Option<(Span, &'static str)> {
+    let mut open: Vec<(Span, &'static str)> = Vec::new();
+    for (token, span) in &tokens[..place.min(tokens.len())] {
+        match token {
+            Token::Symbol("(") => open.push((span.clone(), ")")),
+            Token::Symbol("[") => open.push((span.clone(), "]")),
+            Token::Symbol("{") => open.push((span.clone(), "}")),
+            Token::Symbol(")" | "]" | "}") => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let (span, close) = open.pop()?;
+    options.iter().any(|option| *option == format!("`{close}`")).then_some((span, close))
 }

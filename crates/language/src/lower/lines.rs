@@ -84,11 +84,23 @@ impl Lowering<'_> {
             ExprKind::Name(text) => (Name { text: text.clone(), span: target.span.clone() }, &[]),
             ExprKind::Index(name, indices) => (name.clone(), indices),
             _ => {
-                let message = "only a variable can be assigned to";
-                self.names.error(Diagnostic::new(target.span.clone(), message));
+                let diagnostic =
+                    Diagnostic::new(target.span.clone(), "only a variable can be assigned to");
+                self.names.error(match &target.kind {
+                    ExprKind::Of(number, _) if matches!(number.kind, ExprKind::Number(_)) => {
+                        diagnostic.helping("a label ends with a colon, as in `3: ...`")
+                    }
+                    _ => diagnostic.helping("write `x := ...`, or `a[i] := ...` for an element"),
+                });
                 return;
             }
         };
+        if let Some(what) = self.fixed(&name.text) {
+            let message = format!("`{}` cannot be assigned to: it is {what}", name.text);
+            let help = "declare a variable under `private`, and assign to that";
+            self.names.error(Diagnostic::new(name.span.clone(), message).helping(help));
+            return;
+        }
         if !self.names.shared.iter().any(|variable| variable.name == name.text) {
             let known =
                 (self.names.private.iter().chain(&self.names.shared)).map(|v| v.name.as_str());
@@ -115,6 +127,18 @@ impl Lowering<'_> {
         self.line(stmt, uses);
     }
 
+    /// Returns what a name stands for, if its value never changes.
+    fn fixed(&self, name: &str) -> Option<&'static str> {
+        Some(match name {
+            "n" => "the number of processes",
+            "k" => "the number of slots",
+            "me" => "the number of the process itself",
+            "others" => "the set of all other processes",
+            _ if self.names.constants.iter().any(|constant| constant == name) => "a constant",
+            _ => return None,
+        })
+    }
+
     /// Compiles an operation whose result is not used, or the call of a procedure.
     pub(super) fn perform(&mut self, stmt: &Stmt, expr: &Expr) {
         if let ExprKind::Call(name, arguments) = &expr.kind
@@ -138,17 +162,26 @@ impl Lowering<'_> {
 
     fn call(&mut self, stmt: &Stmt, name: &Name, arguments: &[Expr], index: usize) {
         if let Some(argument) = arguments.first() {
-            let message = "a procedure has no parameters: it uses the private variables";
-            self.names.error(Diagnostic::new(argument.span.clone(), message));
-        }
-        if index >= self.callable {
-            let message = format!(
-                "`{}` is declared after this call: a procedure calls only earlier ones",
+            let message = "a procedure has no parameters";
+            let help = format!(
+                "assign to a private variable before the call, and write `{}()`",
                 name.text
             );
-            self.names.error(Diagnostic::new(name.span.clone(), message));
+            self.names.error(Diagnostic::new(argument.span.clone(), message).helping(help));
+        }
+        if index >= self.callable {
+            let diagnostic = |message: String| Diagnostic::new(name.span.clone(), message);
+            self.names.error(match index == self.callable {
+                true => diagnostic(format!("`{}` calls itself", name.text))
+                    .helping("a procedure cannot be recursive: use a `loop`"),
+                false => diagnostic(format!("`{}` is declared after this call", name.text))
+                    .helping(
+                        "move it up: a procedure calls only procedures that are declared before it",
+                    ),
+            });
             return;
         }
+        self.is_called[index] = true;
         let prefix = match &stmt.label {
             Some(label) => format!("{}{}.", self.prefix, label.text),
             None => self.prefix.clone(),

@@ -41,6 +41,8 @@ pub struct Lowering<'a> {
     depth: usize,
     /// The number of statements so far. Those of a procedure count at each call.
     statements: usize,
+    /// For each procedure, whether a line calls it.
+    pub is_called: Vec<bool>,
     /// The critical section, if it was seen.
     pub critical: Option<(usize, Span)>,
     /// The variable that holds the name of a process.
@@ -69,6 +71,7 @@ impl<'a> Lowering<'a> {
             section: "doorway",
             depth: 0,
             statements: 0,
+            is_called: vec![false; procedures.len()],
             critical: None,
             name_variable: None,
         }
@@ -100,14 +103,12 @@ impl<'a> Lowering<'a> {
                 }
                 None => {
                     self.instrs[jump] = Instr::Jump(jump + 1);
-                    let hint = suggestion(&label.text, labels.keys().map(String::as_str))
-                        .map(|known| format!("did you mean `{known}`?"));
+                    let help = match suggestion(&label.text, labels.keys().map(String::as_str)) {
+                        Some(known) => format!("did you mean `{known}`?"),
+                        None => format!("put `{}:` before the line that follows", label.text),
+                    };
                     let message = format!("no line is labelled `{}`", label.text);
-                    let diagnostic = Diagnostic::new(label.span.clone(), message);
-                    self.names.error(match hint {
-                        Some(hint) => diagnostic.helping(hint),
-                        None => diagnostic,
-                    });
+                    self.names.error(Diagnostic::new(label.span.clone(), message).helping(help));
                 }
             }
         }
@@ -142,12 +143,16 @@ impl<'a> Lowering<'a> {
         self.depth += 1;
         for stmt in body {
             self.statements += 1;
-            if self.depth > MOST_DEPTH || self.statements > MOST_STATEMENTS {
-                let message = format!(
-                    "a passage has at most {MOST_STATEMENTS} statements, procedures included, and blocks nest at \
-                     most {MOST_DEPTH} levels deep"
-                );
-                self.names.error(Diagnostic::new(stmt.span.clone(), message));
+            if self.depth > MOST_DEPTH {
+                let message = format!("blocks nest at most {MOST_DEPTH} levels deep");
+                let help = "join conditions with `and`, or leave a loop with `break` or `goto`";
+                self.names.error(Diagnostic::new(stmt.span.clone(), message).helping(help));
+                break;
+            }
+            if self.statements > MOST_STATEMENTS {
+                let message = format!("a passage has at most {MOST_STATEMENTS} statements");
+                let help = "the lines of a procedure count at each call: use a loop instead";
+                self.names.error(Diagnostic::new(stmt.span.clone(), message).helping(help));
                 break;
             }
             self.statement(stmt);
@@ -207,8 +212,11 @@ impl<'a> Lowering<'a> {
                     Some(breaks) => breaks.push(jump),
                     None => {
                         self.instrs[jump] = Instr::Jump(jump + 1);
-                        self.names
-                            .error(Diagnostic::new(stmt.span.clone(), "`break` is in no loop"));
+                        self.names.error(
+                            Diagnostic::new(stmt.span.clone(), "`break` is in no loop").helping(
+                                "`goto` leads to a line, and `leave` ends the exit section",
+                            ),
+                        );
                     }
                 }
             }
@@ -221,7 +229,8 @@ impl<'a> Lowering<'a> {
             StmtKind::Leave => {
                 if self.critical.is_none() {
                     let message = "`leave` returns to the remainder without a critical section";
-                    self.names.error(Diagnostic::new(stmt.span.clone(), message));
+                    let help = "every passage enters: `goto` leads back to a line before";
+                    self.names.error(Diagnostic::new(stmt.span.clone(), message).helping(help));
                 }
                 self.emit(Instr::Leave, stmt.span.clone());
             }
@@ -232,15 +241,21 @@ impl<'a> Lowering<'a> {
     }
 
     fn enter_section(&mut self, section: &'static str, span: &Span) {
-        let message = match (section, &self.critical) {
-            ("exit", None) => "`exit` comes after `critical`",
-            ("doorway" | "waiting", Some(_)) => "the entry section ends at `critical`",
+        let (message, help) = match (section, &self.critical) {
+            ("exit", None) => (
+                "`exit` stands before `critical`",
+                "move it below `critical`, or remove it: the exit section begins after `critical`",
+            ),
+            ("doorway" | "waiting", Some(_)) => (
+                "the entry section ends at `critical`",
+                "remove it: what follows `critical` is the exit section",
+            ),
             _ => {
                 self.section = section;
                 return;
             }
         };
-        self.names.error(Diagnostic::new(span.clone(), message));
+        self.names.error(Diagnostic::new(span.clone(), message).helping(help));
     }
 
     fn critical(&mut self, stmt: &Stmt, name: Option<&Name>) {

@@ -8,17 +8,17 @@ use crate::{
     token::Span,
 };
 
-/// The operations on shared variables, with their numbers of arguments.
-const OPERATIONS: &[(&str, &[usize])] = &[
-    ("fetch_and_add", &[2, 3]),
-    ("fetch_and_increment", &[1]),
-    ("fetch_and_decrement", &[1]),
-    ("test_and_set", &[1]),
-    ("compare_and_swap", &[3]),
-    ("swap", &[2]),
-    ("enqueue", &[2]),
-    ("dequeue", &[1]),
-    ("remove", &[2]),
+/// The operations on shared variables, with their numbers of arguments and a call for a hint.
+const OPERATIONS: &[(&str, &[usize], &str)] = &[
+    ("fetch_and_add", &[2, 3], "fetch_and_add(x, 1)` or `fetch_and_add(x, 1, modulus)"),
+    ("fetch_and_increment", &[1], "fetch_and_increment(x)"),
+    ("fetch_and_decrement", &[1], "fetch_and_decrement(x)"),
+    ("test_and_set", &[1], "test_and_set(b)"),
+    ("compare_and_swap", &[3], "compare_and_swap(x, old, new)"),
+    ("swap", &[2], "swap(x, new)"),
+    ("enqueue", &[2], "enqueue(Q, me)"),
+    ("dequeue", &[1], "dequeue(Q)"),
+    ("remove", &[2], "remove(Q, me)"),
 ];
 
 /// The functions, with the types of their arguments and results.
@@ -35,7 +35,7 @@ const BUILTINS: &[(&str, Builtin, &[Sort], Sort)] = &[
 
 /// Returns whether the language has a function or an operation of this name.
 pub fn is_built_in(name: &str) -> bool {
-    OPERATIONS.iter().any(|(known, _)| *known == name)
+    OPERATIONS.iter().any(|(known, ..)| *known == name)
         || BUILTINS.iter().any(|(known, ..)| *known == name)
 }
 
@@ -49,8 +49,8 @@ impl Names {
         uses: &mut Vec<Use>,
     ) -> Typed {
         let text = name.text.as_str();
-        if let Some((_, counts)) = OPERATIONS.iter().find(|(operation, _)| *operation == text) {
-            return self.operation(name, counts, arguments, span, context, uses);
+        if OPERATIONS.iter().any(|(operation, ..)| *operation == text) {
+            return self.operation(name, arguments, span, context, uses);
         }
         if let Some(&(_, builtin, sorts, sort)) = BUILTINS.iter().find(|(name, ..)| *name == text) {
             self.check_count(name, sorts.len(), arguments.len());
@@ -76,30 +76,45 @@ impl Names {
                 .collect();
             return (Ex::Call(index, arguments), sort);
         }
-        let known = (OPERATIONS.iter().map(|(name, _)| *name))
+        self.unknown_function(name);
+        (Ex::Number(0), Sort::Number)
+    }
+
+    /// Explains why a call is not possible.
+    fn unknown_function(&mut self, name: &Name) {
+        let text = name.text.as_str();
+        let known = (OPERATIONS.iter().map(|(name, ..)| *name))
             .chain(BUILTINS.iter().map(|(name, ..)| *name))
             .chain(self.functions.iter().map(|(name, ..)| name.as_str()))
             .chain(self.procedures.iter().map(String::as_str));
         let hint = suggestion(text, known).map(|known| format!("did you mean `{known}`?"));
-        let is_procedure = self.procedures.iter().any(|procedure| procedure == text);
-        let diagnostic = match is_procedure {
-            true => {
-                Diagnostic::new(name.span.clone(), format!("the procedure `{text}` has no value"))
-                    .helping("call it on a line of its own")
-            }
-            false => Diagnostic::new(name.span.clone(), format!("no function is called `{text}`")),
+        let (message, help) = if self.defining.as_deref() == Some(text) {
+            (
+                format!("`{text}` calls itself"),
+                "a function cannot be recursive: use a loop in the `passage`".to_string(),
+            )
+        } else if self.later_functions.iter().any(|later| later == text) {
+            (
+                format!("`{text}` is defined after this call"),
+                format!("move `define {text}` up: an expression uses only earlier functions"),
+            )
+        } else if self.procedures.iter().any(|procedure| procedure == text) {
+            (
+                format!("the procedure `{text}` has no value"),
+                "call it on a line of its own".to_string(),
+            )
+        } else {
+            let define = format!("write `define {text}(...) = ...` above, or `procedure {text}`");
+            (format!("no function is called `{text}`"), hint.unwrap_or(define))
         };
-        self.error(match hint {
-            Some(hint) => diagnostic.helping(hint),
-            None => diagnostic,
-        });
-        (Ex::Number(0), Sort::Number)
+        self.error(Diagnostic::new(name.span.clone(), message).helping(help));
     }
 
     fn check_count(&mut self, name: &Name, wanted: usize, given: usize) {
         if wanted != given {
+            let arguments = if wanted == 1 { "argument" } else { "arguments" };
             let message =
-                format!("`{}` takes {wanted} arguments, and {given} are given", name.text);
+                format!("`{}` takes {wanted} {arguments}, and {given} are given", name.text);
             self.error(Diagnostic::new(name.span.clone(), message));
         }
     }
@@ -108,7 +123,6 @@ impl Names {
     fn operation(
         &mut self,
         name: &Name,
-        counts: &[usize],
         arguments: &[Expr],
         span: &Span,
         context: Context,
@@ -121,19 +135,34 @@ impl Names {
             self.error(Diagnostic::new(span.clone(), message));
             return nothing;
         }
-        if !counts.contains(&arguments.len()) {
-            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-            let message = format!(
-                "`{}` takes {} arguments, and {} are given",
-                name.text,
-                counts.join(" or "),
-                arguments.len()
-            );
-            self.error(Diagnostic::new(name.span.clone(), message));
+        let operation = OPERATIONS.iter().find(|(known, ..)| *known == name.text);
+        if let Some((_, counts, example)) = operation
+            && !counts.contains(&arguments.len())
+        {
+            let takes = match counts {
+                [1] => "1 argument".to_string(),
+                [only] => format!("{only} arguments"),
+                _ => {
+                    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                    format!("{} arguments", counts.join(" or "))
+                }
+            };
+            let message =
+                format!("`{}` takes {takes}, and {} are given", name.text, arguments.len());
+            let help = format!("write `{example}`");
+            self.error(Diagnostic::new(name.span.clone(), message).helping(help));
             return nothing;
         }
         let target = &arguments[0];
         let resolved = match &target.kind {
+            ExprKind::Name(text) if self.private.iter().any(|private| private.name == *text) => {
+                let message =
+                    format!("`{text}` is private, and `{}` needs a shared variable", name.text);
+                self.error(Diagnostic::new(target.span.clone(), message).helping(format!(
+                    "declare `{text}` under `shared`, or assign to it, as in `{text} := {text} + 1`"
+                )));
+                None
+            }
             ExprKind::Name(text) => {
                 let name = Name { text: text.clone(), span: target.span.clone() };
                 self.element(&name, &[], context).map(|element| (name.text, element))
@@ -175,9 +204,14 @@ impl Names {
             _ => sort,
         };
         if sort != needed {
+            let help = match needed {
+                Sort::Bool => format!("declare `{target}` with the type `bool`, or use `swap`"),
+                Sort::Queue => format!("declare `{target}` with the type `queue`"),
+                _ => format!("declare `{target}` with a range, such as `0..n`, or use `swap`"),
+            };
             let (needed, found) = (sort_name(needed), sort_name(sort));
             let message = format!("`{}` needs {needed}, and `{target}` is {found}", name.text);
-            self.error(Diagnostic::new(span.clone(), message));
+            self.error(Diagnostic::new(span.clone(), message).helping(help));
         }
         let access = Access { variable, indices, touch, label: String::new(), waits: false };
         uses.push(Use { verb: "changes", name: target, span: span.clone(), access });

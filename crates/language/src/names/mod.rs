@@ -49,6 +49,10 @@ pub struct Names {
     pub constants: Vec<String>,
     /// The functions: name, number of parameters, type of the result.
     pub functions: Vec<(String, usize, Sort)>,
+    /// The function whose definition is being read.
+    pub defining: Option<String>,
+    /// The functions that are defined further down.
+    pub later_functions: Vec<String>,
     /// The shared variables.
     pub shared: Vec<Variable>,
     /// The private variables.

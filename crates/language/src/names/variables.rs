@@ -7,7 +7,7 @@ use crate::{
     grammar::for_word,
     program::FAULT_VARIABLE,
     syntax::{Expr, Name},
-    token::Span,
+    token::{Span, is_keyword},
 };
 
 impl Names {
@@ -66,8 +66,15 @@ impl Names {
         }
         let diagnostic = Diagnostic::new(span.clone(), format!("no variable is called `{text}`"));
         let private = self.private.iter().any(|variable| variable.name == text);
+        let lower = text.to_lowercase();
         let help = match (for_word(text), suggestion(text, known)) {
             (Some(help), _) => help.to_string(),
+            _ if is_keyword(&lower) => {
+                format!("did you mean `{lower}`? The words of the language are in lower case")
+            }
+            _ if text.starts_with(|first: char| first.is_ascii_digit()) => {
+                "a name begins with a letter, and a number has only the digits 0 to 9".to_string()
+            }
             (None, Some(known)) => format!("did you mean `{known}`?"),
             _ if private && context == Context::Invariant => {
                 format!("write `p.{text}` for the private variable of process p")

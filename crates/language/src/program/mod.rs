@@ -1,5 +1,6 @@
 //! A file at one size: a step machine.
 
+mod places;
 mod show;
 mod size;
 mod step;
@@ -9,8 +10,9 @@ use std::{fmt, sync::Arc};
 use hallpass_algorithms::{Layout, Var};
 
 use crate::{
-    code::{Code, Value},
+    code::{Code, Ex, Value},
     eval::Scope,
+    token::Span,
 };
 
 /// The maximum number of private variables of a file.
@@ -55,15 +57,33 @@ pub struct Program {
     fault: Var,
     figure: &'static str,
     invariants: &'static [&'static str],
+    /// The conditions of the invariants at this size.
+    conditions: Vec<Ex>,
 }
 
 /// Error: a file does not describe an algorithm of this size.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SizeError(pub String);
+pub struct SizeError {
+    /// The reason, in one sentence.
+    pub message: String,
+    /// The declaration that makes no sense at this size, if there is one.
+    pub span: Option<Span>,
+}
+
+impl SizeError {
+    fn new(message: String) -> Self {
+        SizeError { message, span: None }
+    }
+
+    /// Adds the place.
+    fn at(self, span: &Span) -> Self {
+        SizeError { span: Some(span.clone()), ..self }
+    }
+}
 
 impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -76,7 +96,7 @@ impl Program {
     }
 
     /// Returns a bound on remote references at this contention.
-    pub fn value_of_bound(&self, bound: &crate::code::Ex, contention: usize) -> Option<u64> {
+    pub fn value_of_bound(&self, bound: &Ex, contention: usize) -> Option<u64> {
         let mut scope = Scope { bound: vec![contention as Value], ..Scope::constant(self) };
         scope.value(bound).ok().and_then(|value| u64::try_from(value).ok())
     }

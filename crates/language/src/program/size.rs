@@ -32,7 +32,7 @@ impl Program {
     /// Fails if the file excludes this size, or a declaration makes no sense at it.
     pub fn new(code: Arc<Code>, n: usize, k: usize) -> Result<Self, SizeError> {
         let name = &code.name;
-        let size = |text: String| Err(SizeError(text));
+        let size = |text: String| Err(SizeError::new(text));
         if k == 0 || k >= n {
             return size(format!("k must be from 1 to n - 1, got n = {n}, k = {k}"));
         }
@@ -55,6 +55,7 @@ impl Program {
             fault: Layout::default().add(Decl::flag(FAULT_VARIABLE, false)),
             figure: intern(name),
             invariants: intern_all(&invariants),
+            conditions: Vec::new(),
             code: code.clone(),
         };
         for constant in &code.constants {
@@ -67,10 +68,10 @@ impl Program {
             }
         }
         for variable in &code.shared {
-            program.declare(variable)?;
+            program.declare(variable).map_err(|error| error.at(&variable.span))?;
         }
         for variable in &code.private {
-            let range = program.range(variable, &[])?;
+            let range = program.range(variable, &[]).map_err(|error| error.at(&variable.span))?;
             program.ranges.push(range);
         }
         for p in 0..n {
@@ -85,6 +86,7 @@ impl Program {
             vec![0],
             Init::Is(0),
         ));
+        program.conditions = program.conditions();
         Ok(program)
     }
 
@@ -96,9 +98,9 @@ impl Program {
     fn bound(&self, ex: &Ex, indices: &[Value], what: &str) -> Result<Value, SizeError> {
         let mut scope = Scope { bound: indices.to_vec(), ..Scope::constant(self) };
         let (n, k) = (self.n, self.k);
-        scope
-            .value(ex)
-            .map_err(|fault| SizeError(format!("with n = {n}, k = {k}, {what} {}", fault.says())))
+        scope.value(ex).map_err(|fault| {
+            SizeError::new(format!("with n = {n}, k = {k}, {what} {}", fault.says()))
+        })
     }
 
     /// Returns the smallest and the largest value of a variable.
@@ -126,7 +128,7 @@ impl Program {
             let (lo, hi) = (self.constant(lo, &what)?, self.constant(hi, &what)?);
             let len = usize::try_from(hi - lo + 1).unwrap_or(0);
             if len == 0 || len > MOST_VARIABLES {
-                return Err(SizeError(format!(
+                return Err(SizeError::new(format!(
                     "with n = {}, k = {}, {what} go from {lo} to {hi}",
                     self.n, self.k
                 )));
@@ -138,7 +140,7 @@ impl Program {
             .try_fold(1usize, |count, (_, len)| count.checked_mul(*len))
             .filter(|&count| before.saturating_add(count) <= MOST_VARIABLES)
             .ok_or_else(|| {
-                SizeError(format!("at most {MOST_VARIABLES} shared variables are possible"))
+                SizeError::new(format!("at most {MOST_VARIABLES} shared variables are possible"))
             })?;
         let mut vars = Vec::with_capacity(count);
         for position in 0..count {
@@ -151,7 +153,7 @@ impl Program {
             let decl = self.declaration(variable, &indices)?;
             self.values += decl.domain.listed().len();
             if self.values > MOST_VALUES_TOGETHER {
-                return Err(SizeError(format!(
+                return Err(SizeError::new(format!(
                     "with n = {}, k = {}, the shared variables have more than {MOST_VALUES_TOGETHER} values: \
                      declare smaller ranges",
                     self.n, self.k
@@ -175,13 +177,13 @@ impl Program {
         }
         if matches!(variable.kind, Kind::Queue) && self.n > MOST_IN_QUEUE {
             let n = self.n;
-            return Err(SizeError(format!(
+            return Err(SizeError::new(format!(
                 "{name} is a queue, which n = {n} processes do not fit in: n must be {MOST_IN_QUEUE} at most"
             )));
         }
         if hi < lo || hi - lo >= MOST_VALUES {
             let (n, k) = (self.n, self.k);
-            return Err(SizeError(format!(
+            return Err(SizeError::new(format!(
                 "with n = {n}, k = {k}, {name} ranges from {lo} to {hi}: a range has 1 to {MOST_VALUES} values"
             )));
         }
@@ -190,7 +192,7 @@ impl Program {
             Some(ex) => {
                 let value = self.bound(ex, indices, &format!("the initial value of {name}"))?;
                 if !(lo..=hi).contains(&value) {
-                    return Err(SizeError(format!(
+                    return Err(SizeError::new(format!(
                         "{name} cannot start at {value}: it ranges from {lo} to {hi}"
                     )));
                 }
@@ -217,7 +219,7 @@ impl Program {
         if let Some(home) = &variable.home {
             let home = self.bound(home, indices, &format!("the home of {name}"))?;
             let p = usize::try_from(home).ok().filter(|&p| p < self.n).ok_or_else(|| {
-                SizeError(format!(
+                SizeError::new(format!(
                     "the home of {name} is {home}: it must be from 0 to {}",
                     self.n - 1
                 ))
@@ -274,9 +276,10 @@ impl Program {
                 private[index] = i32::try_from(0.clamp(lo, hi.max(lo))).unwrap_or(0);
                 continue;
             };
+            let wrong = |text: String| SizeError::new(text).at(&variable.span);
             let value = self.scope(p, &private, 0).value(ex).map_err(|fault| {
                 let (n, k) = (self.n, self.k);
-                SizeError(format!(
+                wrong(format!(
                     "with n = {n}, k = {k}, the initial value of {name} {}",
                     fault.says()
                 ))
@@ -286,7 +289,7 @@ impl Program {
                 .ok()
                 .filter(|_| unbounded || (lo..=hi).contains(&value))
                 .ok_or_else(|| {
-                    SizeError(format!(
+                    wrong(format!(
                         "{name} cannot start at {value} for process {p}: it ranges from {lo} to {hi}"
                     ))
                 })?;
@@ -313,7 +316,7 @@ impl Program {
             }
         }
         match promised.into_iter().find(|(value, _)| *value < 0) {
-            Some((value, what)) => Err(SizeError(format!(
+            Some((value, what)) => Err(SizeError::new(format!(
                 "with n = {}, k = {}, the number of the promise {what} is {value}: it must not be below 0",
                 self.n, self.k
             ))),

@@ -106,7 +106,7 @@ impl Program {
             Touch::FetchAdd(by, Some(modulus)) => {
                 let (by, modulus) = (scope.value(by)?, scope.value(modulus)?);
                 if !(1..=MOST_VALUES).contains(&modulus) {
-                    return Err(Fault::Arithmetic);
+                    return Err(Fault::Modulus);
                 }
                 Op::AtomicUpdate(add_modulo, by.rem_euclid(modulus) << 32 | modulus)
             }
@@ -280,10 +280,10 @@ impl Algorithm for Program {
     fn broken_invariant(&self, state: &View<'_, At>) -> Option<&'static str> {
         let mut scope = Scope { state: Some(state), ..Scope::constant(self) };
         // An invariant that has no value does not hold.
-        let broken = |(_, ex): &&(&str, Ex)| {
+        let broken = |ex: &Ex| {
             scope.work = 0;
             !scope.holds(ex).unwrap_or(false)
         };
-        self.code.invariants.iter().find(broken).map(|(name, _)| *name)
+        self.conditions.iter().position(broken).map(|index| self.invariants[index])
     }
 }
