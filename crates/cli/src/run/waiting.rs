@@ -109,7 +109,7 @@ impl Waiting {
                     // A suspended process must not keep a slot that it cannot use.
                     drop(got);
                     say(format_args!(
-                        "{name}: stopped while waiting: left the queue, its position is lost"
+                        "{name}: suspended while waiting: left the queue, its position is lost"
                     ));
                     raise(signal)?;
                     say(format_args!("{name}: continued: joined the queue again, at its end"));

@@ -60,8 +60,8 @@ pub enum Fault {
     KillCommand,
     /// Suspends a keeper for longer than claims live: the command must end before another one gets its slot.
     StopKeeper,
-    /// Suspends the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it is
-    /// too late.
+    /// Suspends the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it
+    /// is too late.
     StopWaiter,
     /// Suspends `hallpass run`. If it loses the slot in this time, the command must still end.
     StopGuardian,
