@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The signals that suspend hallpass. They end the wait, but not hallpass.
-const SUSPENDING: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
+const STOPS: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
 /// The status line may use at most this fraction of a core: one part in `SHARE`.
 const SHARE: u32 = 50;
@@ -53,7 +53,7 @@ impl Attendant {
     /// Starts the thread for a wait with `requests` requests. With `watched`, it shows the queue of `hall` on the
     /// terminal.
     pub fn start(hall: &SharedHall, requests: usize, watched: bool) -> io::Result<Self> {
-        let signals = SUSPENDING.into_iter().chain([CANCEL]).filter(|signal| !is_ignored(*signal));
+        let signals = STOPS.into_iter().chain([CANCEL]).filter(|signal| !is_ignored(*signal));
         let blocked = SignalSet::of(signals);
         let signals = SignalFd::new(&blocked)?;
         let done = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
