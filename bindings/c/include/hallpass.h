@@ -39,7 +39,7 @@ typedef enum hallpass_result {
    */
   HALLPASS_SLOTS_MISMATCH = 4,
   /**
-   * An argument is not allowed: a null pointer, a name or number that no hall can have, or text that is not
+   * An argument is not allowed: a null pointer, a name or number that no hall can have, or a string that is not
    * UTF-8.
    */
   HALLPASS_BAD_ARGUMENT = 5,
@@ -285,12 +285,12 @@ enum hallpass_result hallpass_lifeline(const struct hallpass_pass *pass,
 void hallpass_leave_to_lifeline(struct hallpass_pass *pass);
 
 /**
- * Returns a short text for a result. The text is static: it stays valid.
+ * Returns a short description of a result: a static string, which stays valid.
  */
 const char *hallpass_result_text(int result);
 
 /**
- * Returns the text of the last error of this thread, which says what to do. The text is valid until the next
+ * Returns the message of the last error of this thread, which says what to do. The string is valid until the next
  * function of this library fails in this thread.
  */
 const char *hallpass_last_error(void);

@@ -2,7 +2,7 @@
 //!
 //! A function that can fail returns a [`HallpassResult`] and writes its other results through pointers. No
 //! panic reaches the caller: a panic becomes [`HallpassResult::HallpassInternal`]. Handles are opaque. If a handle
-//! or a text is a null pointer, the function returns an error and does not crash.
+//! or a string is a null pointer, the function returns an error and does not crash.
 
 mod hall;
 mod pass;

@@ -22,7 +22,7 @@ pub enum HallpassResult {
     HallpassMissing = 3,
     /// The hall has a different number of slots.
     HallpassSlotsMismatch = 4,
-    /// An argument is not allowed: a null pointer, a name or number that no hall can have, or text that is not
+    /// An argument is not allowed: a null pointer, a name or number that no hall can have, or a string that is not
     /// UTF-8.
     HallpassBadArgument = 5,
     /// The hall has holders or waiters, so it was not removed.
@@ -75,7 +75,7 @@ impl From<Error> for Failure {
 }
 
 thread_local! {
-    /// The text and the number of the last error of this thread.
+    /// The message and the `errno` of the last error of this thread.
     static LAST: RefCell<(CString, c_int)> = RefCell::default();
 }
 
@@ -129,7 +129,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
     text.to_str().map_err(|_| Failure::bad_argument(format!("{what} must be UTF-8")))
 }
 
-/// Returns a short text for a result. The text is static: it stays valid.
+/// Returns a short description of a result: a static string, which stays valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
     let known = [
@@ -149,7 +149,7 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
     found.map_or(c"unknown result", |(_, text)| text).as_ptr()
 }
 
-/// Returns the text of the last error of this thread, which says what to do. The text is valid until the next
+/// Returns the message of the last error of this thread, which says what to do. The string is valid until the next
 /// function of this library fails in this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_error() -> *const c_char {

@@ -78,7 +78,7 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
         assert_eq!(points.len(), 3);
         let alone = points[0]["ms"].as_f64();
         assert!(alone.is_some_and(|ms| ms > 0.0), "{name} alone");
-        if contestant.places().is_some_and(|places| places < 33) {
+        if contestant.max_threads().is_some_and(|max| max < 33) {
             assert_eq!(points[2]["why"], "it supports at most 32 threads");
         }
         assert_eq!(json["stopped"][index]["contestant"], name);

@@ -129,7 +129,7 @@ fn cancel(hall: &SharedHall, waiter: Waiter) -> Result<(), String> {
         thread::sleep(LOOK);
     }
     Err(format!(
-        "process {pid} still waits: it is stopped, or it is not `hallpass run`; end it with `kill {pid}`"
+        "process {pid} still waits: it is suspended, or it is not `hallpass run`; end it with `kill {pid}`"
     ))
 }
 

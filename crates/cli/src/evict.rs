@@ -6,8 +6,8 @@ use clap::Args as ClapArgs;
 
 use crate::location::{Error, LocationArgs};
 
-/// Use this only if the holder has certainly stopped, for example because its machine is switched off. If the holder
-/// still runs, hallpass stops it a moment later, and until then two commands may have the slot. Without this command,
+/// Use this only if the holder has certainly ended, for example because its machine is switched off. If the holder
+/// still runs, hallpass ends it a moment later, and until then two commands may have the slot. Without this command,
 /// the slot becomes free after at most about twice the ttl.
 #[derive(ClapArgs)]
 pub struct Args {

@@ -13,7 +13,7 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// Remove halls even if they are in use or damaged; with --on, their holders are stopped
+    /// Remove halls even if they are in use or damaged; with --on, hallpass ends the commands of their holders
     #[arg(short, long)]
     force: bool,
     /// The halls

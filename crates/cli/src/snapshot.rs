@@ -54,7 +54,7 @@ pub fn rfc3339(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time.clamp(SystemTime::UNIX_EPOCH, end_of_9999)).to_string()
 }
 
-/// Returns `true` if the process runs on this machine and is stopped. The participant may be in another PID
+/// Returns `true` if the process is on this machine and is suspended. The participant may be in another PID
 /// namespace, and its PID may belong to another process here. So the process must also belong to the user of the
 /// participant.
 fn is_stopped(one: &Participant) -> bool {
@@ -69,7 +69,7 @@ fn is_stopped(one: &Participant) -> bool {
 /// A snapshot of a hall.
 pub struct View {
     pub status: Status,
-    /// The PIDs of processes of this machine that are stopped.
+    /// The PIDs of processes of this machine that are suspended. `status` calls them stopped, as ps(1) does.
     pub stopped: HashSet<u32>,
     /// The time at which the snapshot was taken. Ages are counted until then.
     seen: SystemTime,
@@ -89,7 +89,7 @@ impl View {
         View { status, stopped, seen: SystemTime::now() }
     }
 
-    /// Returns `true` if the process is stopped, as by Ctrl-Z or SIGSTOP.
+    /// Returns `true` if the process is suspended, as by Ctrl-Z or SIGSTOP.
     pub fn is_stopped(&self, one: &Participant) -> bool {
         one.alive && one.host.is_none() && self.stopped.contains(&one.pid)
     }

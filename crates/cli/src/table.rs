@@ -29,7 +29,7 @@ pub enum LineKind {
     Waiter,
     /// A holder that has died. A newcomer can get its slot.
     Dead,
-    /// A holder or waiter that is stopped, as by Ctrl-Z.
+    /// A holder or waiter that is suspended, as by Ctrl-Z.
     Stopped,
     /// A hall that cannot be read.
     Problem,

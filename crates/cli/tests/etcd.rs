@@ -209,7 +209,7 @@ fn eviction_gives_the_slot_of_a_stopped_holder_to_the_next_waiter() {
     let vacant = halls.output("evict", &["x", "1"]);
     assert_eq!(vacant.status.code(), Some(1));
     assert!(said(&vacant).contains("slot 1 of hall `x` is not held"), "{}", said(&vacant));
-    // Stop hallpass and its keeper, as if their machine were dead. Then neither can release the slot.
+    // Suspend hallpass and its keeper, as if their machine were dead. Then neither can release the slot.
     for pid in [holder.keeper(), holder.pid()] {
         common::send(pid, Signal::STOP);
     }

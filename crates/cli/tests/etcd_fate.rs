@@ -1,4 +1,4 @@
-//! Tests of halls on etcd when processes are killed or stopped, and when etcd cannot be reached. They check which
+//! Tests of halls on etcd when processes are killed or suspended, and when etcd cannot be reached. They check which
 //! process keeps the slot, and that the command ends before another one can get the slot.
 
 mod common;
@@ -13,8 +13,8 @@ use common::{
 use hallpass_testbed::{EtcdCluster, Proxy};
 use rustix::process::Signal;
 
-/// The exit status if the slot was lost and the command was stopped before its end.
-const STOPPED: i32 = 123;
+/// The exit status if the slot was lost and hallpass ended the command.
+const SLOT_LOST: i32 = 123;
 /// Options for a slot that has to be lost soon.
 const SHORT: [&str; 4] = ["--ttl", "3", "--grace", "0.4"];
 /// Options for a command that needs some time between SIGTERM and SIGKILL.
@@ -63,8 +63,8 @@ fn start_successor(halls: &Halls, pid: i32) -> Running {
 
 fn assert_lost(holder: Running) {
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(STOPPED), "{said}");
-    assert!(said.contains("x: the pass was lost (") && said.contains("was stopped"), "{said}");
+    assert_eq!(code, Some(SLOT_LOST), "{said}");
+    assert!(said.contains("x: the pass was lost (") && said.contains("was ended"), "{said}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_command_that_loses_its_slot_ends_before_the_next_begins() {
     type Case = fn(&EtcdCluster, &str);
     let cases: [(&str, Case); 7] = [
         ("its keeper is killed", without_its_keeper),
-        ("its keeper is stopped", with_a_stopped_keeper),
+        ("its keeper is suspended", with_a_suspended_keeper),
         ("hallpass and its keeper are killed", with_both_killed),
         ("its connection is cut", with_its_connection_cut),
         ("its connection is cut and a child has closed the lifeline", without_the_lifeline),
@@ -129,15 +129,14 @@ fn without_its_keeper(cluster: &EtcdCluster, test: &str) {
     let mut successor = start_successor(&halls, holder.command_pid);
     send(holder.keeper(), Signal::KILL);
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(STOPPED));
-    let expected =
-        "hallpass: x: the pass was lost (its keeper has died): the command was stopped\n";
+    assert_eq!(code, Some(SLOT_LOST));
+    let expected = "hallpass: x: the pass was lost (its keeper has died): the command was ended\n";
     assert_eq!(said, expected);
     assert_eq!(successor.line(), "alone");
     assert_eq!(successor.leave().0, Some(0));
 }
 
-fn with_a_stopped_keeper(cluster: &EtcdCluster, test: &str) {
+fn with_a_suspended_keeper(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let holder = halls.hold(&[&SHORT[..], &["-k", "1"]].concat(), "x");
     let (keeper, command) = (holder.keeper(), holder.command_pid);
@@ -237,7 +236,7 @@ fn with_a_chain_of_forks(cluster: &EtcdCluster, test: &str) {
     let length = || fs::metadata(&log).expect("a log").len();
     let before = length();
     thread::sleep(Duration::from_millis(300));
-    assert_eq!(length(), before, "the chain was reported as stopped");
+    assert_eq!(length(), before, "the chain was reported as ended");
     assert!(before > 0);
 }
 
@@ -250,7 +249,7 @@ fn a_command_that_is_cut_off_gets_sigterm_first() {
     assert_eq!(holder.line(), "in");
     path.cut();
     assert_eq!(holder.line(), "asked");
-    assert_eq!(end_of(holder).0, Some(STOPPED), "whatever the status of the command is");
+    assert_eq!(end_of(holder).0, Some(SLOT_LOST), "whatever the status of the command is");
 }
 
 #[test]
@@ -282,7 +281,7 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     path.cut();
     eventually("the command is killed", || state(command).is_none());
     holder.send(Signal::CONT);
-    assert_eq!(end_of(holder).0, Some(STOPPED));
+    assert_eq!(end_of(holder).0, Some(SLOT_LOST));
 }
 
 #[test]
@@ -290,7 +289,7 @@ fn a_stopped_command_that_is_continued_alone_is_guarded_again() {
     let (_, halls) = halls!("continued");
     let mut holder = halls.hold(&[&ENDLESS[..], &["-k", "1"]].concat(), "x");
     send(holder.command_pid, Signal::STOP);
-    eventually("hallpass stops", || state(holder.pid()) == Some('T'));
+    eventually("hallpass is suspended", || state(holder.pid()) == Some('T'));
     send(holder.command_pid, Signal::CONT);
     eventually("hallpass continues", || state(holder.pid()) != Some('T'));
     holder.say("on\n");
@@ -305,7 +304,7 @@ fn a_hall_that_is_removed_by_force_stops_the_command() {
     let holder = halls.hold(&["--ttl", "6", "-k", "1"], "x");
     halls.prints("rm", &["--force", "x"]);
     let (code, said) = end_of(holder);
-    assert_eq!(code, Some(STOPPED));
+    assert_eq!(code, Some(SLOT_LOST));
     assert!(said.contains("the pass was lost (the claim is gone from the store)"), "{said}");
 }
 

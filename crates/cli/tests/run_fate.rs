@@ -222,7 +222,7 @@ fn with_on_kill_kill_the_death_of_the_warden_kills_all_processes() {
 }
 
 #[test]
-fn a_command_that_reaches_its_time_limit_is_stopped_with_all_its_processes() {
+fn a_command_that_reaches_its_time_limit_is_ended_with_all_its_processes() {
     let halls = Halls::new();
     let (running, family) = start_family(&halls, &["--time-limit", "0.3"]);
     assert_eq!(running.leave().0, Some(124));
@@ -234,7 +234,7 @@ fn a_command_that_reaches_its_time_limit_is_stopped_with_all_its_processes() {
         halls.output("run", &["--time-limit", "0.2", "--grace", "0.2", "x", "sh", "-c", script]);
     assert_eq!(output.status.code(), Some(124));
     let said = common::text(&output.stderr);
-    assert_eq!(said, "hallpass: x: the command reached its time limit and was stopped\n");
+    assert_eq!(said, "hallpass: x: the command reached its time limit and was ended\n");
     // A command that ends in time keeps its status.
     assert_eq!(halls.run(&["--time-limit", "60", "x", "sh", "-c", "exit 7"]), Some(7));
     assert_eq!(halls.run(&["--time-limit", "60", "x", "no-such-command"]), Some(127));

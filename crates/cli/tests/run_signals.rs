@@ -129,7 +129,7 @@ fn an_ignored_signal_stays_ignored() {
     assert_eq!(running.leave().0, Some(0));
 }
 
-/// Starts hallpass in a new process group. The group is not orphaned, so it can be stopped.
+/// Starts hallpass in a new process group. The group is not orphaned, so it can be suspended.
 fn hold_in_a_group(halls: &Halls) -> Running {
     let mut command = halls.command("run", &["x", "sh", "-c", "echo $$; exec cat"]);
     let mut running = Running::start(command.process_group(0));
@@ -143,7 +143,7 @@ fn hallpass_stops_with_the_command_and_continues_it_when_continued() {
     for signal in [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU] {
         let mut running = hold_in_a_group(&halls);
         send(running.command_pid, signal);
-        eventually("hallpass stops", || state(running.pid()) == Some('T'));
+        eventually("hallpass is suspended", || state(running.pid()) == Some('T'));
         assert_eq!(state(running.command_pid), Some('T'));
         running.send(Signal::CONT);
         eventually("hallpass continues", || state(running.pid()) != Some('T'));
@@ -160,7 +160,7 @@ fn hallpass_continues_when_the_command_alone_is_continued() {
     let mut running = hold_in_a_group(&halls);
     for signal in [Signal::STOP, Signal::TSTP, Signal::STOP] {
         send(running.command_pid, signal);
-        eventually("hallpass stops", || state(running.pid()) == Some('T'));
+        eventually("hallpass is suspended", || state(running.pid()) == Some('T'));
         send(running.command_pid, Signal::CONT);
         eventually("hallpass continues", || state(running.pid()) != Some('T'));
         running.say("on\n");
@@ -175,7 +175,7 @@ fn a_stopped_command_that_is_killed_frees_its_slot() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
     send(running.command_pid, Signal::STOP);
-    eventually("hallpass stops", || state(running.pid()) == Some('T'));
+    eventually("hallpass is suspended", || state(running.pid()) == Some('T'));
     send(running.command_pid, Signal::KILL);
     eventually("the slot is free", || halls.is_free("x"));
     assert_eq!(running.leave().0, Some(128 + 9));
@@ -188,8 +188,8 @@ fn every_stop_sent_to_hallpass_stops_the_command_too() {
     let group = Pid::from_raw(running.pid()).expect("a group");
     for _ in 0..3 {
         running.send(Signal::TSTP);
-        eventually("the command stops", || state(running.command_pid) == Some('T'));
-        eventually("hallpass stops", || state(running.pid()) == Some('T'));
+        eventually("the command is suspended", || state(running.command_pid) == Some('T'));
+        eventually("hallpass is suspended", || state(running.pid()) == Some('T'));
         // A shell continues the whole group.
         kill_process_group(group, Signal::CONT).expect("it is there");
         eventually("the command waits for input", || state(running.command_pid) == Some('S'));
@@ -259,8 +259,8 @@ fn signals_and_stops_also_reach_a_command_under_a_warden() {
     counter.send(Signal::TERM);
     assert_eq!(counter.line(), "got");
     counter.send(Signal::TSTP);
-    eventually("the command stops", || state(command) == Some('T'));
-    eventually("hallpass stops", || state(counter.pid()) == Some('T'));
+    eventually("the command is suspended", || state(command) == Some('T'));
+    eventually("hallpass is suspended", || state(counter.pid()) == Some('T'));
     counter.send(Signal::CONT);
     eventually("the command continues", || state(command) != Some('T'));
     eventually("hallpass continues", || state(counter.pid()) != Some('T'));

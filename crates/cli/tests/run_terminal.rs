@@ -60,7 +60,7 @@ fn ctrl_z_stops_hallpass_and_the_command_and_fg_continues_both() {
     // The shell reports 128 + SIGTSTP (20).
     terminal.shows("stopped 148");
     assert_eq!(state(pid), Some('T'));
-    assert!(!halls.is_free("x"), "a stopped command keeps its slot");
+    assert!(!halls.is_free("x"), "a suspended command keeps its slot");
     terminal.press(b"go\n");
     eventually("the command continues", || state(pid) == Some('S'));
     terminal.press(b"words\n");

@@ -15,7 +15,7 @@ use rustix::process::Signal;
 /// Time in which every waiter would have painted its line, if each of them did.
 const SOME_UPDATES: Duration = Duration::from_millis(1200);
 
-/// Starts a waiter in a new process group. The group is not orphaned, so it can be stopped.
+/// Starts a waiter in a new process group. The group is not orphaned, so it can be suspended.
 fn wait_in_a_group(halls: &Halls, words: &[&str]) -> Running {
     Running::start(halls.command("run", words).process_group(0))
 }
@@ -39,13 +39,13 @@ fn a_waiter_stopped_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continued
     let behind = halls.start(&["x", "echo", "behind"]);
     eventually("both wait", || halls.status("x")["waiting"] == 2);
     stopped.send(Signal::TSTP);
-    eventually("it stops", || state(stopped.pid()) == Some('T'));
-    assert_eq!(halls.status("x")["waiting"], 1, "the stopped waiter has left the queue");
+    eventually("it is suspended", || state(stopped.pid()) == Some('T'));
+    assert_eq!(halls.status("x")["waiting"], 1, "the suspended waiter has left the queue");
     assert_eq!(holder.leave().0, Some(0));
     assert_eq!(
         behind.leave(),
         (Some(0), "behind\n".into()),
-        "the second waiter does not wait for the stopped one"
+        "the second waiter does not wait for the suspended one"
     );
     let holder = halls.hold(&[], "x");
     stopped.send(Signal::CONT);
@@ -67,7 +67,7 @@ fn a_waiter_stopped_twice_waits_at_most_as_long_as_it_should() {
             halls.status("x")["waiting"] == 1 || begun.elapsed() > Duration::from_secs(1)
         });
         waiter.send(Signal::TSTP);
-        eventually("it stops or ends", || matches!(state(waiter.pid()), Some('T') | None));
+        eventually("it is suspended or ends", || matches!(state(waiter.pid()), Some('T') | None));
         if state(waiter.pid()).is_some() {
             waiter.send(Signal::CONT);
         }
@@ -85,7 +85,7 @@ fn status_shows_which_holders_and_waiters_are_stopped() {
     assert_eq!(halls.status("x")["queue"][0]["stopped"], false);
     for process in [&holder, &waiter] {
         process.send(Signal::STOP);
-        eventually("it is stopped", || state(process.pid()) == Some('T'));
+        eventually("it is suspended", || state(process.pid()) == Some('T'));
     }
     let seen = halls.status("x");
     assert_eq!(

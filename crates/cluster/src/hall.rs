@@ -352,8 +352,8 @@ impl ClusterHall {
 
     /// Takes a slot away from its holder immediately. The next waiter gets the slot.
     ///
-    /// Call this only if the holder has certainly stopped, for example because its machine is switched off. A holder
-    /// that has not stopped loses its pass at its next renewal. Until then, **two processes may have the slot**.
+    /// Call this only if the holder has certainly ended, for example because its machine is switched off. A holder
+    /// that still runs loses its pass at its next renewal. Until then, **two processes may have the slot**.
     /// Without this call, the slot of a vanished holder becomes free after at most about twice its
     /// [ttl](crate::ClusterOptions::ttl).
     ///

@@ -45,7 +45,7 @@
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
 //! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
 //!
-//! If all threads of a process are stopped, or a virtual machine is paused, the process cannot stop in time. It
+//! If all threads of a process are suspended, or a virtual machine is paused, the process cannot stop in time. It
 //! continues for a moment when it wakes up. The token protects against this: let the storage remember the largest
 //! token that it has seen for each slot, and refuse smaller tokens.
 //!

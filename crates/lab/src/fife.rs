@@ -79,13 +79,13 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
         for (agent, to) in self.graph.edges(from) {
             let first_waits = still_waits(self.standing, self.first, to, has(FIRST_WAITS));
             let second_waits = still_waits(self.standing, self.second, to, has(SECOND_WAITS));
-            let second_outside = self.standing.section(to, self.second) != Section::Remainder;
-            let second_enters =
-                second_outside && self.standing.section(from, self.second) == Section::Remainder;
-            let in_order = if second_enters {
+            let second_in_passage = self.standing.section(to, self.second) != Section::Remainder;
+            let second_starts =
+                second_in_passage && self.standing.section(from, self.second) == Section::Remainder;
+            let in_order = if second_starts {
                 first_waits
             } else {
-                has(IN_ORDER) && first_waits && second_outside
+                has(IN_ORDER) && first_waits && second_in_passage
             };
             let mut next = u64::from(to);
             for (holds, bit) in

@@ -278,8 +278,8 @@ impl Heaviest {
             path.extend(steps);
             let (agent, to) = goes_on(at).expect("just found");
             if inside(to) {
-                let (back, _) =
-                    shortest(graph, to, inside, |node| node == at).expect("strongly connected");
+                let (back, _) = shortest(graph, to, inside, |node| node == at)
+                    .expect("the component is strongly connected");
                 return (path, std::iter::once(agent).chain(back).collect());
             }
             path.push(agent);

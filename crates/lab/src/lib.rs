@@ -13,7 +13,7 @@
 //! | [`questions`] | questions about whole runs: statements of the papers, order, time, averages |
 //! | [`rmr`], [`svg`] | remote memory references: exact counts, searches, plots |
 //! | [`schedule`], [`trace`] | runs: replay strings, confirmation, text and HTML |
-//! | [`explorer`] | an algorithm played step by step, against the checker, in a browser |
+//! | [`explorer`] | an algorithm played step by step in a browser; the user is the scheduler |
 //! | [`timestamps`], [`objects`] | timestamp systems and objects, explored in the same way |
 //! | [`atlas`] | models with their expected results |
 //! | [`papers`] | the statements of the papers, with verdicts computed from the atlas |

@@ -1,5 +1,5 @@
 //! A run as a sequence of agents. Agents take the steps: they are the processes, their store buffers,
-//! and the faults that hit processes. The explorer produces runs, and a replay string encodes one.
+//! and the faults that hit processes. The checker reports runs, and a replay string encodes one.
 
 use hallpass_algorithms::{Pid, Word};
 

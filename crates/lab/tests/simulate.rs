@@ -13,8 +13,8 @@ fn start(conventions: Conventions) -> (Setting, Simulation) {
     (setting, simulation)
 }
 
-fn run(setting: &Setting, simulation: &mut Simulation, who: &[Pid]) {
-    for &p in who {
+fn run(setting: &Setting, simulation: &mut Simulation, pids: &[Pid]) {
+    for &p in pids {
         simulation.step(setting, p).expect("the process may move");
     }
 }

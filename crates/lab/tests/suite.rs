@@ -1,5 +1,5 @@
 //! One suite for the whole registry. Sound algorithms hold, wrong variants are rejected, and the
-//! interpreter confirms every run that the explorer reports.
+//! interpreter confirms every run that the checker reports.
 
 use std::{
     iter,

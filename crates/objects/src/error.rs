@@ -20,8 +20,8 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "k must be between 1 and {MAX_PROCESSES}, got {}: k limits the threads that run \
-             operations at once, not the number of threads",
+            "k must be between 1 and {MAX_PROCESSES}, got {}: at most k threads run an operation \
+             at the same time, and any number of threads may share the object",
             self.k
         )
     }

@@ -47,7 +47,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///
 /// # What it does not survive
 ///
-/// - **A process that is stopped in an update**, by `SIGSTOP` or a debugger, blocks all other updates until it
+/// - **A process that is suspended in an update**, by `SIGSTOP` or a debugger, blocks all other updates until it
 ///   continues or dies. Other processes can still [`read`](SharedCell::read). The objects in `hallpass-objects`,
 ///   which threads share, tolerate k-1 stopped threads: a thread finishes the operations of stopped threads.
 ///   Processes cannot do this, because a closure is code and memory of its own process.
@@ -81,7 +81,7 @@ pub struct SharedCell<T> {
 
 /// The number of times that a reader tries to copy the value before it joins the queue.
 const LOOKS: usize = 16;
-/// How long a reader waits in the queue before it tries again. The limit keeps it from waiting for a stopped process.
+/// How long a reader waits in the queue before it tries again. The limit keeps it from waiting for a suspended process.
 const QUEUE_TIME: Duration = Duration::from_millis(2);
 
 /// Result of acquiring the slot.
@@ -159,7 +159,7 @@ impl<T: Pod + Send> SharedCell<T> {
 
     /// Returns the value that the cell has at some moment during the call.
     ///
-    /// This does not wait for an update, not even if its process is stopped. It joins the queue of updates for a
+    /// This does not wait for an update, not even if its process is suspended. It joins the queue of updates for a
     /// moment only if updates keep coming while it copies the value.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub enum Observation {
         /// The number of the visit.
         visit: u64,
     },
-    /// A visitor was stopped together with all processes that watch over it. When they continue, the
+    /// A visitor was suspended together with all processes that watch over it. When they continue, the
     /// visitor may run for a moment too long. Tokens solve this problem: storage that has seen a larger
     /// token refuses the visitor's writes.
     Excused {

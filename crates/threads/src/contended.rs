@@ -110,8 +110,8 @@ impl Hall {
         by_mode!(self.mode, environment.work(Stage::Lock(job)));
     }
 
-    /// Resizes the hall to a number of slots that depends on its present number.
-    pub(crate) fn manage_relatively<E>(
+    /// Resizes the hall. `change` gets the present number of slots and returns the new one. Returns the new number.
+    pub(crate) fn resize_with<E>(
         &self,
         change: impl FnOnce(usize) -> Result<usize, E>,
     ) -> Result<usize, E> {

@@ -45,7 +45,7 @@ impl Instruments {
     #[cfg_attr(not(feature = "tracing"), allow(unused_variables))]
     pub(crate) fn starts_waiting(&self, need: u32) -> Waiting {
         #[cfg(feature = "metrics")]
-        self.counters.queues();
+        self.counters.count_queued();
         #[cfg(feature = "tracing")]
         report(|| tracing::trace!(target: "hallpass", hall = ?self.id(), need, "queues"));
         Waiting {
@@ -62,7 +62,7 @@ impl Instruments {
         #[cfg(any(feature = "metrics", feature = "tracing"))]
         let waited = waiting.since.elapsed();
         #[cfg(feature = "metrics")]
-        self.counters.ends(outcome, waited);
+        self.counters.count_ended(outcome, waited);
         #[cfg(feature = "tracing")]
         report(|| {
             let (hall, need) = (self.id(), waiting.need);

@@ -138,7 +138,7 @@ impl Hall {
         &self,
         change: impl FnOnce(usize) -> Result<usize, ResizeError>,
     ) -> Result<usize, ResizeError> {
-        let changed = self.manage_relatively(change)?;
+        let changed = self.resize_with(change)?;
         self.guess_from_now_on(self.slots());
         self.instruments.resized(changed);
         Ok(changed)

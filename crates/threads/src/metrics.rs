@@ -53,12 +53,12 @@ impl Counters {
     }
 
     /// Counts a caller that joins the queue.
-    pub(crate) fn queues(&self) {
+    pub(crate) fn count_queued(&self) {
         self.queued.fetch_add(1, Relaxed);
     }
 
     /// Counts a wait that has ended after the time `waited`.
-    pub(crate) fn ends(&self, outcome: Outcome, waited: Duration) {
+    pub(crate) fn count_ended(&self, outcome: Outcome, waited: Duration) {
         // A `u64` can hold 500 years in nanoseconds.
         let nanoseconds = waited.as_nanos() as u64;
         self.waited.fetch_add(nanoseconds, Relaxed);

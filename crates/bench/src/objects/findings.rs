@@ -277,7 +277,7 @@ mod tests {
                 resilient("resilient-1", 1, &[Some(10.0), Some(40.0)]),
                 resilient("resilient-2", 2, &[Some(30.0), Some(20.0)]),
                 resilient("resilient-4", 4, &[Some(30.0), None]),
-                curve(WAIT_FREE, Kind::WaitFree { places: 64 }, &[Some(50.0), Some(60.0)]),
+                curve(WAIT_FREE, Kind::WaitFree { max_threads: 64 }, &[Some(50.0), Some(60.0)]),
                 curve("std-mutex", Kind::Lock, &[Some(5.0), Some(8.0)]),
                 curve("quick", Kind::Lock, &[Some(5.0), Some(4.0)]),
             ],

@@ -103,7 +103,7 @@ impl Plan {
                         break;
                     }
                     let gave_up = |sample: &Sample| matches!(sample, Sample::TimeUp { .. });
-                    if !has_places(contestant, *threads) || samples.iter().any(gave_up) {
+                    if !supports(contestant, *threads) || samples.iter().any(gave_up) {
                         continue;
                     }
                     let operations = Some(self.operations);
@@ -146,7 +146,7 @@ impl Plan {
                     break;
                 }
                 let crew = self.crew(*victims);
-                if has_places(contestant, self.active + victims) {
+                if supports(contestant, self.active + victims) {
                     rates.extend(stopped::measure(contestant, &crew, self.time, self.limit)?);
                 }
             }
@@ -190,7 +190,7 @@ impl Plan {
                 break;
             }
             let crew = self.crew(stopped);
-            if has_places(contestant, self.active + stopped) {
+            if supports(contestant, self.active + stopped) {
                 seen.push(memory::measure(
                     contestant,
                     &crew,
@@ -209,8 +209,8 @@ impl Plan {
 }
 
 /// Returns whether the contestant supports this many threads.
-fn has_places(contestant: &Contestant, threads: usize) -> bool {
-    contestant.places().is_none_or(|places| threads <= places)
+fn supports(contestant: &Contestant, threads: usize) -> bool {
+    contestant.max_threads().is_none_or(|max| threads <= max)
 }
 
 /// Returns the medians, or the reason why there are none.
@@ -219,8 +219,8 @@ fn point(contestant: &Contestant, threads: usize, samples: &[Sample]) -> Point {
         let why = Some(why.to_string());
         Point { threads, ms: None, spread: None, longest_ms: None, done, why }
     };
-    if let Some(places) = contestant.places().filter(|places| threads > *places) {
-        return fails(None, &format!("it supports at most {places} threads"));
+    if let Some(max) = contestant.max_threads().filter(|max| threads > *max) {
+        return fails(None, &format!("it supports at most {max} threads"));
     }
     let done = samples.iter().find_map(|sample| match sample {
         Sample::TimeUp { done } => Some(*done),

@@ -14,7 +14,7 @@ use crate::common::select::select;
 /// The options of the benchmark of objects.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// Fewer operations and rounds: about two minutes, and rougher figures
+    /// Fewer operations and rounds: one to two minutes, and rougher figures
     #[arg(long)]
     pub quick: bool,
     /// Run only contestants whose name contains this

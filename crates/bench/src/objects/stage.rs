@@ -120,13 +120,13 @@ impl Stage {
         }
     }
 
-    fn ends(&self) -> MutexGuard<'_, Ends> {
+    fn lock_ends(&self) -> MutexGuard<'_, Ends> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until `condition` holds, or until `end`. Returns whether `condition` holds.
     fn wait_until(&self, end: Instant, condition: impl Fn(&Ends) -> bool) -> bool {
-        let mut ends = self.ends();
+        let mut ends = self.lock_ends();
         while !condition(&ends) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -145,7 +145,7 @@ impl Stage {
 
     /// Returns the time from the first beginning to the last end among the workers that have finished.
     pub fn wall(&self) -> Duration {
-        let ends = self.ends();
+        let ends = self.lock_ends();
         let first = ends.times.iter().map(|(begun, _)| *begun).min();
         let last = ends.times.iter().map(|(_, ended)| *ended).max();
         first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
@@ -212,7 +212,7 @@ pub fn run<Q: Queue>(queue: Q, crew: &Crew, direct: &mut dyn FnMut(&Stage)) -> R
     let _draining = Draining::new();
     stage.over.0.store(true, Relaxed);
     stage.gate.open();
-    stage.ends().dismissed = true;
+    stage.lock_ends().dismissed = true;
     stage.dismissed.notify_all();
     if !stage.wait_until(Instant::now() + PATIENCE, |ends| ends.gone == all) {
         return Err(format!("threads did not return within {} s", PATIENCE.as_secs()));
@@ -227,7 +227,7 @@ struct Gone<'a>(&'a Stage);
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
-        self.0.ends().gone += 1;
+        self.0.lock_ends().gone += 1;
         self.0.ended.notify_one();
     }
 }
@@ -255,7 +255,7 @@ fn run_worker<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
         worker.longest.store(stopwatch.longest().as_nanos() as u64, Relaxed);
     }
     worker.finished.store(true, SeqCst);
-    let mut ends = stage.ends();
+    let mut ends = stage.lock_ends();
     if done == share {
         ends.times.push((begun, ended));
     }

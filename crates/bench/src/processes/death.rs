@@ -107,7 +107,8 @@ impl Experiment<'_> {
         });
         self.waiting.push((index, process.map_err(|error| error.to_string())?));
         let full = self.holders.len() == self.crowd.k;
-        until(|| !full || self.hall.waiting() == self.waiting.len())?;
+        let joined = || !full || self.hall.waiting() == self.waiting.len();
+        until(joined, "a new process did not join the queue")?;
         // The process has joined the queue. Give it time to go to sleep.
         thread::sleep(Duration::from_micros(300));
         Ok(())
@@ -116,7 +117,7 @@ impl Experiment<'_> {
     /// Waits until a waiter has got a slot. Returns the time at which the waiter got it.
     fn successor(&mut self) -> Result<u64, String> {
         let has_slot = |(index, _): &(usize, Process)| self.entered[*index].load(SeqCst) != 0;
-        until(|| self.waiting.iter().any(has_slot))?;
+        until(|| self.waiting.iter().any(has_slot), "no waiter got a slot")?;
         let position = self.waiting.iter().position(has_slot).expect("a waiter has got a slot");
         let (index, process) = self.waiting.remove(position);
         self.holders.push_back((index, process));
@@ -135,12 +136,13 @@ impl Experiment<'_> {
     }
 }
 
-/// Waits for a limited time until `f` holds. Sleeps in between, so that the measured processes have the cores.
-fn until(f: impl Fn() -> bool) -> Result<(), String> {
+/// Waits until `f` holds. Fails with the reason `otherwise` after 20 s. Sleeps in between, so that the measured
+/// processes have the cores.
+fn until(f: impl Fn() -> bool, otherwise: &str) -> Result<(), String> {
     let end = Instant::now() + Duration::from_secs(20);
     while !f() {
         if Instant::now() > end {
-            return Err("no waiter got the slot of a killed holder within 20 s".into());
+            return Err(format!("{otherwise} within 20 s"));
         }
         thread::sleep(Duration::from_micros(100));
     }

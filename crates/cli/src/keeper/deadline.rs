@@ -1,7 +1,7 @@
 //! The deadline of the command: two kernel timers that `hallpass run` and its keeper share.
 //!
 //! The keeper sets the timers again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
-//! the keeper has died, and even if `hallpass run` itself was stopped for a long time. The timers keep running
+//! the keeper has died, and even if `hallpass run` itself was suspended for a long time. The timers keep running
 //! while the machine sleeps.
 
 use std::{

@@ -98,7 +98,7 @@ fn processes() -> impl Iterator<Item = Pid> {
     entries.filter_map(move |entry| pid(entry.ok()?.file_name().to_str()?))
 }
 
-/// Sends SIGTERM, and SIGCONT in case the process is stopped.
+/// Sends SIGTERM, and SIGCONT in case the process is suspended.
 pub fn ask_to_end(pid: Pid) {
     // The process may have ended, which is fine.
     let _ = kill_process(pid, Signal::TERM);

@@ -1,5 +1,5 @@
 //! The attendant: a thread that works while hallpass waits for a slot. It shows the queue on the terminal, and
-//! ends the wait when hallpass is stopped by Ctrl-Z or its wait is cancelled.
+//! ends the wait when Ctrl-Z suspends hallpass or its wait is cancelled.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ use crate::{
     snapshot::{Users, View},
 };
 
-/// The signals that end a wait without ending hallpass.
+/// The signals that suspend hallpass. They end the wait, but not hallpass.
 const STOPS: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
 /// The status line may use at most this fraction of a core: one part in `SHARE`.
@@ -32,8 +32,8 @@ const SHARE: u32 = 50;
 /// Why the attendant ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
-    /// This signal asks hallpass to stop.
-    Stop(Signal),
+    /// This signal is to suspend hallpass.
+    Suspend(Signal),
     /// `hallpass cancel` asks hallpass to give up.
     Cancelled,
 }
@@ -137,7 +137,7 @@ impl Duty {
         let received = self.signals.read().ok()??;
         Some(match received.signal {
             CANCEL => Interruption::Cancelled,
-            signal => Interruption::Stop(signal),
+            signal => Interruption::Suspend(signal),
         })
     }
 }

@@ -18,7 +18,7 @@ use rustix::{
 };
 
 use super::{
-    Refusal, RunRequest, STOPPED,
+    Refusal, RunRequest, SLOT_LOST,
     display::{AT_FIRST, EVERY, StatusLine, in_foreground},
     environment::{Environment, TOKEN},
     guard::{Guard, NOT_RENEWED, Outcome},
@@ -43,7 +43,7 @@ const SHOWN: usize = 4096;
 pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Refusal> {
     let RunRequest { args, name, command, environment, waiting } = request;
     if args.no_fork {
-        let why = "--no-fork cannot be combined with --on: hallpass must keep running to stop CMD in \
+        let why = "--no-fork cannot be combined with --on: hallpass must keep running to end CMD in \
                    time if the slot is lost";
         return Err(Refusal::failure(why));
     }
@@ -87,7 +87,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
     }
     let inherited = low.map(|low| low.replace_by(lifeline.as_fd())).transpose()?;
-    // hallpass may have been stopped for a long time after it got the slot.
+    // hallpass may have been suspended for a long time after it got the slot.
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
@@ -108,8 +108,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     drop(lifeline);
     let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
     // If the guard fails, the command ends together with this process, unless --on-kill keep is given.
-    let stopped = |error: io::Error| Refusal { code: STOPPED, ..error.into() };
-    match watched.map_err(stopped)? {
+    let lost = |error: io::Error| Refusal { code: SLOT_LOST, ..error.into() };
+    match watched.map_err(lost)? {
         Outcome::Ended(ended, keeper) => {
             // The command ended in time, so a failed release does not change its exit status.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
@@ -121,8 +121,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
             Ok(ended)
         }
         Outcome::Lost(why) => {
-            let why = format!("{name}: the pass was lost ({why}): the command was stopped");
-            Err(Refusal { code: STOPPED, why: Some(why) })
+            let why = format!("{name}: the pass was lost ({why}): the command was ended");
+            Err(Refusal { code: SLOT_LOST, why: Some(why) })
         }
     }
 }

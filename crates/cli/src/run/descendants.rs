@@ -38,7 +38,7 @@ pub fn parent_of(pid: i32) -> Option<i32> {
     fields.split(' ').nth(1)?.parse().ok()
 }
 
-/// Sends SIGTERM to all descendants, and SIGCONT in case they are stopped.
+/// Sends SIGTERM to all descendants, and SIGCONT in case they are suspended.
 pub fn ask_all_to_end() {
     for pid in all() {
         // The process may have ended, which is fine.

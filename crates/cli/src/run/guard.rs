@@ -19,14 +19,14 @@ use crate::keeper::{Keeper, lifeline, messages::Report};
 /// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
 
-/// The reason for stopping a command at its deadline.
+/// The reason for ending a command at its deadline.
 pub const NOT_RENEWED: &str = "it could not be renewed in time";
 
 /// How a guarded command ended.
 pub enum Outcome {
     /// The command ended by itself, and the slot is still held.
     Ended(Ended, Keeper),
-    /// The command was stopped, for this reason.
+    /// hallpass ended the command, for this reason.
     Lost(String),
 }
 

@@ -50,8 +50,8 @@ use crate::{
     snapshot::printable,
 };
 
-/// Exit status: the slot was lost, and hallpass stopped the command before its end.
-const STOPPED: u8 = 123;
+/// Exit status: the slot was lost, and hallpass ended the command.
+const SLOT_LOST: u8 = 123;
 /// Exit status: hallpass failed. The command did not run, or hallpass can no longer supervise it. This status and the
 /// next two are the same as those of `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
@@ -203,7 +203,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     // The command has ended. Even if the hall was damaged in the meantime, hallpass exits with the command's status.
     exit_on_truncated_file(ended.status());
     if ended == Ended::TimedOut {
-        say(format_args!("{name}: the command reached its time limit and was stopped"));
+        say(format_args!("{name}: the command reached its time limit and was ended"));
     }
     match args.descendants {
         true => passes.into_iter().for_each(SharedPass::leave_to_lifeline),

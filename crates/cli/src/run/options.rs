@@ -36,7 +36,7 @@ in time that the slot is still held, CMD and the processes of this user that CMD
 exits with 123.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
-123 if CMD was stopped before its end because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
+123 if hallpass ended CMD because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
 --time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, 127 if CMD was not found.";
 
 /// Reads a number of slots. Whether a hall can have that number is checked later.
@@ -234,9 +234,9 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running, and keeps the slot until it exits
+    /// CMD keeps running; the slot stays taken until CMD and all processes that it started have ended
     Keep,
-    /// CMD is killed as well
+    /// CMD and all processes that it started are killed as well
     Kill,
 }
 

@@ -1,5 +1,5 @@
-//! Starts the command and supervises it: hallpass forwards signals, stops and continues together with the
-//! command, and exits with the command's exit status.
+//! Starts the command and supervises it: hallpass forwards signals, is suspended and continues together
+//! with the command, and exits with the command's exit status.
 //!
 //! The command stays in the process group of hallpass. So the command is in the foreground when hallpass is, and both
 //! get the signals of the terminal and signals to the group. hallpass forwards only the signals that were sent to
@@ -38,7 +38,7 @@ const FORWARDED: [Signal; 9] = [
     Signal::QUIT,
     Signal::USR1,
     Signal::USR2,
-    // The command may handle or ignore these, so hallpass stops only when the command has stopped.
+    // The command may handle or ignore these, so hallpass suspends itself only when the command is suspended.
     Signal::TSTP,
     Signal::TTIN,
     Signal::TTOU,
@@ -58,7 +58,7 @@ pub enum Ended {
     Killed(i32),
     /// Killed by Ctrl-C.
     Interrupted,
-    /// Stopped by hallpass because it reached its time limit.
+    /// Ended by hallpass because it reached its time limit.
     TimedOut,
 }
 
@@ -139,11 +139,11 @@ pub struct Supervisor {
     signals: SignalFd,
     /// Shows which signals were sent to the group.
     probe: Option<GroupProbe>,
-    /// `true` while the command is stopped.
-    stopped: bool,
+    /// `true` while the command is suspended.
+    suspended: bool,
     /// `true` if the terminal has sent SIGINT.
     interrupted: bool,
-    /// `true` if hallpass keeps running when the command stops.
+    /// `true` if hallpass keeps running when the command is suspended.
     keeps_running: bool,
     /// `true` if this process gets the orphans among the descendants of the command.
     adopts: bool,
@@ -153,9 +153,9 @@ pub struct Supervisor {
 
 impl Supervisor {
     fn new(child: Pid, signals: SignalFd) -> Self {
-        let (stopped, interrupted, keeps_running, adopts) = (false, false, false, false);
+        let (suspended, interrupted, keeps_running, adopts) = (false, false, false, false);
         let (probe, waker) = (None, None);
-        Supervisor { child, signals, probe, stopped, interrupted, keeps_running, adopts, waker }
+        Supervisor { child, signals, probe, suspended, interrupted, keeps_running, adopts, waker }
     }
 
     /// Starts the command. It inherits `lifelines`, which are then closed in this process.
@@ -214,7 +214,7 @@ impl Supervisor {
 
     /// Waits for a signal and handles it. Returns how the command ended, if it did.
     pub fn attend(&mut self) -> io::Result<Option<Ended>> {
-        // Continuing this process after a stop interrupts the read.
+        // If this process was suspended, the signal that continues it interrupts the read.
         let Some(received) = self.signals.read()? else { return Ok(None) };
         let signal = received.signal;
         if !matches!(signal, Signal::CHILD | Signal::CONT) {
@@ -223,15 +223,15 @@ impl Supervisor {
         }
         let ended = self.look()?;
         // A shell continues the whole group, so the command may run already. A waker continues hallpass alone. If the
-        // command was stopped again in the meantime, it stays stopped.
+        // command was suspended again in the meantime, it stays suspended.
         let by_waker = self.waker.is_some_and(|waker| waker.as_raw_pid() == received.pid);
-        if ended.is_none() && signal == Signal::CONT && self.stopped && !by_waker {
+        if ended.is_none() && signal == Signal::CONT && self.suspended && !by_waker {
             let _ = kill_process(self.child, Signal::CONT);
         }
         Ok(ended)
     }
 
-    /// From now on, hallpass keeps running when the command stops, because the command has to end.
+    /// From now on, hallpass keeps running when the command is suspended, because the command has to end.
     pub fn keep_running(&mut self) {
         self.keeps_running = true;
     }
@@ -298,7 +298,7 @@ impl Supervisor {
         getpgid(Some(self.child)).is_ok_and(|group| group == getpgrp())
     }
 
-    /// Checks the state of the command. If the command has stopped, stops this process too.
+    /// Checks the state of the command. If the command is suspended, suspends this process too.
     fn look(&mut self) -> io::Result<Option<Ended>> {
         while let Some(status) = self.next_status()? {
             if let Some(code) = status.exit_status() {
@@ -309,12 +309,12 @@ impl Supervisor {
                 let ended = if interrupted { Ended::Interrupted } else { Ended::Killed(signal) };
                 return Ok(Some(ended));
             }
-            self.stopped = status.stopped();
+            self.suspended = status.stopped();
             if self.keeps_running {
                 continue;
             }
             if let Some(signal) = status.stopping_signal().and_then(Signal::from_named_raw) {
-                self.waker = stop(signal, self.child)?;
+                self.waker = suspend(signal, self.child)?;
             }
         }
         Ok(None)
@@ -339,10 +339,10 @@ impl Supervisor {
     }
 }
 
-/// Stops this process by the signal that stopped the command, so that the shell notices the stop. Returns when
-/// this process is continued. If the command is no longer stopped, the waker continues this process. Returns the
+/// Suspends this process by the signal that suspended the command, so that the shell sees a suspended job. Returns
+/// when this process is continued. If the command is no longer suspended, the waker continues this process. Returns the
 /// PID of the waker.
-fn stop(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
+fn suspend(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
     // If no waker can be started, for example for lack of memory, only a signal to hallpass continues it.
     let waker = Waker::start(command).ok();
     raise(signal)?;
@@ -365,7 +365,7 @@ mod tests {
         for signal in FORWARDED {
             raise(signal).unwrap();
         }
-        // If a signal acted on this process, it would kill or stop the test here.
+        // If a signal acted on this process, it would kill or suspend the test here.
         supervisor.stop_catching().unwrap();
         let mut file = [PollFd::new(&supervisor.signals, PollFlags::IN)];
         assert_eq!(poll(&mut file, Some(&Timespec::default())), Ok(0), "a signal is pending");

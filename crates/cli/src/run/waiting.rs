@@ -105,11 +105,11 @@ impl Waiting {
                 Some(Interruption::Cancelled) => {
                     return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
                 }
-                Some(Interruption::Stop(signal)) => {
-                    // A stopped process must not keep a slot that it cannot use.
+                Some(Interruption::Suspend(signal)) => {
+                    // A suspended process must not keep a slot that it cannot use.
                     drop(got);
                     say(format_args!(
-                        "{name}: stopped while waiting: left the queue, its position is lost"
+                        "{name}: suspended while waiting: left the queue, its position is lost"
                     ));
                     raise(signal)?;
                     say(format_args!("{name}: continued: joined the queue again, at its end"));

@@ -1,9 +1,9 @@
-//! Wakes a stopped hallpass when its command runs again.
+//! Wakes a suspended hallpass when its command runs again.
 //!
-//! hallpass stops when its command stops, so that a shell sees a stopped job. A shell continues both. But anybody
-//! may continue or kill the command alone, and a stopped hallpass would not notice this. So before hallpass stops,
-//! it starts a small process, the waker. The waker watches the command, and continues hallpass when the command is
-//! no longer stopped.
+//! hallpass suspends itself when its command is suspended, so that a shell sees a suspended job. A shell continues
+//! both. But anybody may continue or kill the command alone, and a suspended hallpass would not notice this. So before
+//! hallpass suspends itself, it starts a small process, the waker. The waker watches the command, and continues
+//! hallpass when the command is no longer suspended.
 
 use std::{
     env, fs, io,
@@ -33,13 +33,13 @@ pub fn called() -> Option<Pair> {
     pids?.try_into().ok()
 }
 
-/// Watches the command, and continues hallpass when the command is no longer stopped. Returns when hallpass, the
+/// Watches the command, and continues hallpass when the command is no longer suspended. Returns when hallpass, the
 /// parent of this process, has ended. Usually, hallpass kills this process before that.
 pub fn run([hallpass, command]: Pair) -> ExitCode {
-    // While hallpass is stopped, it does not reap the command, so no other process gets the id of the command.
+    // While hallpass is suspended, it does not reap the command, so no other process gets the id of the command.
     while getppid() == Some(hallpass) {
-        if !is_stopped(command) {
-            // Send the signal again and again, because the first one may come before hallpass has stopped.
+        if !is_suspended(command) {
+            // Send the signal again and again, because the first one may come before hallpass is suspended.
             let _ = kill_process(hallpass, Signal::CONT);
         }
         thread::sleep(EVERY);
@@ -47,9 +47,9 @@ pub fn run([hallpass, command]: Pair) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns `true` if the process is stopped, or if this user may not see it. Then there is no reason to wake
+/// Returns `true` if the process is suspended, or if this user may not see it. Then there is no reason to wake
 /// hallpass.
-fn is_stopped(pid: Pid) -> bool {
+fn is_suspended(pid: Pid) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
     // The name of the program, before the last parenthesis, may contain anything.
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 't']))

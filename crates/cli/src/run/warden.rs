@@ -4,7 +4,7 @@
 //! `--time-limit`. The warden is a *child subreaper*: when a process dies, its children become children of the
 //! warden. So no process escapes the warden, even if it closes all descriptors or starts a new session. The warden
 //! supervises the command as hallpass does without a warden. hallpass supervises the warden: it forwards signals,
-//! and stops when the warden stops.
+//! and suspends itself when the warden is suspended.
 #![allow(unsafe_code)]
 
 use std::{

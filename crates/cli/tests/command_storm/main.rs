@@ -1,5 +1,5 @@
 //! A storm through the command line. 40 loops start commands on a hall with three slots, with all kinds of
-//! options, and kill and stop processes at random. A witness that does not use hallpass checks that no slot has
+//! options, and kill and suspend processes at random. A witness that does not use hallpass checks that no slot has
 //! two holders.
 //!
 //! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
@@ -188,7 +188,7 @@ impl Loop<'_> {
         while child.try_wait().expect("asked").is_none() {
             if Instant::now() > limit.min(end) {
                 let _ = kill_process(Pid::from_child(child), Signal::TERM);
-                // A stop may have come after the last CONT, so send CONT again.
+                // A signal that suspends may have come after the last CONT, so send CONT again.
                 let _ = kill_process_group(Pid::from_child(child), Signal::CONT);
             }
             thread::sleep(Duration::from_millis(2));

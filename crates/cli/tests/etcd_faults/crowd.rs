@@ -22,7 +22,7 @@ use crate::{SLOTS, TTL};
 
 /// How long most commands run, in milliseconds.
 const SHORT: &str = "5-200";
-/// How long some commands run. If nobody stopped them, they would still run when their successors have the slot.
+/// How long some commands run. If nobody ended them, they would still run when their successors have the slot.
 const LONG: &str = "8000-11000";
 /// The suffix of the names of long visits.
 pub const LONG_SUFFIX: &str = ".long";

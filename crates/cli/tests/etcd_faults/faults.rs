@@ -36,10 +36,10 @@ pub enum Fault {
     ChangeRole,
     KillMember,
     KillLeader,
-    /// Stops the leader for longer than claims live. When it continues, it does not know that there is another
+    /// Suspends the leader for longer than claims live. When it continues, it does not know that there is another
     /// leader.
     PauseLeader,
-    /// Stops the leader again and again for a moment, as if its disk were slow.
+    /// Suspends the leader again and again for a moment, as if its disk were slow.
     SlowLeader,
     /// Cuts the leader off from the other members for longer than claims live. Clients still reach it.
     IsolateLeader,
@@ -58,15 +58,15 @@ pub enum Fault {
     KillKeeper,
     KillBoth,
     KillCommand,
-    /// Stops a keeper for longer than claims live: the command must end before another one gets its slot.
+    /// Suspends a keeper for longer than claims live: the command must end before another one gets its slot.
     StopKeeper,
-    /// Stops the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it is
-    /// too late.
+    /// Suspends the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it
+    /// is too late.
     StopWaiter,
-    /// Stops `hallpass run`. If it loses the slot in this time, the command must still end.
+    /// Suspends `hallpass run`. If it loses the slot in this time, the command must still end.
     StopGuardian,
     StopCommand,
-    /// Stops guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness
+    /// Suspends guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness
     /// excuses the visit.
     StopAll,
 }
@@ -216,7 +216,7 @@ impl Targets<'_> {
     }
 
     fn to_family(&self, fault: Fault, rng: &mut Rng) -> bool {
-        let stops = !matches!(fault, KillGuardian | KillKeeper | KillBoth | KillCommand);
+        let suspends = !matches!(fault, KillGuardian | KillKeeper | KillBoth | KillCommand);
         let wanted = |visit: Option<&Visit>| match fault {
             KillGuardian | KillKeeper | KillBoth => true,
             StopWaiter => visit.is_none(),
@@ -238,7 +238,7 @@ impl Targets<'_> {
         };
         let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() else { return false };
         self.note(fault, &family.name());
-        if !stops {
+        if !suspends {
             targets.iter().for_each(|process| process.send(Signal::KILL));
             return true;
         }

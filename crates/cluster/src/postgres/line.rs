@@ -199,7 +199,7 @@ impl Line {
         }
     }
 
-    /// Stops to receive notifications on these channels.
+    /// Stops receiving notifications on these channels.
     pub(super) async fn unlisten(&self, channels: &[String]) {
         match &self.wire {
             // If this fails, the connection is closed.

@@ -235,11 +235,11 @@ pub(super) const LIMITS: [&str; 7] = [
     "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \
      stay in its remainder forever; a process that has not stopped leaves its critical section.",
     "Crashes: \"no deadlock\" is checked with no process stopped, \"no starvation\" with up to k - 1 processes \
-     stopped outside their remainder, undetected and permanently.",
+     stopped permanently outside their remainder. The other processes cannot detect that they have stopped.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \
      process.",
     "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
-     without the explorer; if a run does not show its figure or verdict, the model is not as expected.",
+     without the checker's tables; if a run does not show its figure or verdict, the model is not as expected.",
 ];

@@ -2,9 +2,9 @@
 //! compares the results.
 //!
 //! The manifest lists algorithms with sizes, expected verdicts, numbers of states and worst passages. It
-//! also lists wrong variants, which must fail. [`run`] checks and counts each model and compares all
-//! results. So the atlas notices an algorithm that breaks, a checker that no longer finds a violation,
-//! and a search that explores fewer states than before.
+//! also lists wrong variants, which must fail. [`run`] checks each model, counts its states and remote
+//! references, and compares all results with the expected ones. So the atlas notices an algorithm that
+//! breaks, a checker that no longer finds a violation, and a search that explores fewer states than before.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

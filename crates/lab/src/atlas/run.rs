@@ -186,8 +186,8 @@ fn measure(model: &AtlasModel, parts: Parts, resources: &Resources<'_>) -> Measu
     measured
 }
 
-/// Executes every reported run again, without the explorer, and returns a message for each run that does
-/// not show its finding. So a mistake in the explorer's tables or packing cannot confirm itself. If a limit
+/// Executes every reported run again, on the algorithm's own code, and returns a message for each run that does
+/// not show its finding. So a mistake in the checker's tables or packing cannot confirm itself. If a limit
 /// was reached, the run for a bound or a figure may end too early to show it, so it is not executed.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();

@@ -147,7 +147,7 @@ impl<const W: usize> PackedStates for Packed<W> {
 }
 
 impl Chart {
-    /// Explores every state of `subject`, up to the limits. Uses no clock, and no additional threads if `resources`
+    /// Explores every state of `subject`, up to the limits. Reads no clock, and starts no threads if `resources`
     /// allows only one thread.
     ///
     /// # Errors

@@ -251,10 +251,10 @@ impl Engine {
         let moment = &self.session.node(node)?.moment;
         for (p, wait) in waits.iter().enumerate() {
             let Some(wait) = wait else { continue };
-            let who = known.and_then(|(chart, answers, id)| {
+            let ends = known.and_then(|(chart, answers, id)| {
                 wait.who_ends(chart, answers, *id, moment, &waits)
             });
-            let sentences: Vec<String> = std::iter::once(wait.sentence()).chain(who).collect();
+            let sentences: Vec<String> = std::iter::once(wait.sentence()).chain(ends).collect();
             view["processes"][p]["waits"] = wait.to_json(sentences.join(" "));
         }
         Ok(())

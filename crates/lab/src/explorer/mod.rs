@@ -1,4 +1,4 @@
-//! The explorer: play an algorithm step by step against the adversary, in a browser.
+//! The explorer: play an algorithm step by step in a browser, as its scheduler.
 //!
 //! | module | contents |
 //! |---|---|

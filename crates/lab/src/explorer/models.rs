@@ -127,7 +127,9 @@ impl App {
         };
         let size = |key: &str| {
             let size = request[key].as_u64().filter(|&size| size <= 64).map(|size| size as usize);
-            size.ok_or_else(|| format!("`{key}` must be a number"))
+            size.ok_or_else(|| {
+                format!("`{key}` must be a whole number of at most 64, got {}", request[key])
+            })
         };
         let memory = match request["memory"].as_str() {
             Some("tso") => MemoryModel::StoreBuffers,

@@ -203,15 +203,15 @@ impl Session {
         Ok(self.add(Node::new(from, Some(step), moment, steps)))
     }
 
-    /// Returns the state after a step of `agent` from a normal form, in its normal form. `real` is the state after the
-    /// same step with the real numbers.
-    fn normal_after(&mut self, from: &Snapshot, agent: Agent, real: &Snapshot) -> RunState {
+    /// Returns the state after a step of `agent` from the normal form `from`, in its normal form. `actual` is the state
+    /// after the same step without normal forms.
+    fn normal_after(&mut self, from: &Snapshot, agent: Agent, actual: &Snapshot) -> RunState {
         if !self.subject.machine().is_unbounded() {
-            return real.state().clone();
+            return actual.state().clone();
         }
         self.interpreter.restore(from);
         let Ok(step) = self.interpreter.step(agent) else {
-            return self.interpreter.normal(real.state());
+            return self.interpreter.normal(actual.state());
         };
         let (to, machine) = (self.interpreter.state(), self.subject.machine());
         // As in the checker, only steps that count need a new normal form: other steps keep a normal form, and the

@@ -165,7 +165,7 @@ fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>, memory: 
 struct Ends {
     /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
     /// buffer.
-    who: u64,
+    processes: u64,
     /// Whether the search shows that no other process ends the wait: all states were examined, and in none of them does
     /// the process enter on its own.
     complete: bool,
@@ -193,12 +193,12 @@ impl Wait {
     }
 
     /// Looks for the processes that can end the wait in their current passages.
-    fn ends(&self, chart: &Chart, answers: &Answers, here: Id) -> Ends {
+    fn find_ends(&self, chart: &Chart, answers: &Answers, here: Id) -> Ends {
         let n = chart.n;
         let others = ((1u64 << n) - 1) & !(1 << self.process);
         let mut found: IndexSet<Id> = IndexSet::from([here]);
         let mut queue = VecDeque::from([here]);
-        let (mut who, mut enters) = (0, false);
+        let (mut processes, mut enters) = (0, false);
         while let Some(from) = queue.pop_front() {
             for (agent, to) in answers.graph(chart).edges(from) {
                 let starts = agent < n && chart.sections.section(from, agent) == Section::Remainder;
@@ -206,7 +206,7 @@ impl Wait {
                     continue;
                 }
                 if agent % n != self.process && self.is_ended_by(chart, from, agent, to) {
-                    who |= 1 << (agent % n);
+                    processes |= 1 << (agent % n);
                     continue;
                 }
                 let waits = chart.sections.section(to, self.process).is_entry();
@@ -215,11 +215,11 @@ impl Wait {
                     queue.push_back(to);
                 }
             }
-            if who == others {
+            if processes == others {
                 break;
             }
         }
-        Ends { who, complete: found.len() < MOST_STATES && !enters }
+        Ends { processes, complete: found.len() < MOST_STATES && !enters }
     }
 
     /// Describes the wait, without what the checker knows.
@@ -237,8 +237,8 @@ impl Wait {
         moment: &Moment,
         all: &[Option<Wait>],
     ) -> Option<String> {
-        let Ends { who, complete } = self.ends(chart, answers, here);
-        match who.count_ones() {
+        let Ends { processes, complete } = self.find_ends(chart, answers, here);
+        match processes.count_ones() {
             0 if !complete || !chart.covers_all_runs => None,
             0 => {
                 let others = (0..chart.n).filter(|&p| p != self.process);
@@ -248,7 +248,7 @@ impl Wait {
                     self.process
                 ))
             }
-            _ => Some(who_can(who, answers.stopped, chart.n)),
+            _ => Some(who_can(processes, answers.stopped, chart.n)),
         }
     }
 
@@ -258,11 +258,11 @@ impl Wait {
     }
 }
 
-/// Returns sentences which say that the processes `who` can still end a wait. Those that have stopped do so by a store
-/// in their buffers.
-fn who_can(who: u64, stopped: u64, n: usize) -> String {
+/// Returns sentences which say that these processes can still end a wait. Those that have stopped do so by a store in
+/// their buffers.
+fn who_can(processes: u64, stopped: u64, n: usize) -> String {
     let named = |set: u64| words::list((0..n).filter(|p| set >> p & 1 == 1));
-    let (moving, rest) = (who & !stopped, who & stopped);
+    let (moving, rest) = (processes & !stopped, processes & stopped);
     let moving = match moving.count_ones() {
         0 => None,
         1 => Some(format!("Process {} can still do that in its current passage.", named(moving))),

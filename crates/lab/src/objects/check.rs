@@ -278,7 +278,7 @@ fn counterexample(
 }
 
 /// Replays these steps and returns the property that they violate. The replay does not use normal forms,
-/// tables or the explorer.
+/// tables or the explored graph.
 ///
 /// # Errors
 /// Fails if the question is invalid; see [`Error`].

@@ -2,8 +2,8 @@
 //!
 //! The answer is the largest number r such that some run makes, in the long run, r remote references for
 //! each completed passage: all references of all processes, divided by all passages. It is the largest
-//! ratio of references to passages of any cycle of the graph with the caches of all processes. There is no
-//! fairness: any process may stop.
+//! ratio of references to passages on any cycle of the graph. For CC, the states of the graph include the caches of
+//! all processes. The run need not be fair: any process may stop.
 
 use hallpass_algorithms::{Pid, Section};
 

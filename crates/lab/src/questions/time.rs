@@ -10,11 +10,11 @@
 //! time r. So the graph is explored once more, with the set of processes that have moved since the clock
 //! last advanced and the set of stopped processes. The time is the largest number of advances on a path.
 //!
-//! `sections` is the time for l = 0, c = 1. The clock can advance only while no process can do anything but
-//! wait: on a cycle on which no process leaves its critical section, and every other process outside its
-//! remainder that has not stopped moves. A process that is in its critical section when the clock advances
-//! leaves before the clock advances again. If c is much larger than l, the time is `sections` times c, plus
-//! a multiple of l that does not depend on c.
+//! `sections` is the time for l = 0, c = 1. The clock can advance only in a state on a *waiting cycle*: a
+//! cycle on which no process leaves its critical section, and every process in its entry or exit section
+//! that has not stopped moves. A process that is in its critical section when the clock advances leaves
+//! before the clock advances again. If c is much larger than l, the time is `sections` times c, plus a
+//! multiple of l that does not depend on c.
 
 use std::collections::HashMap;
 
@@ -64,8 +64,7 @@ impl Timed {
 enum Clock {
     /// l = c = 1.
     Rounds,
-    /// l = 0, c = 1. For each set of stopped processes: the states in which no process can do anything but
-    /// wait.
+    /// l = 0, c = 1. For each set of stopped processes: whether each state is on a waiting cycle.
     Sections(HashMap<Set, Vec<bool>>),
 }
 
@@ -176,7 +175,7 @@ impl<S: Standing> Part for Waiting<'_, S> {
     }
 }
 
-/// Returns for each state whether it is on a cycle on which no process does anything but wait.
+/// Returns for each state whether it is on a waiting cycle.
 fn waits_everywhere<S: Standing>(graph: &Graph, waiting: &Waiting<'_, S>) -> Vec<bool> {
     let found = components(graph, waiting);
     let mut is_waiting = vec![false; graph.len()];

@@ -55,17 +55,17 @@ pub struct Plot {
 /// Error returned by [`plot`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlotError {
-    /// No series has a point or a size without a bound.
+    /// Every series is empty: it has no point, and no size without a bound.
     Empty,
-    /// Drawing failed.
+    /// The library that draws failed, with this message.
     Drawing(String),
 }
 
 impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlotError::Empty => f.write_str("there is nothing to plot: no series has a point"),
-            PlotError::Drawing(text) => write!(f, "the plot could not be drawn: {text}"),
+            PlotError::Empty => f.write_str("there is nothing to plot: every series is empty"),
+            PlotError::Drawing(text) => write!(f, "cannot draw the plot: {text}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`subject`], [`systems`] | a system of any type behind one object; all systems by identifier |
-//! | [`models`] | labels that use an assumed snapshot |
+//! | [`models`] | models of the labels alone, which assume a snapshot instead of implementing it |
 //! | [`observe`] | observers of a run, and the faults that a run can have |
 //! | [`refinement`], [`marks`] | whether a run is a run of UCTSS; which timestamps still exist |
 //! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's properties |

@@ -1,6 +1,6 @@
-//! Labels alone, with an assumed snapshot. These are models and not systems, because a step accesses
-//! many registers. They show which snapshot the labels need, at sizes at which the systems cannot be
-//! explored completely.
+//! Models of the labels alone, without an implementation of the snapshot that they use: one step reads the
+//! labels of all processes. So these are models and not systems, whose steps access one register each. They
+//! show which snapshot the labels need, at sizes at which the systems cannot be explored completely.
 
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,

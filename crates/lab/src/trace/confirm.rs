@@ -80,12 +80,12 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
     let third = repeat(&mut interpreter, &schedule.cycle, &cycle, stem_len + round)?;
     let run = Evidence { schedule, stem, cycle, third, end, interpreter };
     match &schedule.finding {
-        Finding::Exclusion => run.ends().and_then(|()| run.exclusion()),
-        Finding::Names => run.ends().and_then(|()| run.names()),
-        Finding::Range => run.ends().and_then(|()| run.range()),
-        Finding::Invariant(name) => run.ends().and_then(|()| run.invariant(name)),
+        Finding::Exclusion => run.check_no_cycle().and_then(|()| run.exclusion()),
+        Finding::Names => run.check_no_cycle().and_then(|()| run.names()),
+        Finding::Range => run.check_no_cycle().and_then(|()| run.range()),
+        Finding::Invariant(name) => run.check_no_cycle().and_then(|()| run.invariant(name)),
         Finding::Statement { name } => {
-            run.ends()?;
+            run.check_no_cycle()?;
             statement::found_at_the_end(&run, name)
         }
         Finding::LeadsTo { name, instance, process, stopped } => {
@@ -93,7 +93,9 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
             lasso::check_stopped(&run, stopped)?;
             statement::never_gets_there(&run, name, *instance, *process)
         }
-        Finding::Fcfs { first, second } => run.ends().and_then(|()| run.fcfs(*first, *second)),
+        Finding::Fcfs { first, second } => {
+            run.check_no_cycle().and_then(|()| run.fcfs(*first, *second))
+        }
         Finding::Deadlock { stopped } => lasso::deadlock(&run, stopped),
         Finding::Starvation { victim, stopped } => lasso::starvation(&run, *victim, stopped),
         Finding::Exit { process, steps: None } => lasso::stays_in(&run, *process, Section::Exit),
@@ -101,11 +103,11 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
             lasso::stays_in(&run, *process, Section::Doorway)
         }
         Finding::Exit { process, steps: Some(steps) } => {
-            run.ends()?;
+            run.check_no_cycle()?;
             run.steps_in(*process, &Event::LeavesCritical, Section::Exit, *steps)
         }
         Finding::Doorway { process, steps: Some(steps) } => {
-            run.ends()?;
+            run.check_no_cycle()?;
             run.steps_in(*process, &Event::LeavesRemainder, Section::Doorway, *steps)
         }
         Finding::Fife { first, second, at } => {
@@ -121,7 +123,8 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
 }
 
 impl Evidence<'_> {
-    fn ends(&self) -> Result<(), String> {
+    /// Fails if the run has a cycle.
+    fn check_no_cycle(&self) -> Result<(), String> {
         if self.schedule.cycle.is_empty() {
             return Ok(());
         }
@@ -239,7 +242,7 @@ impl Evidence<'_> {
             }
             return Err(format!("process {p} makes no remote reference in the cycle"));
         };
-        self.ends()?;
+        self.check_no_cycle()?;
         let all = self.stem.len();
         // An incomplete passage also counts, because continuing it can only add references.
         let Some(from) = self.last(p, all, &Event::LeavesRemainder) else {

@@ -1,4 +1,4 @@
-//! Replays a [`Schedule`](crate::schedule::Schedule) that the explorer has found.
+//! Replays a [`Schedule`](crate::schedule::Schedule) that the checker has found.
 //!
 //! ```text
 //!   encode / decode     converts a schedule to a line that needs no quotes in a shell, and back
@@ -7,7 +7,7 @@
 //!   text, html          formats the trace for a terminal, or as a page
 //! ```
 //!
-//! This module does not use the explorer's tables, packed states or counts, so it cannot repeat their
+//! This module does not use the checker's tables, packed states or counts, so it cannot repeat their
 //! mistakes. The result of [`confirm`] comes from the algorithm's own code.
 //!
 //! ```

@@ -3,8 +3,8 @@
 //! If the state after a round equals the state before it, the cycle repeats forever. An algorithm that
 //! counts without bound never returns to the same state, but the normal forms of the two states are equal.
 //! States with equal normal forms should behave the same. The proof of this is an argument about the
-//! algorithm, which may be wrong. So the cycle is also executed many times with the *real numbers*: those
-//! of the states, not those of their normal forms. Every round must look like the first round.
+//! algorithm, which may be wrong. So the cycle is also executed many times with the actual states, which
+//! are not replaced with their normal forms. Every round must look like the first round.
 
 use super::{
     Error,
@@ -35,7 +35,7 @@ pub(super) fn repeat(
             interpreter.steps(taken + (round - 2) * cycle.len(), cycle).map_err(sentence)?;
         if let Some(at) = steps.iter().zip(first).position(|(now, then)| !look_alike(now, then)) {
             return Err(format!(
-                "with the real numbers, the cycle ends: step {} of round {round} differs from round 1",
+                "without normal forms, the cycle does not repeat: step {} of round {round} differs from round 1",
                 at + 1
             ));
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_that_ends_with_the_real_numbers_is_not_confirmed() {
+    fn a_cycle_that_repeats_only_in_normal_form_is_not_confirmed() {
         let mut layout = Layout::default();
         let looks = layout.add(Decl::number("looks", 0, 1000, 0).unbounded());
         let machine = Forgetful { layout, looks };
@@ -165,7 +165,7 @@ mod tests {
         let error = repeat(&mut interpreter, &[0], &first, 2).unwrap_err();
         assert_eq!(
             error,
-            "with the real numbers, the cycle ends: step 1 of round 10 differs from round 1"
+            "without normal forms, the cycle does not repeat: step 1 of round 10 differs from round 1"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Checks the parts of the checker: explorer, symmetry, store buffers and linearizability.
+//! Tests the parts of the checker: exploration, symmetry, store buffers and linearizability.
 
 mod limits;
 mod linear;

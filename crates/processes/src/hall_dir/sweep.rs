@@ -15,7 +15,7 @@ use super::{HIDDEN, HallDir};
 use crate::{SharedHall, sys};
 
 /// A hidden directory counts as abandoned after this time. A creation or removal takes milliseconds, but its process
-/// may be stopped for a while, and must still find its directory when it continues.
+/// may be suspended for a while, and must still find its directory when it continues.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// The kind of a hidden directory. Its name, which [`HallDir::hidden`] makes, contains the kind.

@@ -150,7 +150,7 @@ impl Run {
 
     /// Makes passages until all are made, or the hall is closed.
     fn visitor(&self, thread: usize, many: usize, mut random: Rng) {
-        let _ends = self.witness.ends(thread);
+        let _ends = self.witness.ends_on_drop(thread);
         while self.take_portion() {
             let mut entered = 0;
             while entered < PORTION {

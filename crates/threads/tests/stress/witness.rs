@@ -32,9 +32,9 @@ struct Padded(AtomicUsize);
 /// The entry of a thread that does not ask for slots.
 const IDLE: usize = usize::MAX;
 
-pub struct Ends<'a>(&'a AtomicUsize);
+pub struct EndsOnDrop<'a>(&'a AtomicUsize);
 
-impl Drop for Ends<'_> {
+impl Drop for EndsOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(IDLE, SeqCst);
     }
@@ -57,8 +57,8 @@ impl Witness {
     }
 
     /// Returns a guard. Dropping it records that `thread` no longer asks for slots.
-    pub fn ends(&self, thread: usize) -> Ends<'_> {
-        Ends(&self.asked[thread].0)
+    pub fn ends_on_drop(&self, thread: usize) -> EndsOnDrop<'_> {
+        EndsOnDrop(&self.asked[thread].0)
     }
 
     /// Records that a caller has got these slots, and checks the bound.

@@ -66,7 +66,7 @@ pub trait Environment: OvertakeEnvironment {
     /// Returns how many grants a server makes before it hands over to the head of the queue.
     fn grant_limit(&self) -> u32;
 
-    /// Returns how many newcomers may overtake a waiter, in a hall with a limit on overtaking.
+    /// Returns the *bypass* of a hall with a limit on overtaking: how many newcomers may overtake a waiter.
     fn bypass_limit(&self) -> u32;
     /// Returns how many more times a newcomer tries to overtake after its first attempt has failed. Then it joins the
     /// queue.

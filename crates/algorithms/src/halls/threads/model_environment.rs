@@ -44,28 +44,28 @@ impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
         queue::unpack(self.memory.read(self.model.queue)).first().copied()
     }
 
-    fn push(&mut self, who: Pid) {
-        self.memory.atomic_update(self.model.queue, queue::push, who as Word);
+    fn push(&mut self, waiter: Pid) {
+        self.memory.atomic_update(self.model.queue, queue::push, waiter as Word);
     }
 
     fn pop(&mut self) {
         self.memory.atomic_update(self.model.queue, queue::pop, 0);
     }
 
-    fn remove(&mut self, who: Pid) {
-        self.memory.atomic_update(self.model.queue, queue::remove, who as Word);
+    fn remove(&mut self, waiter: Pid) {
+        self.memory.atomic_update(self.model.queue, queue::remove, waiter as Word);
     }
 
-    fn grant(&mut self, who: Pid, op: Op) -> Word {
-        self.memory.access(self.model.grant.at(who), op)
+    fn grant(&mut self, waiter: Pid, op: Op) -> Word {
+        self.memory.access(self.model.grant.at(waiter), op)
     }
 
-    fn wake(&mut self, who: Pid) {
-        self.memory.write(self.model.bell.at(who), 1);
+    fn wake(&mut self, waiter: Pid) {
+        self.memory.write(self.model.bell.at(waiter), 1);
     }
 
-    fn was_woken(&mut self, who: Pid) -> bool {
-        self.memory.access(self.model.bell.at(who), Op::Clear(1)) != 0
+    fn was_woken(&mut self, waiter: Pid) -> bool {
+        self.memory.access(self.model.bell.at(waiter), Op::Clear(1)) != 0
     }
 
     fn may_wake_spuriously(&self) -> bool {
@@ -76,8 +76,8 @@ impl<P, M, S: Memory> Environment for ModelEnvironment<'_, P, M, S> {
         self.model.casts.has(Cast::Timeout) && self.memory.read(self.model.clock) != 0
     }
 
-    fn need(&self, who: Pid) -> u32 {
-        if self.model.casts.has(Cast::Many) && who == 0 { self.model.k.min(2) as u32 } else { 1 }
+    fn need(&self, waiter: Pid) -> u32 {
+        if self.model.casts.has(Cast::Many) && waiter == 0 { self.model.k.min(2) as u32 } else { 1 }
     }
 
     fn may_serve(&self, _: Pid) -> bool {

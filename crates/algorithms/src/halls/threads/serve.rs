@@ -106,9 +106,13 @@ pub(super) fn s7<P: Pool, M: Policy, E: Environment>(
 ) -> Step<E> {
     match e.head() {
         None => then!(e, me, s17 = S17 { turn }),
-        Some(who) if turn.left == 0 && e.may_serve(who) => then!(e, me, s19 = S19 { turn, who }),
-        Some(who) if terms.closed => then!(e, me, s10 = S10 { turn, terms, who, take: CLOSED }),
-        Some(who) => then!(e, me, s8 = S8 { turn, terms, who }),
+        Some(waiter) if turn.left == 0 && e.may_serve(waiter) => {
+            then!(e, me, s19 = S19 { turn, waiter })
+        }
+        Some(waiter) if terms.closed => {
+            then!(e, me, s10 = S10 { turn, terms, waiter, take: CLOSED })
+        }
+        Some(waiter) => then!(e, me, s8 = S8 { turn, terms, waiter }),
     }
 }
 
@@ -118,16 +122,16 @@ pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
     let word = e.word(Op::Read);
     // While slots are owed, `word` is marked, and no newcomer takes a slot.
     let call = M::BARGES && terms.owed == 0;
-    match P::choose(word & FREE, terms.owed, e.need(who)) {
-        Some(take) if M::BYPASSES => then!(e, me, b5 = B5 { turn, terms, who, word, take }),
+    match P::choose(word & FREE, terms.owed, e.need(waiter)) {
+        Some(take) if M::BYPASSES => then!(e, me, b5 = B5 { turn, terms, waiter, word, take }),
         Some(_) if call && word & CALLED != 0 => then!(e, me, s17 = S17 { turn }),
-        Some(_) if call => then!(e, me, s9 = S9 { turn, terms, who, take: TRY }),
-        Some(take) => then!(e, me, s9 = S9 { turn, terms, who, take }),
+        Some(_) if call => then!(e, me, s9 = S9 { turn, terms, waiter, take: TRY }),
+        Some(take) => then!(e, me, s9 = S9 { turn, terms, waiter, take }),
         None => then!(e, me, s17 = S17 { turn }),
     }
 }
@@ -138,11 +142,11 @@ pub(super) fn s9<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     take: Word,
 ) -> Step<E> {
     e.word(Op::FetchAdd(if take == TRY { CALLED } else { -take }));
-    then!(e, me, s10 = S10 { turn, terms, who, take })
+    then!(e, me, s10 = S10 { turn, terms, waiter, take })
 }
 
 // Lines B5 and B6 replace S9 if newcomers may overtake: then a slot that S8 finds free may be taken before it is
@@ -154,16 +158,16 @@ pub(super) fn b5<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     word: Word,
     take: Word,
 ) -> Step<E> {
     let may_overtake = e.credit(Op::Read) > 0;
-    if may_overtake && terms.owed == 0 && who != me && e.may_serve(who) {
+    if may_overtake && terms.owed == 0 && waiter != me && e.may_serve(waiter) {
         // The slot stays free until the waiter is awake and serves itself.
-        then!(e, me, s19 = S19 { turn, who })
+        then!(e, me, s19 = S19 { turn, waiter })
     } else {
-        then!(e, me, b6 = B6 { turn, terms, who, word, take })
+        then!(e, me, b6 = B6 { turn, terms, waiter, word, take })
     }
 }
 
@@ -173,14 +177,14 @@ pub(super) fn b6<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     word: Word,
     take: Word,
 ) -> Step<E> {
     if e.word(Op::CompareAndSwap { old: word, new: word - take }) == word {
-        then!(e, me, s10 = S10 { turn, terms, who, take })
+        then!(e, me, s10 = S10 { turn, terms, waiter, take })
     } else {
-        Goto(S8 { turn, terms, who })
+        Goto(S8 { turn, terms, waiter })
     }
 }
 
@@ -190,11 +194,11 @@ pub(super) fn s10<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     take: Word,
 ) -> Step<E> {
     e.pop();
-    then!(e, me, s11 = S11 { turn, terms, who, take })
+    then!(e, me, s11 = S11 { turn, terms, waiter, take })
 }
 
 #[inline(always)]
@@ -203,14 +207,14 @@ pub(super) fn s11<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     take: Word,
 ) -> Step<E> {
-    e.grant(who, Op::Write(take));
+    e.grant(waiter, Op::Write(take));
     if M::BYPASSES {
-        then!(e, me, b7 = B7 { turn, terms, who })
+        then!(e, me, b7 = B7 { turn, terms, waiter })
     } else {
-        then!(e, me, s12 = S12 { turn, terms, who })
+        then!(e, me, s12 = S12 { turn, terms, waiter })
     }
 }
 
@@ -220,11 +224,11 @@ pub(super) fn s12<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
     let word = e.word(Op::FetchAdd(-WAITER));
     let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
-    granted::<P, M, E>(e, me, turn, terms, who, more)
+    granted::<P, M, E>(e, me, turn, terms, waiter, more)
 }
 
 /// Continues after a grant. The server goes on with the next waiter if `more` is set: another caller waits, and a slot
@@ -235,13 +239,13 @@ fn granted<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     more: bool,
 ) -> Step<E> {
     if more {
-        then!(e, me, s13 = S13 { turn, terms, who })
+        then!(e, me, s13 = S13 { turn, terms, waiter })
     } else {
-        then!(e, me, s14 = S14 { turn, who })
+        then!(e, me, s14 = S14 { turn, waiter })
     }
 }
 
@@ -256,10 +260,10 @@ pub(super) fn b7<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
     let credit = e.credit(Op::Read);
-    then!(e, me, b8 = B8 { turn, terms, who, credit })
+    then!(e, me, b8 = B8 { turn, terms, waiter, credit })
 }
 
 #[inline(always)]
@@ -268,16 +272,16 @@ pub(super) fn b8<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     credit: Word,
 ) -> Step<E> {
     let word = e.word(Op::FetchAdd(-WAITER));
     let more = waiters(word) > 1 && (terms.closed || word & FREE != 0);
     if credit > 0 {
-        granted::<P, M, E>(e, me, turn, terms, who, more)
+        granted::<P, M, E>(e, me, turn, terms, waiter, more)
     } else {
         let credit = repay(credit, waiters(word), e.bypass_limit().into());
-        then!(e, me, b9 = B9 { turn, terms, who, more, credit })
+        then!(e, me, b9 = B9 { turn, terms, waiter, more, credit })
     }
 }
 
@@ -287,12 +291,12 @@ pub(super) fn b9<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
     more: bool,
     credit: Word,
 ) -> Step<E> {
     e.credit(Op::Write(credit));
-    granted::<P, M, E>(e, me, turn, terms, who, more)
+    granted::<P, M, E>(e, me, turn, terms, waiter, more)
 }
 
 #[inline(always)]
@@ -301,9 +305,9 @@ pub(super) fn s13<P: Pool, M: Policy, E: Environment>(
     _: E::Waiter,
     turn: Turn,
     terms: Terms,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
-    e.wake(who);
+    e.wake(waiter);
     Goto(S7 { turn: turn.shorter(), terms })
 }
 
@@ -314,13 +318,13 @@ pub(super) fn s14<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     me: E::Waiter,
     turn: Turn,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
     // The server releases the lock before it wakes waiters, because waking takes time.
     if e.lock(Op::CompareAndSwap { old: HELD, new: 0 }) == HELD {
-        then!(e, me, s15 = S15 { after: turn.after, who })
+        then!(e, me, s15 = S15 { after: turn.after, waiter })
     } else {
-        then!(e, me, s16 = S16 { turn: turn.shorter(), who })
+        then!(e, me, s16 = S16 { turn: turn.shorter(), waiter })
     }
 }
 
@@ -329,9 +333,9 @@ pub(super) fn s15<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     _: E::Waiter,
     after: After,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
-    e.wake(who);
+    e.wake(waiter);
     after.next()
 }
 
@@ -340,9 +344,9 @@ pub(super) fn s16<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     _: E::Waiter,
     turn: Turn,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
-    e.wake(who);
+    e.wake(waiter);
     Goto(S1 { turn })
 }
 
@@ -368,7 +372,7 @@ pub(super) fn s18<P: Pool, M: Policy, E: Environment>(
     turn: Turn,
 ) -> Step<E> {
     match e.head() {
-        Some(who) if e.may_serve(who) => then!(e, me, s19 = S19 { turn, who }),
+        Some(waiter) if e.may_serve(waiter) => then!(e, me, s19 = S19 { turn, waiter }),
         _ => Goto(S1 { turn }),
     }
 }
@@ -378,8 +382,8 @@ pub(super) fn s19<P: Pool, M: Policy, E: Environment>(
     e: &mut E,
     me: E::Waiter,
     turn: Turn,
-    who: E::Waiter,
+    waiter: E::Waiter,
 ) -> Step<E> {
-    e.grant(who, Op::Write(SERVE));
-    then!(e, me, s15 = S15 { after: turn.after, who })
+    e.grant(waiter, Op::Write(SERVE));
+    then!(e, me, s15 = S15 { after: turn.after, waiter })
 }

@@ -118,7 +118,7 @@ fn serve_on<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, mut ne
         next = match next {
             Goto(S1 { turn }) => s1::<P, M, E>(e, me, turn),
             Goto(S7 { turn, terms }) => s7::<P, M, E>(e, me, turn, terms),
-            Goto(S8 { turn, terms, who }) => s8::<P, M, E>(e, me, turn, terms, who),
+            Goto(S8 { turn, terms, waiter }) => s8::<P, M, E>(e, me, turn, terms, waiter),
             _ => return, // turn.after.next()
         }
     }

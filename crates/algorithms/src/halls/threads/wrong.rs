@@ -50,16 +50,16 @@ changed_lines! {
     /// A waiter is no longer counted once its slot is taken out of `word`, so newcomers enter before that
     /// waiter.
     EarlyCount: |_s, d, _p| {
-        At(Line::S9 { turn, terms, who, take }) => {
+        At(Line::S9 { turn, terms, waiter, take }) => {
             d.word(Op::FetchAdd(-take - WAITER));
-            Goto(At(Line::S10 { turn, terms, who, take }))
+            Goto(At(Line::S10 { turn, terms, waiter, take }))
         },
-        At(Line::S12 { turn, who, .. }) => Goto(At(Line::S14 { turn, who })),
+        At(Line::S12 { turn, waiter, .. }) => Goto(At(Line::S14 { turn, waiter })),
     }
 
     /// A granted slot stays free.
     NoTake: |_s, _d, _p| {
-        At(Line::S9 { turn, terms, who, take }) => Goto(At(Line::S10 { turn, terms, who, take })),
+        At(Line::S9 { turn, terms, waiter, take }) => Goto(At(Line::S10 { turn, terms, waiter, take })),
     }
 
     /// Line L1 does not check whether there are waiters.
@@ -73,9 +73,9 @@ changed_lines! {
 
     /// The server does not look for news, and leaves it to the next server.
     NoNews: |_s, d, _p| {
-        At(Line::S14 { turn, who }) => {
+        At(Line::S14 { turn, waiter }) => {
             d.lock(Op::Write(0));
-            Goto(At(Line::S15 { after: turn.after, who }))
+            Goto(At(Line::S15 { after: turn.after, waiter }))
         },
         At(Line::S17 { turn }) => {
             d.lock(Op::Write(0));
@@ -120,9 +120,9 @@ changed_lines! {
 
     /// The server grants the slot even if a newcomer has taken it.
     NoLook: |_s, d, _p| {
-        At(Line::B6 { turn, terms, who, word, take }) => {
+        At(Line::B6 { turn, terms, waiter, word, take }) => {
             d.word(Op::CompareAndSwap { old: word, new: word - take });
-            Goto(At(Line::S10 { turn, terms, who, take }))
+            Goto(At(Line::S10 { turn, terms, waiter, take }))
         },
     }
 }

@@ -19,7 +19,7 @@
 //! For the cost on a cache-coherent computer where a failed compare-and-swap counts as a read, see the
 //! registry. On other computers ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
 //!
-//! Differences from the thesis:
+//! Differences from the paper:
 //!
 //! - The sets are those that the proofs need. See [`sets`](super::sets).
 //! - Line 8 has exit < u + k instead of exit <= u + 2k. The printed condition is too permissive where n
@@ -83,7 +83,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Returns the parameters of the thesis, with the sets and the condition on line 8 that its proofs
+    /// Returns the parameters of the paper, with the sets and the condition on line 8 that its proofs
     /// need. N is the smallest multiple of k that is at least n.
     pub fn new(n: usize, k: usize) -> Self {
         Self::with_sets(n, k, Form::Meant)
@@ -131,7 +131,7 @@ pub struct Update {
     pub second: bool,
 }
 
-/// The thesis' lines.
+/// The lines of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {

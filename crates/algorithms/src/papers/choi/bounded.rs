@@ -1,4 +1,4 @@
-//! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A. The thesis leaves
+//! Tokens with bounded counters: Choi's Entry and Exit modulo M, without the array A. The paper leaves
 //! bounded variables open (Section 4), so this algorithm is not in it.
 //!
 //! - entry: the number of arrivals, modulo M, and an age for each process, from 2 down to 0.
@@ -59,7 +59,7 @@ pub struct Bounded {
     pub(super) exit: Var,
 }
 
-/// The four lines. The thesis has lines 1 to 3 instead.
+/// The four lines. The paper has lines 1 to 3 instead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {

@@ -7,16 +7,16 @@ const CHOI: Entry =
     Entry::new("Choi 2011", "Section 2").using("fetch-and-increment, compare-and-swap");
 
 const BOUNDED: Entry = CHOI
-    .figure("not in the thesis")
+    .figure("not in the paper")
     .using("an atomic counter with ages")
     .max_processes(bounded::MAX_PROCESSES)
     .fife_strong()
     .titled("tokens with bounded counters");
 
-/// The thesis states only orders of growth, so this bound is counted line by line:
+/// The paper states only orders of growth, so this bound is counted line by line:
 ///
 /// - Line 1 costs 1.
-/// - Line 2 costs one read for each of at most ceil(log2 k) + 2 cells, and one more read. The thesis
+/// - Line 2 costs one read for each of at most ceil(log2 k) + 2 cells, and one more read. The paper
 ///   argues that one more is enough, and no run in the lab needs more.
 /// - Line 3 costs 1.
 /// - The two updates of each of at most floor(log2 k) + 2 cells cost 3 each.

@@ -21,7 +21,7 @@
 //!   t'-k to t'.
 //! - I11: En(t') and t < t' => En(t).
 //!
-//! Differences from the thesis:
+//! Differences from the paper:
 //!
 //! - I5 is printed with "and Exit". It must be "and Exit > u + 2k" (Exit >= u + k with the changed line
 //!   8).
@@ -29,8 +29,8 @@
 //!   6.7 because it is too late, a slower process may still be about to write a lower round. (The proof
 //!   calls the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5, without I6 and I7.
 //! - The proof of I4 says that the process with t = exit leaves next, but processes may leave in any
-//!   order. I4 follows by counting and from I11, which comes later in the thesis.
-//! - The thesis lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store
+//!   order. I4 follows by counting and from I11, which comes later in the paper.
+//! - The paper lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store
 //!   the t' of processes that have left. So I10 is checked for every t' that exit has given out, unless
 //!   the process with that t' still has a change to make. I10 includes I9.
 //! - Only tokens from one round before exit onwards are checked, because earlier states covered the
@@ -46,7 +46,7 @@ use crate::framework::{
     memory::Word,
 };
 
-/// An invariant: its name in the thesis, and whether it holds.
+/// An invariant: its name in the paper, and whether it holds.
 type Invariant = (&'static str, fn(&Snapshot<'_>) -> bool);
 
 /// The invariants, in the order in which they are evaluated.

@@ -7,7 +7,7 @@
 //! | [`invariants`] | 3.4, 3.6 | (O4) and (I1) to (I11) |
 //! | [`statements`] | 3.4, 3.5 | (O1) to (O3), (O5) to (O7), and Lemma 4 |
 //! | [`normal`] | | a normal form with bounded numbers, so that the checker sees finitely many states |
-//! | [`bounded`] | 4 | tokens with bounded counters, an open problem of the thesis |
+//! | [`bounded`] | 4 | tokens with bounded counters, which the paper leaves open |
 //! | [`wrong`] | | deliberately wrong variants, which the checker must reject |
 
 pub mod algorithm;

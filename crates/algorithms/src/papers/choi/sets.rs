@@ -11,11 +11,11 @@
 //! followed by a one and zeros, is in both sets. So a process that releases up to j reaches every
 //! process that waits at i (P4). It reaches a lower i at a lower cell or at the same cell (P5).
 //!
-//! Differences from the thesis, whose definition does not have these properties:
+//! Differences from the paper, whose definition does not have these properties:
 //!
-//! - The thesis prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof
+//! - The paper prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof
 //!   of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
-//! - The Wait-Set(0) of the thesis does not contain 0, because no number that ends in 10* is 0. The
+//! - The Wait-Set(0) of the paper does not contain 0, because no number that ends in 10* is 0. The
 //!   proof of (P4) says that j is in Wait-Set(j), which holds for every other j.
 //!   ([`Form::PrintedCells`])
 //! - Lemma 1 says that the sets of i < j have exactly one element in common. This is wrong for j = k-1,

@@ -1,4 +1,4 @@
-//! Parts of pictures.
+//! Parts of plots.
 
 pub(crate) mod bars;
 pub(crate) mod canvas;
@@ -8,13 +8,13 @@ pub(crate) mod scale;
 
 use std::{error::Error, fmt};
 
-/// A plot could not be drawn.
+/// Error returned by the functions that draw plots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlotError(String);
 
 impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the plot could not be drawn: {}", self.0)
+        write!(f, "cannot draw the plot: {}", self.0)
     }
 }
 

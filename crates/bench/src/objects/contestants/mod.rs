@@ -24,7 +24,7 @@ pub trait Queue: Sized + Send + Sync + 'static {
     where
         Self: 'a;
 
-    /// Registers a thread. The number of threads is at most [`Contestant::places`].
+    /// Registers a thread. The number of threads is at most [`Contestant::max_threads`].
     fn join(&self) -> Self::Handle<'_>;
 
     /// Applies an operation.
@@ -43,7 +43,8 @@ pub enum Kind {
     /// The same construction without a turnstile, for a fixed number of threads.
     WaitFree {
         /// The largest number of threads.
-        places: usize,
+        #[serde(rename = "places")]
+        max_threads: usize,
     },
     /// A lock whose waiters spin.
     SpinLock,
@@ -105,9 +106,9 @@ impl Contestant {
     }
 
     /// Returns the largest number of threads, if there is a limit.
-    pub fn places(&self) -> Option<usize> {
+    pub fn max_threads(&self) -> Option<usize> {
         match self.kind {
-            Kind::WaitFree { places } => Some(places),
+            Kind::WaitFree { max_threads } => Some(max_threads),
             _ => None,
         }
     }
@@ -132,8 +133,10 @@ pub fn field() -> Vec<Contestant> {
     use Kind::{Lock, LockFree, SpinLock, WaitFree};
     let resilient =
         |name, k| Contestant::new(name, Kind::Resilient { k }, move |heap| Resilient::new(k, heap));
-    let wait_free = |name, places| {
-        Contestant::new(name, WaitFree { places }, move |heap| wait_free::new(places, heap))
+    let wait_free = |name, max_threads| {
+        Contestant::new(name, WaitFree { max_threads }, move |heap| {
+            wait_free::new(max_threads, heap)
+        })
     };
     vec![
         resilient("resilient-1", 1),

@@ -5,15 +5,15 @@ use hallpass_objects::{Handle, WaitFree};
 use super::Queue;
 use crate::objects::heap::{Heap, Op};
 
-pub fn new(places: usize, heap: Heap) -> WaitFree<Heap> {
-    WaitFree::new(places, heap)
+pub fn new(max_threads: usize, heap: Heap) -> WaitFree<Heap> {
+    WaitFree::new(max_threads, heap)
 }
 
 impl Queue for WaitFree<Heap> {
     type Handle<'a> = Handle<'a, Heap>;
 
     fn join(&self) -> Handle<'_, Heap> {
-        self.handle().expect("there are enough places")
+        self.handle().expect("at most `max_threads` threads join")
     }
 
     #[inline]

@@ -27,7 +27,7 @@ impl From<Status> for Failure {
                 | Code::OutOfRange
                 | Code::ResourceExhausted
                 | Code::Unimplemented => Failure::Refused(text),
-                // There is no leader, the member was stopped, the request timed out, or etcd has no code for the
+                // There is no leader, the member was shut down, the request timed out, or etcd has no code for the
                 // error.
                 _ => Failure::Unreachable(text),
             }

@@ -6,7 +6,7 @@
 //!
 //! - **Who is the relay.** The process that has locked the lock file. If it ends, another process gets the lock: each
 //!   member notices the end of its connection to the relay, and tries to become the relay after a random time.
-//! - **A relay that does not answer**, for example because it was stopped, is replaced by the next one: there are up to
+//! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up to
 //!   [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
 //! - **Who may use it.** Only processes of the same user, with the same options, in the same namespaces. The directory of

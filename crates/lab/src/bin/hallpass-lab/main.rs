@@ -44,7 +44,7 @@ enum Command {
     Plot(plot::Args),
     /// Step through a run that `check` or `rmr` found, and confirm what it shows
     Replay(replay::Args),
-    /// Play an algorithm against the adversary, in the browser
+    /// Play an algorithm step by step, in the browser
     Explore(explore::Args),
     /// List the algorithms: paper, figure, primitives, bounds
     List(list::Args),
