@@ -150,7 +150,7 @@ impl LocationArgs {
             postgres.connect_timeout = postgres.connect_timeout.min(time);
         }
         if let Some(user) = &self.user {
-            postgres.user.clone_from(user);
+            postgres.set_user(user);
         }
         if let Some(file) = &self.password_file {
             postgres.password = Some(first_line(file)?);

@@ -224,10 +224,13 @@ impl Database {
     pub(super) fn own_line(&self) -> Reply<'_, Arc<Line>> {
         Box::pin(async {
             let line = self.line().await?;
-            match line.is_shared() {
-                false => Ok(line),
-                true => Err(Failure::Unreachable("the relay has no connection of its own".into())),
+            if line.is_shared() {
+                // Members of a relay that is itself a member would wait for each other. The next connection is one to
+                // the server.
+                self.leave(&line).await;
+                return Err(Failure::Unreachable("the relay has no connection of its own".into()));
             }
+            Ok(line)
         })
     }
 

@@ -1,6 +1,6 @@
 //! The URL of a database, `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?OPTION=VALUE`.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, str::FromStr, time::Duration};
+use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, str::FromStr, time::Duration};
 
 use tokio_postgres::config::{Config, Host};
 
@@ -59,7 +59,8 @@ impl PostgresOptions {
             connect_timeout,
             share_connection: false,
         };
-        options.password = variable("PGPASSWORD").or_else(|| options.password_in_file(variable));
+        let user = options.user.clone();
+        options.change_user(&user, variable);
         Ok((options, Duration::from_secs(5)))
     }
 
@@ -73,6 +74,30 @@ impl PostgresOptions {
         let tls = if self.tls.is_some() { "?sslmode=verify-full" } else { "" };
         let (user, database) = (escaped(&self.user), escaped(&self.database));
         format!("postgres://{user}@{}/{database}{tls}", hosts.join(","))
+    }
+
+    /// Changes the user. The password of this user comes from `PGPASSWORD` or from the password file.
+    ///
+    /// ```
+    /// use hallpass_cluster::{ClusterOptions, StoreOptions};
+    ///
+    /// let mut options = ClusterOptions::at("postgres://db-1/halls")?;
+    /// if let StoreOptions::Postgres(postgres) = &mut options.store {
+    ///     postgres.set_user("joe");
+    /// }
+    /// assert_eq!(options.url(), "postgres://joe@db-1:5432/halls");
+    /// # Ok::<(), hallpass_cluster::Error>(())
+    /// ```
+    pub fn set_user(&mut self, user: &str) {
+        self.change_user(user, &|name| {
+            let value = env::var_os(name)?.to_string_lossy().into_owned();
+            (!value.is_empty()).then_some(value)
+        });
+    }
+
+    fn change_user(&mut self, user: &str, variable: &Variables) {
+        self.user = user.into();
+        self.password = variable("PGPASSWORD").or_else(|| self.password_in_file(variable));
     }
 
     /// Looks the password up in the password file, unless other users may read this file.
@@ -261,6 +286,20 @@ mod tests {
         assert_eq!((options.url(), options.tls), ("postgres://joe@h:5432/x".into(), None));
         let options = parse("postgres://joe@h/x?sslrootcert=%2Fa%20b", &[]).unwrap();
         assert_eq!(options.tls.unwrap().cacert, Some("/a b".into()));
+    }
+
+    #[test]
+    fn another_user_gets_its_own_password() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&file, "*:*:*:joe:one\n*:*:*:ann:two\n").unwrap();
+        let path = file.path().to_str().unwrap().to_string();
+        let variable = |name: &str| (name == "PGPASSFILE").then(|| path.clone());
+        let (mut options, _) = PostgresOptions::parse("postgres://joe@h/x", &variable).unwrap();
+        assert_eq!(options.password.as_deref(), Some("one"));
+        options.change_user("ann", &variable);
+        assert_eq!((&*options.user, options.password.as_deref()), ("ann", Some("two")));
+        options.change_user("eve", &variable);
+        assert_eq!(options.password, None);
     }
 
     #[test]

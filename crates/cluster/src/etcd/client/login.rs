@@ -26,8 +26,12 @@ pub(super) struct Login {
     token: Mutex<Option<Token>>,
 }
 
+/// The longest `spread`. A pause counts as a part of the login, which must not take longer than its time limit.
+const LONGEST_SPREAD: Duration = Duration::from_secs(2);
+
 impl Login {
     pub(super) fn new((name, password): (String, String), spread: Duration) -> Login {
+        let spread = spread.min(LONGEST_SPREAD);
         Login { name, password, spread, token: Mutex::default() }
     }
 
@@ -72,5 +76,18 @@ impl Login {
             Err(Failure::Refused(why)) if why.contains("authentication is not enabled") => Ok(None),
             Err(failure) => Err(failure),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_ttl_does_not_make_logins_slow() {
+        let user = || ("joe".into(), "joepw".into());
+        // A tenth of the longest ttl. The time limit of a login is at most 10 s by default.
+        assert_eq!(Login::new(user(), Duration::from_secs(360)).spread, Duration::from_secs(2));
+        assert_eq!(Login::new(user(), Duration::from_secs(1)).spread, Duration::from_secs(1));
     }
 }
