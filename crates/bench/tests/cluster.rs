@@ -10,7 +10,7 @@ use hallpass_bench::{
     cluster::{
         measure::Plan,
         report::Part,
-        setting::{Medium, Setting},
+        setting::{Engine, Medium, Setting},
     },
     common::rounds::Steps,
 };
@@ -30,12 +30,12 @@ static HALLPASS: LazyLock<PathBuf> = LazyLock::new(|| {
     path
 });
 
-fn report(parts: &[Part]) -> Value {
+fn report(engine: Engine, parts: &[Part]) -> Value {
     let plan = Plan {
         parts: parts.to_vec(),
-        settings: vec![Setting { members: 1, medium: Medium::Memory }],
+        settings: vec![Setting { engine, members: 1, medium: Medium::Memory }],
         rounds: 1,
-        herds: Vec::new(),
+        herds: vec![2],
         passages: 2,
         program: HALLPASS.clone(),
     };
@@ -48,7 +48,7 @@ fn report(parts: &[Part]) -> Value {
 #[test]
 fn handovers_and_races_are_measured_without_overlaps() {
     let Some(()) = hallpass_testbed::etcd() else { return };
-    let json = report(&[Part::Handover, Part::Race]);
+    let json = report(Engine::Etcd, &[Part::Handover, Part::Race]);
     assert_eq!(json["handovers"][0]["members"], 1);
     assert!(
         json["handovers"][0]["in_writes"].as_f64().is_some_and(|writes| writes > 0.0),
@@ -65,9 +65,22 @@ fn handovers_and_races_are_measured_without_overlaps() {
 }
 
 #[test]
+fn handovers_and_waiting_commands_are_measured_on_postgresql() {
+    let Some(()) = hallpass_testbed::postgres() else { return };
+    let json = report(Engine::Postgres, &[Part::Handover, Part::Idle, Part::Race]);
+    assert_eq!(json["handovers"][0]["engine"], "postgres");
+    let writes = json["handovers"][0]["in_writes"].as_f64();
+    assert!(writes.is_some_and(|writes| writes > 0.0), "{json}");
+    assert_eq!(json["idle"][0]["waiting"], 2);
+    let connections = json["idle"][0]["connections"].as_u64();
+    assert!(connections.is_some_and(|count| (1..=3).contains(&count)), "{json}");
+    assert_eq!(json["races"].as_array().map(Vec::len), Some(0), "etcdctl lock needs etcd");
+}
+
+#[test]
 fn hallpass_run_behaves_as_expected_in_every_trial() {
     let Some(()) = hallpass_testbed::etcd() else { return };
-    let json = report(&[Part::Behaviour]);
+    let json = report(Engine::Etcd, &[Part::Behaviour]);
     let all = json["behaviours"].as_array().expect("rows");
     let ours: Vec<_> = all.iter().filter(|one| one["wrapper"] == "hallpass run").collect();
     assert_eq!(ours.len(), 7);

@@ -40,7 +40,7 @@ pub use key_recorder::{KeyChange, KeyRecorder, KeyState};
 pub use member::Member;
 pub use nursery::{mortal, spawn};
 pub use ports::free_ports;
-pub use postgres::{PostgresServer, postgres};
+pub use postgres::{PostgresServer, postgres, postgres_is_installed};
 pub use postgres_pair::PostgresPair;
 pub use proxy::Proxy;
 pub use record::{Event, Observation, Visit};

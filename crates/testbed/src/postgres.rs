@@ -16,7 +16,7 @@ use std::{
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
 
-use crate::{TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_process};
+use crate::{Storage, TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_process};
 
 /// The superuser and the database of a server. Nobody needs a password.
 const NAME: &str = "postgres";
@@ -24,6 +24,11 @@ const NAME: &str = "postgres";
 /// PostgreSQL refuses to run as root. If this process runs as root, the processes of the server belong to the first of
 /// these users that exists.
 const USERS: [&str; 2] = ["postgres", "nobody"];
+
+/// Returns whether PostgreSQL is installed.
+pub fn postgres_is_installed() -> bool {
+    programs().is_some()
+}
 
 /// Returns `Some` if PostgreSQL is installed. If not, prints that the test is skipped and what to install.
 ///
@@ -60,6 +65,7 @@ pub struct PostgresServer {
     child: Mutex<Option<Child>>,
     port: u16,
     folder: TempDir,
+    storage: Storage,
 }
 
 impl PostgresServer {
@@ -68,7 +74,15 @@ impl PostgresServer {
     /// # Panics
     /// Panics if the server does not start.
     pub fn start() -> PostgresServer {
-        PostgresServer::make(|folder| {
+        PostgresServer::start_on(Storage::Memory)
+    }
+
+    /// Starts a server with an empty database that writes to this storage.
+    ///
+    /// # Panics
+    /// Panics if the server does not start.
+    pub fn start_on(storage: Storage) -> PostgresServer {
+        PostgresServer::make(storage, |folder| {
             let words = ["-A", "trust", "-U", NAME, "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
             run(program("initdb").args(words).arg(folder.join("data")));
         })
@@ -79,7 +93,7 @@ impl PostgresServer {
     /// # Panics
     /// Panics if the standby does not start.
     pub fn standby(&self) -> PostgresServer {
-        PostgresServer::make(|folder| self.copy_to(&folder.join("data"), &["-R"]))
+        PostgresServer::make(self.storage, |folder| self.copy_to(&folder.join("data"), &["-R"]))
     }
 
     /// Copies the data of this server to a new directory, with further options of `pg_basebackup`.
@@ -182,17 +196,18 @@ impl PostgresServer {
     }
 
     /// Starts a server whose data `fill` puts into a new directory.
-    fn make(fill: impl Fn(&Path)) -> PostgresServer {
+    fn make(storage: Storage, fill: impl Fn(&Path)) -> PostgresServer {
         let mut named = tempfile::Builder::new();
         let named = named.prefix("hallpass-postgres-");
         let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { named.tempdir_in(memory) } else { named.tempdir() };
+        let in_memory = storage == Storage::Memory && memory.is_dir();
+        let folder = if in_memory { named.tempdir_in(memory) } else { named.tempdir() };
         let folder = folder.expect("a folder");
         if let Some((user, group)) = owner() {
             chown(folder.path(), Some(user), Some(group)).expect("root may do this");
         }
         fill(folder.path());
-        let mut server = PostgresServer { child: Mutex::new(None), port: 0, folder };
+        let mut server = PostgresServer { child: Mutex::new(None), port: 0, folder, storage };
         // Another process may take a port that was free before.
         for _ in 0..3 {
             server.port = free_ports(1)[0];
@@ -226,7 +241,14 @@ impl PostgresServer {
     /// # Panics
     /// Panics if the SQL fails.
     pub fn psql(&self, sql: &str) -> String {
-        let output = self.try_psql(sql);
+        /// The status of `psql` if there is no connection. A server that becomes the primary server may close one.
+        const NO_CONNECTION: i32 = 2;
+        let start = Instant::now();
+        let mut output = self.try_psql(sql);
+        while output.status.code() == Some(NO_CONNECTION) && start.elapsed() < TIMEOUT / 4 {
+            thread::sleep(Duration::from_millis(50));
+            output = self.try_psql(sql);
+        }
         assert!(output.status.success(), "{sql}: {output:?}");
         String::from_utf8_lossy(&output.stdout).trim().into()
     }
@@ -257,10 +279,11 @@ impl PostgresServer {
         let errors = log.try_clone().expect("a descriptor");
         let mut command = program("postgres");
         command.arg("-D").arg(self.data()).args(["-p", &self.port.to_string()]);
+        let fsync = if self.storage == Storage::Disk { "fsync=on" } else { "fsync=off" };
         for setting in [
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
-            "fsync=off",
+            fsync,
             "max_connections=200",
             "shared_buffers=16MB",
             "wal_keep_size=64MB",

@@ -1,8 +1,8 @@
-//! The time from a release until the successor has the slot, as a multiple of the time of one write of etcd.
+//! The time from a release until the successor has the slot, as a multiple of the time of one write of the store.
 //!
 //! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
 //! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. Between
-//! these measurements, the benchmark measures a write of etcd, and the start of such a command without a hall.
+//! these measurements, the benchmark measures a write, and the start of such a command without a hall.
 
 use std::{
     io::{BufRead, BufReader},
@@ -65,9 +65,10 @@ impl Handover {
 /// # Errors
 /// Returns the reason if a hand-over fails.
 pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
-    let cluster = setting.start();
-    let (mine, other) = (connect(&cluster)?, connect(&cluster)?);
-    let halls = [&mine, &other].map(|etcd| etcd.open(NAME, 1));
+    let store = setting.start_store();
+    let url = store.url();
+    let (mine, other) = (connect(&url)?, connect(&url)?);
+    let halls = [&mine, &other].map(|cluster| cluster.open(NAME, 1));
     let [mine_hall, other_hall] = halls.map(|hall| hall.map_err(failed));
     let (hall, other_hall) = (mine_hall?, other_hall?);
     let wrapper = Wrapper::Hallpass(program.to_path_buf());
@@ -76,8 +77,7 @@ pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handov
     for round in 0..=rounds {
         let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
         let connection = to_connection(&hall, &other_hall)?;
-        let command =
-            to_command(&hall, wrapper.command(&cluster.url(), LONG_TTL, NAME, &["echo", "in"]))?;
+        let command = to_command(&hall, wrapper.command(&url, LONG_TTL, NAME, &["echo", "in"]))?;
         let mut alone = Command::new("echo");
         alone.arg("in");
         let start = until_printed(alone, Ok)?;

@@ -55,7 +55,7 @@ pub fn measure(
     releases: usize,
 ) -> Result<Herd, String> {
     let connections: Vec<Cluster> =
-        (0..CONNECTIONS).map(|_| connect(cluster)).collect::<Result<_, _>>()?;
+        (0..CONNECTIONS).map(|_| connect(&cluster.url())).collect::<Result<_, _>>()?;
     let name = format!("herd-{k}-{waiting}");
     let open = |etcd: &Cluster| etcd.open(&name, k).map_err(failed);
     let halls: Vec<ClusterHall> = connections.iter().map(open).collect::<Result<_, _>>()?;

@@ -6,10 +6,10 @@ use hallpass_testbed::EtcdCluster;
 
 use super::{
     behaviour::TRIALS,
-    handover, herd,
+    handover, herd, idle,
     race::{self, CROWDS, Race, Succession},
     report::{Part, Report},
-    setting::Setting,
+    setting::{Engine, Setting},
     wrapper::Wrapper,
 };
 use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
@@ -19,11 +19,12 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The clusters to measure on. Herds and behaviour are measured on the first cluster only.
+    /// The stores to measure on. Herds, races and behaviour are measured on etcd only. Herds, behaviour and waiting
+    /// commands are measured on the first setting of an engine only.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
-    /// The numbers of waiters in the queue when a slot is released.
+    /// The numbers of waiters in the queue when a slot is released. The largest is also the number of waiting commands.
     pub herds: Vec<usize>,
     /// Number of passages of all loops together in a round.
     pub passages: usize,
@@ -37,13 +38,26 @@ const HERD_SLOTS: [usize; 2] = [1, 4];
 impl Plan {
     /// Returns the number of steps.
     pub fn steps(&self) -> usize {
+        let clusters = self.clusters().count();
+        let first = clusters.min(1);
         let steps = |part: &Part| match part {
             Part::Handover => self.settings.len(),
-            Part::Herd => HERD_SLOTS.len() * self.herds.len(),
-            Part::Race => self.settings.len() * (CROWDS.len() + 1) * self.rounds,
-            Part::Behaviour => TRIALS.len(),
+            Part::Idle => self.first_of_each_engine().count(),
+            Part::Herd => first * HERD_SLOTS.len() * self.herds.len(),
+            Part::Race => clusters * (CROWDS.len() + 1) * self.rounds,
+            Part::Behaviour => first * TRIALS.len(),
         };
         self.parts.iter().map(steps).sum()
+    }
+
+    /// Returns the settings of etcd.
+    fn clusters(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.iter().filter(|setting| setting.engine == Engine::Etcd)
+    }
+
+    fn first_of_each_engine(&self) -> impl Iterator<Item = &Setting> {
+        let first = |engine| self.settings.iter().find(move |setting| setting.engine == engine);
+        [Engine::Etcd, Engine::Postgres].into_iter().filter_map(first)
     }
 
     /// Measures step by step.
@@ -56,6 +70,7 @@ impl Plan {
         for part in &self.parts {
             match part {
                 Part::Handover => self.hand_over(steps, &mut report)?,
+                Part::Idle => self.idle(steps, &mut report)?,
                 Part::Herd => self.herd(steps, &mut report)?,
                 Part::Race => self.race(steps, &mut report)?,
                 Part::Behaviour => self.behave(steps, &mut report)?,
@@ -76,8 +91,19 @@ impl Plan {
         Ok(())
     }
 
+    fn idle(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
+        let waiting = self.herds.iter().copied().max().unwrap_or(1);
+        for setting in self.first_of_each_engine() {
+            if steps.begin(|| format!("{waiting} commands wait, {setting}")) {
+                report.idle.push(idle::measure(*setting, waiting, &self.program)?);
+            }
+        }
+        Ok(())
+    }
+
     fn herd(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
-        let cluster = self.settings[0].start();
+        let Some(first) = self.clusters().next() else { return Ok(()) };
+        let cluster = first.start();
         for k in HERD_SLOTS {
             for waiting in &self.herds {
                 if steps.begin(|| format!("{waiting} wait for {k}")) {
@@ -93,7 +119,7 @@ impl Plan {
     }
 
     fn race(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
-        for setting in &self.settings {
+        for setting in self.clusters() {
             let cluster = setting.start();
             for loops in CROWDS {
                 report.races.extend(self.passages(steps, &cluster, *setting, loops)?);
@@ -156,7 +182,8 @@ impl Plan {
     }
 
     fn behave(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
-        let cluster = &self.settings[0].start();
+        let Some(first) = self.clusters().next() else { return Ok(()) };
+        let cluster = &first.start();
         // The trials are not timed and mostly wait, so they all run at the same time.
         thread::scope(|scope| {
             let mut runs = Vec::new();

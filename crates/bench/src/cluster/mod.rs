@@ -1,9 +1,10 @@
-//! Compares halls of a cluster with `etcdctl lock`, on etcd clusters on this machine.
+//! Compares halls of a cluster with `etcdctl lock`, on etcd clusters on this machine. Also measures halls on PostgreSQL.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`setting`] | the number of members, and where they write |
-//! | [`handover`] | the time from a release until the successor has the slot, as a multiple of one write of etcd |
+//! | [`setting`] | the store, the number of members, and where they write |
+//! | [`handover`] | the time from a release until the successor has the slot, as a multiple of one write |
+//! | [`idle`] | requests and connections of commands that wait |
 //! | [`herd`] | the number of clients that etcd notifies of a release |
 //! | [`wrapper`] | the commands that are compared |
 //! | [`race`] | passages a second of commands |
@@ -16,6 +17,7 @@
 pub mod behaviour;
 pub mod handover;
 pub mod herd;
+pub mod idle;
 pub mod measure;
 pub mod options;
 pub mod race;

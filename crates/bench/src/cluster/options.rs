@@ -8,10 +8,12 @@ use std::{
 
 use clap::{Args, builder::PossibleValuesParser, value_parser};
 
+use hallpass_testbed::postgres_is_installed;
+
 use super::{
     measure::Plan,
     report::Part,
-    setting::{Medium, Setting},
+    setting::{Engine, Medium, Setting},
 };
 
 /// The options of the cluster benchmark.
@@ -23,11 +25,14 @@ pub struct Options {
     /// Measure only these parts
     #[arg(long, value_name = "PART", num_args = 1.., value_enum)]
     pub part: Vec<Part>,
-    /// Number of members of the clusters
+    /// The stores to measure; races and behaviour are for etcd only [default: etcd, and postgres if it is installed]
+    #[arg(long, value_name = "STORE", num_args = 1.., value_enum)]
+    pub store: Vec<Engine>,
+    /// Number of members of the etcd clusters
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values = ["1", "3"])]
     #[arg(value_parser = PossibleValuesParser::new(["1", "3"]))]
     pub members: Vec<String>,
-    /// Where the etcd members store their data
+    /// Where the stores keep their data
     #[arg(long, value_name = "WHERE", num_args = 1.., value_enum)]
     #[arg(default_values = ["disk", "memory"])]
     pub storage: Vec<Medium>,
@@ -57,13 +62,16 @@ impl Options {
     /// Returns a message that says what to install if there is no etcd, or how to get a `hallpass` to measure.
     pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
-        if !missing.is_empty() {
+        if !missing.is_empty() && self.uses(Engine::Etcd) {
             return Err(format!(
                 "there is no etcd to measure with: apt-get install {}",
                 missing.join(" ")
             ));
         }
-        let mut parts = vec![Part::Handover, Part::Herd, Part::Race, Part::Behaviour];
+        if self.store.contains(&Engine::Postgres) && !postgres_is_installed() {
+            return Err("there is no PostgreSQL to measure with: apt-get install postgresql".into());
+        }
+        let mut parts = vec![Part::Handover, Part::Idle, Part::Herd, Part::Race, Part::Behaviour];
         parts.retain(|part| self.part.is_empty() || self.part.contains(part));
         let program = self.program();
         if parts.iter().any(|part| *part != Part::Herd) {
@@ -86,10 +94,21 @@ impl Options {
         found.unwrap_or_else(|| PathBuf::from("hallpass"))
     }
 
+    /// Returns whether to measure this store.
+    fn uses(&self, engine: Engine) -> bool {
+        match engine {
+            _ if !self.store.is_empty() => self.store.contains(&engine),
+            Engine::Etcd => true,
+            Engine::Postgres => postgres_is_installed(),
+        }
+    }
+
     fn settings(&self) -> Vec<Setting> {
-        let settings = self.members.iter().flat_map(|members| {
-            let members = if members == "1" { 1 } else { 3 };
-            self.storage.iter().map(move |medium| Setting { members, medium: *medium })
+        let members = self.members.iter().map(|members| if members == "1" { 1 } else { 3 });
+        let etcd = members.map(|members| (Engine::Etcd, members));
+        let all = etcd.chain([(Engine::Postgres, 1)]).filter(|(engine, _)| self.uses(*engine));
+        let settings = all.flat_map(|(engine, members)| {
+            self.storage.iter().map(move |medium| Setting { engine, members, medium: *medium })
         });
         settings.collect()
     }

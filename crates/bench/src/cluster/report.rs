@@ -8,14 +8,17 @@ use super::{
     behaviour::Behaviour,
     handover::Handover,
     herd::{self, Herd},
+    idle::Idle,
     race::{Race, Succession},
 };
 
 /// A part of the benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Part {
-    /// Time from a release until the successor has the slot, as a multiple of one write of etcd
+    /// Time from a release until the successor has the slot, as a multiple of one write of the store
     Handover,
+    /// Requests and connections of commands that wait
+    Idle,
     /// Number of clients that are notified of a release
     Herd,
     /// Passages a second, compared with etcdctl lock
@@ -37,6 +40,8 @@ pub struct Report {
     pub rounds: usize,
     /// Hand-over times.
     pub handovers: Vec<Handover>,
+    /// What waiting commands cost.
+    pub idle: Vec<Idle>,
     /// Numbers of notified clients.
     pub herds: Vec<Herd>,
     /// Passages per second.
@@ -65,6 +70,7 @@ impl Report {
     /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.handovers.is_empty()
+            && self.idle.is_empty()
             && self.herds.is_empty()
             && self.races.is_empty()
             && self.behaviours.is_empty()

@@ -1,4 +1,4 @@
-//! The clusters: number of members, and where they write.
+//! The stores: the engine, the number of members, and where they write.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use clap::ValueEnum;
 use hallpass_cluster::{Cluster, ClusterOptions};
-use hallpass_testbed::{EtcdCluster, Storage};
+use hallpass_testbed::{EtcdCluster, PostgresServer, Storage};
 use serde::Serialize;
 
 use super::{PATIENCE, failed};
@@ -23,31 +23,99 @@ pub enum Medium {
     Memory,
 }
 
-/// A cluster to measure on.
+/// The engine that keeps the halls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// etcd
+    Etcd,
+    /// PostgreSQL
+    Postgres,
+}
+
+/// A store to measure on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Setting {
-    /// Number of members.
+    /// The engine.
+    pub engine: Engine,
+    /// Number of members. PostgreSQL has one.
     pub members: usize,
     /// Where the members write.
     pub medium: Medium,
 }
 
 impl Setting {
-    /// Starts a cluster with this setting.
+    /// Starts an etcd cluster with this setting.
     pub fn start(self) -> EtcdCluster {
-        EtcdCluster::start_on(
-            self.members,
-            match self.medium {
-                Medium::Disk => Storage::Disk,
-                Medium::Memory => Storage::Memory,
-            },
-        )
+        EtcdCluster::start_on(self.members, self.storage())
+    }
+
+    /// Starts a store with this setting.
+    pub fn start_store(self) -> Store {
+        match self.engine {
+            Engine::Etcd => Store::Etcd(self.start()),
+            Engine::Postgres => Store::Postgres(PostgresServer::start_on(self.storage())),
+        }
+    }
+
+    fn storage(self) -> Storage {
+        match self.medium {
+            Medium::Disk => Storage::Disk,
+            Medium::Memory => Storage::Memory,
+        }
+    }
+}
+
+/// A store that runs. Dropping this value stops it.
+pub enum Store {
+    /// An etcd cluster.
+    Etcd(EtcdCluster),
+    /// A PostgreSQL server.
+    Postgres(PostgresServer),
+}
+
+impl Store {
+    /// Returns the URL of the store.
+    pub fn url(&self) -> String {
+        match self {
+            Store::Etcd(cluster) => cluster.url(),
+            Store::Postgres(server) => server.url(),
+        }
+    }
+
+    /// Returns the ports to which clients connect.
+    pub fn ports(&self) -> Vec<u16> {
+        match self {
+            Store::Etcd(cluster) => {
+                cluster.members().iter().map(|member| member.client_address().port()).collect()
+            }
+            Store::Postgres(server) => vec![server.address().port()],
+        }
+    }
+
+    /// Returns the number of requests that the store has received.
+    ///
+    /// # Errors
+    /// Returns the reason if the store does not say.
+    pub fn requests(&self) -> Result<u64, String> {
+        match self {
+            Store::Etcd(cluster) => sum_of(cluster, "grpc_server_started_total{"),
+            // Each statement of hallpass is a transaction of its own.
+            Store::Postgres(server) => {
+                let count = "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
+                server.psql(count).parse().map_err(failed)
+            }
+        }
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let members = if self.members == 1 { "1 member" } else { "3 members" };
+        let members = match (self.engine, self.members) {
+            (Engine::Postgres, _) => "PostgreSQL",
+            (Engine::Etcd, 1) => "1 member",
+            (Engine::Etcd, _) => "3 members",
+        };
         let medium = match self.medium {
             Medium::Disk => "on disk",
             Medium::Memory => "in memory",
@@ -57,21 +125,27 @@ impl fmt::Display for Setting {
 }
 
 /// Creates a new connection.
-pub(super) fn connect(cluster: &EtcdCluster) -> Result<Cluster, String> {
-    Cluster::connect(ClusterOptions::at(&cluster.url()).map_err(failed)?).map_err(failed)
+pub(super) fn connect(url: &str) -> Result<Cluster, String> {
+    Cluster::connect(ClusterOptions::at(url).map_err(failed)?).map_err(failed)
 }
 
 /// Returns the number of watch events that the members have sent, by their own count.
 pub(super) fn events_sent(cluster: &EtcdCluster) -> Result<u64, String> {
-    const COUNTER: &str = "etcd_debugging_mvcc_events_total ";
-    let mut sum = 0;
+    sum_of(cluster, "etcd_debugging_mvcc_events_total ")
+}
+
+/// Returns the sum of the counters whose lines begin like this, over all members.
+fn sum_of(cluster: &EtcdCluster, counter: &str) -> Result<u64, String> {
+    let mut sum = 0.0;
     for member in cluster.members() {
         let metrics = metrics(member.client_address()).map_err(failed)?;
-        let count = metrics.lines().find_map(|line| line.strip_prefix(COUNTER));
-        let count = count.and_then(|count| count.trim().parse::<f64>().ok());
-        sum += count.ok_or("etcd does not say how many events it has sent")? as u64;
+        let lines = metrics.lines().filter(|line| line.starts_with(counter));
+        let counts = lines.map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        let counts: Option<Vec<_>> = counts.collect();
+        let counts = counts.filter(|counts| !counts.is_empty());
+        sum += counts.ok_or_else(|| format!("etcd has no {counter}"))?.iter().sum::<f64>();
     }
-    Ok(sum)
+    Ok(sum as u64)
 }
 
 fn metrics(at: SocketAddr) -> io::Result<String> {

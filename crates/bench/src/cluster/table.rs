@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{
     handover::{BAR, Handover},
     herd::{self, Herd},
+    idle::Idle,
     race::{Race, Succession},
     report::Report,
 };
@@ -23,6 +24,11 @@ pub fn table(report: &Report) -> String {
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();
         let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
+    }
+    if !report.idle.is_empty() {
+        text.push_str("requests a second and connections of commands that wait on one machine\n");
+        text.push_str(&columns(&idle(&report.idle), 1));
+        text.push('\n');
     }
     if !report.herds.is_empty() {
         text.push_str("events that etcd sends per release: median (quartiles)\n");
@@ -99,6 +105,15 @@ fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
         "x write beside that",
     ];
     with_heading(heading, handovers.iter().map(line))
+}
+
+fn idle(idle: &[Idle]) -> Vec<Vec<String>> {
+    let line = |one: &Idle| {
+        let counts = [one.waiting, one.connections].map(|count| count.to_string());
+        let [waiting, connections] = counts;
+        [one.setting.to_string(), waiting, short(one.requests), connections]
+    };
+    with_heading(["store", "waiting", "requests/s", "connections"], idle.iter().map(line))
 }
 
 fn herds(herds: &[Herd]) -> Vec<Vec<String>> {
