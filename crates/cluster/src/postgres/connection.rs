@@ -251,7 +251,7 @@ impl Database {
             Role::Member(line) => {
                 // The relay has checked it. ORDERING: Relaxed, because a second check does no harm.
                 self.checked.store(true, Relaxed);
-                Some(line)
+                Some(*line)
             }
             Role::Alone => None,
             Role::Relay(listener, lock) => {

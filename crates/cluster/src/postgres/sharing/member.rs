@@ -28,7 +28,7 @@ use crate::failure::Failure;
 
 /// The result of an attempt to become a member.
 pub(super) enum Joined {
-    Line(Line),
+    Line(Box<Line>),
     /// The relay has ended.
     Ended,
     /// The relay does not answer.
@@ -61,7 +61,7 @@ pub(super) async fn join(stream: UnixStream, limit: Duration) -> Result<Joined, 
     let signals = Signals::default();
     let driver = tokio::spawn(drive(inbox, writer, orders, signals.clone())).abort_handle();
     let wire = MemberWire { requests, ids: AtomicU64::new(0), driver };
-    Ok(Joined::Line(Line::through_relay(wire, signals)))
+    Ok(Joined::Line(Box::new(Line::through_relay(wire, signals))))
 }
 
 impl MemberWire {

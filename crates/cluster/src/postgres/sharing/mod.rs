@@ -60,7 +60,7 @@ pub(super) struct Sharing {
 /// How a process may use the server.
 pub(super) enum Role {
     /// Through the connection of another process.
-    Member(Line),
+    Member(Box<Line>),
     /// With its own connection, which it lets others use.
     Relay(UnixListener, RelayLock),
     /// With its own connection.
@@ -124,7 +124,8 @@ impl Sharing {
 
 /// Makes this process the relay, unless there is one already.
 fn lead(socket: &Path) -> Option<(UnixListener, RelayLock)> {
-    let path = socket.with_added_extension("lock");
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".lock");
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
     // The socket is that of an earlier relay.
