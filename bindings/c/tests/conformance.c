@@ -327,6 +327,19 @@ static void a_pass_outlives_the_handle_of_its_hall(void) {
     check_that_all_slots_are_free(other);
 }
 
+static void an_array_that_is_too_small_gets_only_what_fits(void) {
+    hallpass_hall *hall = open_hall(3);
+    hallpass_pass *held[3] = {acquire(hall), acquire(hall), acquire(hall)};
+    hallpass_participant found[2], untouched;
+    memset(&untouched, 0x5a, sizeof untouched);
+    memcpy(&found[1], &untouched, sizeof untouched);
+    CHECK(hallpass_holders(hall, found, 1) == 3 && found[0].slot == 0);
+    CHECK(memcmp(&found[1], &untouched, sizeof untouched) == 0);
+    CHECK(hallpass_holders(hall, NULL, 0) == 3 && hallpass_holders(hall, NULL, 9) == 3);
+    for (int i = 0; i < 3; i++) hallpass_release(held[i]);
+    check_that_all_slots_are_free(hall);
+}
+
 static void errors_have_results_and_texts(void) {
     hallpass_hall *hall = open_hall(2), *other = (hallpass_hall *)&other;
     CHECK(hallpass_open(folder, hallpass_name(hall), 3, &other) == HALLPASS_SLOTS_MISMATCH && other == NULL);
@@ -393,6 +406,7 @@ int main(int argc, char **argv) {
     RUN(a_forked_child_does_not_free_the_slot_of_its_parent);
     RUN(a_slot_left_to_its_lifeline_is_taken_until_the_last_process_closes_it);
     RUN(a_pass_outlives_the_handle_of_its_hall);
+    RUN(an_array_that_is_too_small_gets_only_what_fits);
     RUN(errors_have_results_and_texts);
     RUN(null_is_an_error_and_not_a_crash);
     return 0;

@@ -34,6 +34,9 @@ fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResul
         (Some(_), true) => Err(errors::value_error(
             "`directory` and `system=True` name two directories: pass one of them",
         )),
+        (Some(path), false) if path.as_os_str().is_empty() => Err(errors::value_error(
+            "`directory` must not be empty: pass a path, or None for the default",
+        )),
         (Some(path), false) => Ok(HallDir::at(path)),
         (None, true) => Ok(HallDir::system()),
         (None, false) => HallDir::user().into_python(py),

@@ -95,6 +95,22 @@ def test_a_subclass_keeps_its_class_and_attributes_when_pickled():
     assert asyncio.run(_passage(copy)) == 0
 
 
+class Careless(Hall):
+    """A subclass whose ``__init__`` does not call that of ``Hall``."""
+
+    def __init__(self, name, slots):
+        self.label = "a label"
+
+
+def test_a_subclass_that_does_not_call_our_init_works_in_tasks():
+    careless = Careless("careless", 1)
+    assert asyncio.run(_passage(careless)) == 0
+    with careless.acquire():
+        with pytest.raises(hallpass_slots.Timeout):
+            asyncio.run(careless.acquire_async(timeout=0.01).__aenter__())
+    assert pickle.loads(pickle.dumps(careless)).label == "a label"
+
+
 async def _passage(hall):
     async with hall.acquire_async() as p:
         return p.slot
@@ -174,6 +190,8 @@ def test_a_directory_that_cannot_be_used_is_an_exception(tmp_path):
     for directory in (file, file / "below"):
         with pytest.raises(hallpass_slots.HallError, match="not a directory"):
             Hall("hall", 1, directory=directory)
+    with pytest.raises(ValueError, match="must not be empty"):
+        Hall("hall", 1, directory="")
     with pytest.raises(OSError) as raised:
         Hall("hall", 1, directory="/proc/nothing-can-be-created-here")
     assert raised.value.errno and isinstance(raised.value, hallpass_slots.HallError)

@@ -15,6 +15,9 @@ from ._status import Status, from_native
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_LINES = "_lines_by_loop"
+"""The attribute that holds the tasks that wait."""
+
 
 class Hall(_native.Hall):
     """A fair semaphore with slot numbers for the processes of one machine.
@@ -36,8 +39,6 @@ class Hall(_native.Hall):
     :raises Missing: if ``slots`` is ``None`` and there is no such hall.
     """
 
-    _lines: Lines
-
     def __init__(
         self,
         name: str,
@@ -47,7 +48,12 @@ class Hall(_native.Hall):
         system: bool = False,
     ) -> None:
         super().__init__()
-        self._lines = WeakKeyDictionary()
+
+    @property
+    def _lines(self) -> Lines:
+        """The tasks that wait, by event loop. Made on first use: an ``__init__`` of a subclass may not call ours."""
+        lines: Lines = self.__dict__.setdefault(_LINES, WeakKeyDictionary())
+        return lines
 
     def acquire_async(self, timeout: Optional[float] = None) -> Acquiring[_native.Pass]:
         """Waits in an asyncio task until a slot is free and takes it.
@@ -148,7 +154,7 @@ class Hall(_native.Hall):
 
     def __reduce__(self) -> Tuple[Any, ...]:
         directory = None if self.system else os.fspath(self.directory)
-        state = {key: value for key, value in self.__dict__.items() if key != "_lines"}
+        state = {key: value for key, value in self.__dict__.items() if key != _LINES}
         return _reopen, (type(self), self.name, directory, self.system), state or None
 
 
@@ -158,5 +164,4 @@ _Hall = TypeVar("_Hall", bound=Hall)
 def _reopen(kind: Type[_Hall], name: str, directory: Optional[str], system: bool) -> _Hall:
     """Opens a pickled hall in another process. The constructor of a subclass may have other parameters."""
     hall: _Hall = _native.Hall.__new__(kind, name, directory=directory, system=system)
-    hall._lines = WeakKeyDictionary()
     return hall
