@@ -8,7 +8,7 @@ use std::{
     cell::RefCell,
     collections::BTreeMap,
     ffi::OsString,
-    fs::{self, File},
+    fs::{self, File, Permissions},
     os::{fd::OwnedFd, unix::fs::FileExt},
     path::{Path, PathBuf},
     thread,
@@ -35,6 +35,8 @@ enum Owners {
 struct Hall {
     dir: HallDir,
     folder: PathBuf,
+    /// The permissions of the directory and of the file.
+    permissions: [Permissions; 2],
     file: File,
     len: u64,
     /// The pages of the file that are not zero, with their offsets.
@@ -42,7 +44,7 @@ struct Hall {
     owners: Owners,
     /// The named pipes of the owners, by file name. If the owners are alive, the pipes have readers.
     lifelines: BTreeMap<OsString, Option<OwnedFd>>,
-    _temp: TempDir,
+    temp: TempDir,
 }
 
 const PAGE: usize = 4096;
@@ -57,16 +59,35 @@ impl Hall {
         let read = || (fs::read(&path).expect("the file can be read"), lifelines_in(&folder));
         let (bytes, names) = if owners == Owners::None { read() } else { crowded(&hall, read) };
         drop(hall);
+        let permissions = [&folder, &path]
+            .map(|path| fs::metadata(path).expect("the permissions can be read").permissions());
         let file = File::options().read(true).write(true).open(&path).expect("the file opens");
         let pages = bytes.chunks(PAGE).enumerate().filter(|(_, page)| page.iter().any(|&b| b != 0));
         let pages = pages.map(|(index, page)| ((index * PAGE) as u64, page.to_vec())).collect();
         let lifelines = names.into_iter().map(|name| (name, None)).collect();
         let len = bytes.len() as u64;
-        Hall { dir, folder, file, len, pages, owners, lifelines, _temp: temp }
+        Hall { dir, folder, permissions, file, len, pages, owners, lifelines, temp }
+    }
+
+    /// Creates the directory and the file again after a removal. This is much faster than a new hall with a queue.
+    fn create_again(&mut self) {
+        for left in fs::read_dir(self.temp.path()).expect("the folder can be read").flatten() {
+            let _ = fs::remove_dir_all(left.path());
+        }
+        let [of_folder, of_file] = self.permissions.clone();
+        fs::create_dir(&self.folder).expect("a folder can be created");
+        fs::set_permissions(&self.folder, of_folder).expect("permissions can be set");
+        let path = self.folder.join("hall");
+        let new = File::options().read(true).write(true).create_new(true).open(path);
+        self.file = new.expect("a file can be created");
+        self.file.set_permissions(of_file).expect("permissions can be set");
     }
 
     /// Restores the file and the lifelines.
     fn restore(&mut self) {
+        if !self.folder.join("hall").exists() {
+            self.create_again();
+        }
         self.file.set_len(self.len).expect("the length can be set");
         let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         fallocate(&self.file, punch, 0, self.len).expect("the file can be cleared");
@@ -172,8 +193,7 @@ pub fn hall_file(data: &[u8]) {
     let Some((selector, data)) = data.split_first() else { return };
     let owners = [Owners::None, Owners::Dead, Owners::Alive][usize::from(selector % 3)];
     HALLS.with_borrow_mut(|halls| {
-        let place = &mut halls[owners as usize];
-        let hall = place.get_or_insert_with(|| Hall::new(owners));
+        let hall = halls[owners as usize].get_or_insert_with(|| Hall::new(owners));
         hall.restore();
         let (changes, rest) = data.as_chunks::<CHANGE>();
         changes.iter().for_each(|change| hall.change(change));
@@ -187,7 +207,6 @@ pub fn hall_file(data: &[u8]) {
         }
         if selector & 0x40 != 0 {
             let _ = hall.dir.remove(NAME, selector & 0x80 != 0);
-            *place = None;
         }
     });
 }

@@ -8,9 +8,10 @@
 mod hall_file;
 mod value_file;
 
-use std::str;
+use std::{cell::LazyCell, str};
 
 use hallpass_algorithms::{Algorithm, Loc, Memory, Next, Op, Var, View, Word};
+use hallpass_cli::fuzzing::{Connection, log};
 use hallpass_cluster::ClusterOptions;
 use hallpass_lab::{atlas::Manifest, trace};
 
@@ -23,11 +24,13 @@ pub use value_file::value_file;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("cluster_message", cluster_message),
     ("cluster_url", cluster_url),
     ("hall_file", hall_file),
+    ("keeper_message", keeper_message),
     ("language", language),
+    ("log_file", log_file),
     ("manifest", manifest),
     ("replay", replay),
     ("value_file", value_file),
@@ -49,6 +52,27 @@ pub fn cluster_url(data: &[u8]) {
 /// Parses the answer of etcd to a transaction, and the records of a hall in this answer.
 pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
+}
+
+thread_local! {
+    static CONNECTION: LazyCell<Connection> =
+        LazyCell::new(|| Connection::open().expect("a connection can be opened"));
+}
+
+/// Receives the bytes as a message between `hallpass run` and its keeper.
+///
+/// # Panics
+/// Panics if a message changes on its way. This is a fault in hallpass.
+pub fn keeper_message(data: &[u8]) {
+    CONNECTION.with(|connection| connection.message(data));
+}
+
+/// Reads the bytes as the log of a hall, and shows the log as `hallpass log` does.
+///
+/// # Panics
+/// Panics if a line contains a control character. This is a fault in hallpass.
+pub fn log_file(data: &[u8]) {
+    log(data);
 }
 
 /// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, each process takes steps,

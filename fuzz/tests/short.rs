@@ -87,6 +87,16 @@ fn no_content_of_a_hall_file_causes_a_panic() {
 }
 
 #[test]
+fn no_message_of_a_keeper_causes_a_panic() {
+    run("keeper_message");
+}
+
+#[test]
+fn no_log_of_a_hall_causes_a_panic() {
+    run("log_file");
+}
+
+#[test]
 fn no_file_of_the_language_causes_a_panic() {
     run("language");
 }

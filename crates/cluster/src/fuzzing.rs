@@ -1,6 +1,8 @@
 //! Entry points for the fuzz targets of this project. Not part of the API.
 
-use crate::{requests, store::TxnResponse, view::OwnClaim};
+use std::time::Duration;
+
+use crate::{ClusterOptions, requests, store::TxnResponse, view::OwnClaim};
 
 /// Parses the answer of etcd to a transaction, and reads the records of a hall in this answer with every function
 /// that the crate has for this.
@@ -13,5 +15,13 @@ pub fn transaction(bytes: &[u8]) {
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
         let _ = (requests::read_waiter(kv), requests::read_inside(kv));
         let _ = requests::with_slot_record(OwnClaim::Outside, Some(kv), "id");
+    }
+}
+
+/// Checks options as [`Cluster::connect`](crate::Cluster::connect) does, and computes the time limits of a connection.
+pub fn options(options: &ClusterOptions) {
+    let _ = (options.url(), format!("{options:?}"));
+    if options.check().is_ok() {
+        let _ = (options.attempt_times(), options.dial_time(Duration::MAX));
     }
 }

@@ -125,7 +125,7 @@ impl Backstop {
 
     fn kill_time(&self) -> Duration {
         let last = deadline::kill_time(self.end) + BACKSTOP_DELAY;
-        self.asked.map_or(last, |asked| last.min(asked + self.keeping.grace))
+        self.asked.map_or(last, |asked| last.min(asked.saturating_add(self.keeping.grace)))
     }
 
     /// Ends the command and its processes when `hallpass run` cannot.

@@ -95,10 +95,15 @@ pub fn read(hall: &Path) -> io::Result<Vec<Entry>> {
         let mut text = Vec::new();
         // Another program may have made the file longer, so limit the read.
         file.take(16 * FULL).read_to_end(&mut text)?;
-        let lines = text.split(|byte| *byte == b'\n');
-        entries.extend(lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok()));
+        entries.extend(parse(&text));
     }
     Ok(entries)
+}
+
+/// Returns the entries in the text of a log. Lines that are not entries are left out.
+pub fn parse(text: &[u8]) -> impl Iterator<Item = Entry> {
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 #[cfg(test)]

@@ -11,6 +11,11 @@ pub use self::{
     file::append,
     show::{Args, run},
 };
+#[cfg(feature = "fuzzing")]
+pub use self::{
+    file::parse,
+    show::{objects, table},
+};
 
 /// The longest command that an entry contains, in characters.
 const LONGEST_COMMAND: usize = 200;

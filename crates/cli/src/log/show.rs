@@ -42,8 +42,8 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     })?;
     let latest = &entries[entries.len().saturating_sub(args.lines)..];
     if args.json {
-        for entry in latest {
-            outln!("{}", json!(entry));
+        for line in objects(latest) {
+            outln!("{line}");
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -53,8 +53,13 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the entries as JSON objects, one on each line.
+pub fn objects(entries: &[Entry]) -> impl Iterator<Item = String> {
+    entries.iter().map(|entry| json!(entry).to_string())
+}
+
 /// Returns the entries as lines of a table. Returns no lines if there are no entries.
-fn table(entries: &[Entry]) -> Vec<String> {
+pub fn table(entries: &[Entry]) -> Vec<String> {
     if entries.is_empty() {
         return Vec::new();
     }

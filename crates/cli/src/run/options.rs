@@ -185,7 +185,7 @@ impl Args {
     /// Returns the lease that the options describe. Without --ttl, the ttl is `default_ttl`.
     pub fn lease(&self, default_ttl: Duration) -> Result<Lease, String> {
         let ttl = self.ttl.unwrap_or(default_ttl);
-        let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl * 3 / 10));
+        let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl / 10 * 3));
         match grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
             false => Err(format!(
@@ -314,6 +314,8 @@ pub mod tests {
         assert_eq!(lease(&["--ttl", "1m"]), Ok((60_000, 3_000)));
         assert_eq!(lease(&["--ttl", "5"]), Ok((5_000, 1_500)));
         assert_eq!(lease(&["--ttl", "5", "--grace", "2.4"]), Ok((5_000, 2_400)));
+        let huge = "9".repeat(30);
+        assert_eq!(lease(&["--ttl", &huge]), Ok((Duration::MAX.as_millis(), 3_000)));
         let long = lease(&["--ttl", "5", "--grace", "2.5"]).expect_err("too long");
         assert!(long.starts_with("--grace 2s 500ms must be less than half of --ttl 5s"), "{long}");
     }
