@@ -192,6 +192,8 @@ def test_a_decorated_function_honours_its_time_limit(one):
     work = one.limited(timeout=0.01)(lambda: None)
     with one.acquire(), pytest.raises(hallpass_slots.Timeout):
         work()
+    # The thread that waited leaves the queue soon after the time limit.
+    eventually("the slot is free", lambda: one.available == 1 and one.waiting == 0)
     work()
 
 
