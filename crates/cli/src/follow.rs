@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     halls,
     location::{Error, Halls},
-    output::outln,
+    output::{json_line, outln},
     snapshot::{Users, View, rfc3339},
 };
 
@@ -46,7 +46,7 @@ pub fn run(halls: &Halls, names: &[String], delay: Duration) -> Result<ExitCode,
         let time = rfc3339(SystemTime::now());
         for mut event in events(&before, &now) {
             event["time"] = json!(time);
-            outln!("{event}");
+            outln!("{}", json_line(&event));
         }
         before = now;
         thread::sleep(delay.max(FASTEST));

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
-    output::outln,
+    output::{json_line, outln},
     snapshot::{self, Users},
 };
 
@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
+        outln!("{}", json_line(&json!({ "place": halls.shown(), "halls": objects })));
     } else if rows.len() > 1 {
         let widest = rows.iter().map(|[name, ..]| console::measure_text_width(name)).max();
         for [name, slots, held, waiting, closed] in rows {

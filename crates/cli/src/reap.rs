@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
-    output::outln,
+    output::{json_line, outln},
     snapshot::{self, printable},
 };
 
@@ -40,7 +40,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
+        outln!("{}", json_line(&json!({ "place": halls.shown(), "halls": objects })));
     }
     Ok(errors.exit_code())
 }

@@ -9,7 +9,7 @@ use crate::{
     follow,
     halls::{self, ErrorReport},
     location::{Error, LocationArgs},
-    output::{outln, say},
+    output::{json_line, outln, say},
     snapshot::{self, Users, printable},
     table::table,
     time,
@@ -61,7 +61,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         }
     }
     if args.json {
-        outln!("{}", json!({ "place": halls.shown(), "halls": objects }));
+        outln!("{}", json_line(&json!({ "place": halls.shown(), "halls": objects })));
     }
     Ok(errors.exit_code())
 }

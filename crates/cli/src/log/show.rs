@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Entry, file};
 use crate::{
     location::{Error, Location, LocationArgs},
-    output::outln,
+    output::{json_line, outln},
     snapshot::printable,
     time, users,
 };
@@ -55,7 +55,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
 
 /// Returns the entries as JSON objects, one on each line.
 pub fn objects(entries: &[Entry]) -> impl Iterator<Item = String> {
-    entries.iter().map(|entry| json!(entry).to_string())
+    entries.iter().map(|entry| json_line(&json!(entry)))
 }
 
 /// Returns the entries as lines of a table. Returns no lines if there are no entries.
