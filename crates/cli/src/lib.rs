@@ -1,5 +1,5 @@
-//! The program `hallpass`, as a library: the fuzz targets of this project call the functions that parse bytes of other
-//! programs. Only [`main`] is for the program itself. The library for users is the crate `hallpass`.
+//! The program `hallpass`. It is a library so that the fuzz targets of this project can call its parsers. Programs use
+//! the crate `hallpass` instead.
 #![deny(unsafe_code)]
 
 mod cancel;
