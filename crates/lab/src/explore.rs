@@ -74,7 +74,7 @@ pub struct Explored<const W: usize> {
 pub const MOST_STATES: u64 = u32::MAX as u64 - (1 << 20);
 
 /// The maximum number of threads. More threads would only slow each other down.
-const MOST_THREADS: usize = 64;
+pub(crate) const MOST_THREADS: usize = 64;
 
 /// The number of parents that a thread takes at a time.
 const PART: u32 = 512;
@@ -249,6 +249,32 @@ fn expand_part<const W: usize>(
 /// One step of a path.
 pub type PathStep<const W: usize> = (Agent, [u64; W]);
 
+/// Returns a run through these representatives: an initial state, and the steps. The first representative
+/// is that of an initial state, and each of the others is that of a successor of the one before.
+pub(crate) fn walk<const W: usize>(
+    space: &dyn Space<W>,
+    representatives: &[[u64; W]],
+) -> ([u64; W], Vec<PathStep<W>>) {
+    let (root, rest) = representatives.split_first().expect("a path begins with its root");
+    // The representative of an initial state is not always an initial state itself.
+    let is_start = |state: &[u64; W]| space.canonical(*state) == *root;
+    let start = space.initial().find(is_start).expect("the root represents an initial state");
+    let mut now = start;
+    let mut steps = Vec::new();
+    for target in rest {
+        let mut step = None;
+        space.successors(&now, &mut |agent, next| {
+            if step.is_none() && next != now && space.canonical(next) == *target {
+                step = Some((agent, next));
+            }
+        });
+        let (agent, next) = step.expect("each state is a successor of the one before");
+        steps.push((agent, next));
+        now = next;
+    }
+    (start, steps)
+}
+
 impl<const W: usize> Explored<W> {
     /// Returns whether every reachable state has been seen.
     pub fn is_complete(&self) -> bool {
@@ -299,25 +325,9 @@ impl<const W: usize> Explored<W> {
         while back[back.len() - 1] >= self.roots {
             back.push(self.parent(space, back[back.len() - 1]));
         }
-        let root = self.store.get(back.pop().expect("a path begins with its root"));
-        // The representative of an initial state is not always an initial state itself.
-        let is_start = |state: &[u64; W]| space.canonical(*state) == root;
-        let start = space.initial().find(is_start).expect("the root represents an initial state");
-        let mut now = start;
-        let mut steps = Vec::new();
-        while let Some(id) = back.pop() {
-            let target = self.store.get(id);
-            let mut step = None;
-            space.successors(&now, &mut |agent, next| {
-                if step.is_none() && next != now && space.canonical(next) == target {
-                    step = Some((agent, next));
-                }
-            });
-            let (agent, next) = step.expect("each state is a successor of the one before");
-            steps.push((agent, next));
-            now = next;
-        }
-        (start, steps)
+        back.reverse();
+        let states: Vec<[u64; W]> = back.into_iter().map(|id| self.store.get(id)).collect();
+        walk(space, &states)
     }
 
     /// Returns the number of initial states. These have the lowest numbers.

@@ -58,6 +58,18 @@ impl Graph {
     }
 }
 
+/// The edges of a graph, stored or computed.
+pub trait Edges {
+    /// Calls `each` with the agents that can move from `node`, each with its target.
+    fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id));
+}
+
+impl Edges for Graph {
+    fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id)) {
+        self.edges(node).for_each(|(agent, to)| each(agent, to));
+    }
+}
+
 /// A part of a graph: some of its nodes, and some of the edges between them.
 pub trait Part {
     /// Returns whether the node belongs to the part.

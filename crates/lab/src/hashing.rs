@@ -25,6 +25,24 @@ pub struct Mark {
 
 const TAG_BITS: u32 = 32;
 
+/// The factors of the bijection.
+const FACTORS: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93, 0xc2b2_ae3d_27d4_eb4f];
+
+/// The numbers by which a multiplication with [`FACTORS`] is undone.
+const INVERSES: [u64; 3] = [inverse(FACTORS[0]), inverse(FACTORS[1]), inverse(FACTORS[2])];
+
+/// Returns the inverse of an odd number modulo 2^64. The first guess is correct in 3 bits, and each step of
+/// Newton's method doubles the number of correct bits.
+const fn inverse(odd: u64) -> u64 {
+    let mut guess = odd;
+    let mut correct = 3;
+    while correct < u64::BITS {
+        guess = guess.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(guess)));
+        correct *= 2;
+    }
+    guess
+}
+
 impl Hashing {
     /// Creates the function for states of `bits` bits.
     pub fn new(bits: u32) -> Self {
@@ -57,11 +75,24 @@ impl Hashing {
     fn mix(self, state: u64) -> u64 {
         let half = self.bits.div_ceil(2);
         let mut mixed = state;
-        for odd in [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93] {
+        for odd in [FACTORS[0], FACTORS[1]] {
             mixed = mixed.wrapping_mul(odd) & self.mask;
             mixed ^= mixed >> half;
         }
-        mixed.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) & self.mask
+        mixed.wrapping_mul(FACTORS[2]) & self.mask
+    }
+
+    /// Returns the state that [`mix`](Hashing::mix) maps to `mixed`. XORing the upper half into the lower
+    /// half twice changes nothing, because the upper half stays the same.
+    #[inline]
+    fn unmix(self, mixed: u64) -> u64 {
+        let half = self.bits.div_ceil(2);
+        let mut state = mixed.wrapping_mul(INVERSES[2]) & self.mask;
+        for inverse in [INVERSES[1], INVERSES[0]] {
+            state ^= state >> half;
+            state = state.wrapping_mul(inverse) & self.mask;
+        }
+        state
     }
 
     /// Returns a distance in slots of the table. Within this distance of a state's position, no other state
@@ -78,9 +109,64 @@ impl Hashing {
     }
 }
 
+/// A bijection on states of any size. It mixes all words into the first word and leaves the other words as
+/// they are. So the mixed first word serves as an address, and it can be undone if the other words are
+/// known.
+#[derive(Clone, Copy, Debug)]
+pub struct Bijection<const W: usize> {
+    first: Hashing,
+}
+
+impl<const W: usize> Bijection<W> {
+    /// Creates the bijection for states whose first word has `bits` bits. The higher bits of that word
+    /// are 0.
+    pub fn new(bits: u32) -> Self {
+        Bijection { first: Hashing::new(bits) }
+    }
+
+    /// Returns the mixed first word.
+    #[inline]
+    pub fn mix(self, state: &[u64; W]) -> u64 {
+        self.first.mix(state[0] ^ self.others(state))
+    }
+
+    /// Returns the first word of the state whose mixed first word is `mixed`. The other words are those of
+    /// `state`.
+    #[inline]
+    pub fn unmix(self, mixed: u64, state: &[u64; W]) -> u64 {
+        self.first.unmix(mixed) ^ self.others(state)
+    }
+
+    /// Returns a number that depends on all words but the first.
+    #[inline]
+    fn others(self, state: &[u64; W]) -> u64 {
+        let mut sum = 0u64;
+        for &word in &state[1..] {
+            sum = (sum ^ word).wrapping_mul(FACTORS[0]);
+            sum ^= sum >> 32;
+        }
+        sum & self.first.mask
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unmixing_undoes_mixing() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for bits in 0..=u64::BITS {
+            let mask = Hashing::new(bits).mask;
+            for _ in 0..100 {
+                let state = [random.u64(..) & mask, random.u64(..), random.u64(..)];
+                let bijection = Bijection::new(bits);
+                let mixed = bijection.mix(&state);
+                assert_eq!(mixed & !mask, 0, "{bits} bits");
+                assert_eq!(bijection.unmix(mixed, &state), state[0], "{bits} bits");
+            }
+        }
+    }
 
     #[test]
     fn small_states_are_mixed_by_a_bijection() {

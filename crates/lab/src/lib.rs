@@ -8,6 +8,7 @@
 //! | [`tables`] | a step machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a step machine, under sequential consistency and with store buffers |
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
+//! | [`search`], [`compact`] | the same exploration for safety, with less memory and without numbers for states |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`], [`bypass`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`questions`] | questions about whole runs: statements of the papers, order, time, averages |
@@ -45,6 +46,7 @@ pub mod buffers;
 pub mod bypass;
 pub mod catalogue;
 pub mod check;
+pub mod compact;
 mod counted;
 pub mod explore;
 pub mod explorer;
@@ -63,6 +65,7 @@ pub mod program;
 pub mod questions;
 pub mod rmr;
 pub mod schedule;
+pub mod search;
 pub mod space;
 pub mod standing;
 pub mod state_index;

@@ -12,7 +12,7 @@ use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;
 
 use crate::{
-    graph::{Components, Graph, Part, components, shortest},
+    graph::{Components, Edges, Graph, Part, components, shortest},
     space::Agent,
     standing::Standing,
     store::{Id, NONE},
@@ -147,7 +147,7 @@ impl<P: Part> Part for Inside<'_, P> {
 /// stopped, and every store reaches memory. The search is breadth first over states and sets of agents
 /// that have moved.
 pub(crate) fn fair_cycle<S: Standing>(
-    graph: &Graph,
+    graph: &impl Edges,
     standing: &S,
     inside: &impl Part,
     start: Id,
@@ -160,7 +160,7 @@ pub(crate) fn fair_cycle<S: Standing>(
 
 /// Returns the cycle that [`fair_cycle`] returns, or `None` if a search over `most` nodes does not find it.
 pub(crate) fn fair_cycle_within<S: Standing>(
-    graph: &Graph,
+    graph: &impl Edges,
     standing: &S,
     inside: &impl Part,
     start: Id,
@@ -180,12 +180,12 @@ pub(crate) fn fair_cycle_within<S: Standing>(
         {
             break;
         }
-        for (agent, to) in graph.edges(node) {
+        graph.for_each_edge(node, &mut |agent, to| {
             if inside.node(to) && inside.edge(node, agent, to) && seen.len() < most {
                 let next = (to, movers | 1 << agent, victim || is_victim(node, agent));
                 seen.entry(next).or_insert((index, agent));
             }
-        }
+        });
         index += 1;
     }
     let mut cycle = Vec::new();

@@ -26,6 +26,11 @@ pub trait Space<const W: usize>: Sync {
         u64::BITS * W as u32
     }
 
+    /// Returns the number of bits in use in each word of a state. All higher bits are 0.
+    fn word_bits(&self) -> [u32; W] {
+        [u64::BITS; W]
+    }
+
     /// Returns every initial state.
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
 
@@ -166,6 +171,10 @@ impl<const W: usize> Space<W> for Sequential<'_> {
 
     fn bits(&self) -> u32 {
         self.tables.bits
+    }
+
+    fn word_bits(&self) -> [u32; W] {
+        self.tables.word_bits()
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {

@@ -6,22 +6,22 @@ use hallpass_algorithms::Pid;
 
 use crate::{
     bypass::{self, Overtaken, Victim},
-    catalogue,
     explore::{Ended, Explored, PathStep, explore},
     fife::{self, OVERTAKEN, OVERTAKEN_STRONG, Pair},
     graph::{Bound, Graph, Heaviest},
     liveness::{self, KeptOut, Trap},
     machine::Machine,
     schedule::{Finding, Schedule},
-    space::{Agent, Initial, flaw},
+    space::{Agent, Initial},
     standing::{Standing, States},
     store::Id,
-    trace::{self, Access},
 };
 use hallpass_algorithms::Section;
-use hallpass_language::program::FAULT_VARIABLE;
 
-use super::{Outcome, Property, Question, Resources, Verdict};
+use super::{
+    Outcome, Property, Question, Resources, Verdict,
+    safety::{self, Flaws, Safety},
+};
 
 /// The inputs of the analyses.
 pub(super) struct Analysis<'a, const W: usize> {
@@ -54,6 +54,17 @@ pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
     outcomes
 }
 
+impl<const W: usize> Flaws for Analysis<'_, W> {
+    fn rank(&self, bit: u32) -> Option<u64> {
+        self.explored.flawed(bit).map(u64::from)
+    }
+
+    fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
+        let id = self.explored.flawed(bit).expect("it has a rank");
+        Ok(self.schedule(id, &[], Vec::new(), finding))
+    }
+}
+
 impl<const W: usize> Analysis<'_, W> {
     fn asked(&self, property: Property) -> bool {
         self.question.properties.contains(&property)
@@ -67,27 +78,16 @@ impl<const W: usize> Analysis<'_, W> {
     fn schedule(&self, id: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
         let (start, steps) = (self.path)(id);
         let stem = steps.iter().map(|&(agent, _)| agent).chain(then.iter().copied()).collect();
-        Schedule {
-            algorithm: self.question.algorithm.clone(),
-            n: self.question.n,
-            k: self.question.k,
-            memory: self.question.memory,
-            initial: self.standing.tables.memory(&start),
-            stem,
-            cycle,
-            finding,
-        }
+        safety::schedule(self.question, self.standing.tables, &start, stem, cycle, finding)
     }
 
     /// Returns the processes to analyse: all, or only one if all are alike.
     fn observed(&self) -> Vec<Pid> {
-        if self.alike() { vec![0] } else { (0..self.question.n).collect() }
+        observed(self.machine, self.question)
     }
 
-    /// Returns whether the results for one process apply to all processes. Fixing an open initial value
-    /// breaks this.
     fn alike(&self) -> bool {
-        self.machine.is_symmetric() && self.question.initial == Initial::All
+        alike(self.machine, self.question)
     }
 
     pub fn run(&self) -> Outcomes {
@@ -145,68 +145,14 @@ impl<const W: usize> Analysis<'_, W> {
     }
 
     fn safety(&self) -> Outcomes {
-        let mut outcomes = Outcomes::new();
-        let verdict = |bit: u32, finding: Finding| match self.explored.flawed(bit) {
-            Some(id) => Outcome::violated(self.schedule(id, &[], Vec::new(), finding)),
-            None => Outcome::new(self.nothing_found()),
-        };
-        if self.asked(Property::Exclusion) {
-            outcomes.insert("exclusion", verdict(flaw::EXCLUSION, Finding::Exclusion));
+        Safety {
+            machine: self.machine,
+            question: self.question,
+            tables: self.standing.tables,
+            covers_all_runs: self.covers_all_runs,
+            flaws: self,
         }
-        if self.asked(Property::Names) && self.standing.tables.assigns_names() {
-            outcomes.insert("names", verdict(flaw::NAMES, Finding::Names));
-        }
-        if self.explored.flawed(flaw::RANGE).is_some() {
-            outcomes.insert("range", self.range(verdict(flaw::RANGE, Finding::Range)));
-        }
-        if self.asked(Property::Invariants) && !self.machine.invariants().is_empty() {
-            let names = self.machine.invariants();
-            let broken = (0..names.len() as u32)
-                .filter_map(|index| {
-                    let id = self.explored.flawed(flaw::FIRST_INVARIANT + index)?;
-                    Some((id, names[index as usize]))
-                })
-                .min();
-            let outcome = match broken {
-                Some((id, name)) => {
-                    let finding = Finding::Invariant(name.to_string());
-                    Outcome::violated(self.schedule(id, &[], Vec::new(), finding)).noting(name)
-                }
-                None => Outcome::new(self.nothing_found()).noting(names.join(", ")),
-            };
-            outcomes.insert("invariants", outcome);
-        }
-        outcomes
-    }
-
-    /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
-    /// and the range only limits the exploration.
-    fn range(&self, found: Outcome) -> Outcome {
-        let last =
-            |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.steps.pop()?.access;
-        let access = found.run.as_ref().and_then(last);
-        let decls = self.machine.layout().decls();
-        // If the step cannot be replayed on its own, the normal form of its result is too large.
-        let is_unbounded = |access: &Access| decls[access.var].unbounded;
-        if self.machine.is_unbounded() && access.as_ref().is_none_or(is_unbounded) {
-            let subject = catalogue::find(&self.question.algorithm);
-            let note = match subject.and_then(|subject| subject.source()) {
-                None => "numbers grow without bound; what comes after the largest is not explored",
-                Some(_) => {
-                    "numbers grow without bound; for a full answer, count modulo a number, as in \
-                     fetch_and_add(x, 1, n)"
-                }
-            };
-            return Outcome::new(Verdict::Partial).noting(note);
-        }
-        let leaves = match access {
-            Some(access) if access.name == FAULT_VARIABLE => access.left_shown,
-            Some(access) => {
-                format!("{} becomes {}, outside its declared range", access.name, access.left_shown)
-            }
-            None => "a variable leaves its declared range".into(),
-        };
-        found.noting(format!("{leaves}; what comes after is not explored"))
+        .decide()
     }
 
     fn deadlock(&self, graph: &Graph) -> Outcome {
@@ -427,6 +373,17 @@ impl<const W: usize> Analysis<'_, W> {
         debug_assert_eq!(run.stem.len(), stem.len(), "the run starts in an initial state");
         run
     }
+}
+
+/// Returns whether the results for one process apply to all processes. Fixing an open initial value breaks
+/// this.
+fn alike(machine: &dyn Machine, question: &Question) -> bool {
+    machine.is_symmetric() && question.initial == Initial::All
+}
+
+/// Returns the processes to analyse: all, or only one if all are alike.
+pub(super) fn observed(machine: &dyn Machine, question: &Question) -> Vec<Pid> {
+    if alike(machine, question) { vec![0] } else { (0..question.n).collect() }
 }
 
 fn fife_at(run: &Schedule) -> usize {

@@ -1,8 +1,10 @@
 //! The checker: a question, and the report that answers it.
 
 mod analyse;
+mod compactly;
 mod report;
 mod run;
+mod safety;
 
 pub use report::{Outcome, Report, Verdict};
 pub use run::{Error, Resources, check};
@@ -73,6 +75,11 @@ impl Property {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
+    /// Returns whether [`Question::compact`] works for this property.
+    pub fn is_compact(self) -> bool {
+        self.is_safety() || self == Property::Starvation
+    }
+
     /// Returns whether this is a property of single states. Symmetry preserves such properties.
     pub fn is_safety(self) -> bool {
         matches!(self, Property::Exclusion | Property::Names | Property::Invariants)
@@ -104,6 +111,9 @@ pub struct Question {
     pub initial: Initial,
     /// Whether to merge states that differ only by a renaming of processes.
     pub symmetry: bool,
+    /// Whether to decide starvation without a stored graph. This takes less memory and more time, and only
+    /// works for starvation and properties of single states.
+    pub compact: bool,
 }
 
 impl Question {
@@ -150,6 +160,7 @@ impl Question {
             memory: MemoryModel::Sequential,
             initial: Initial::All,
             symmetry: false,
+            compact: false,
         }
     }
 

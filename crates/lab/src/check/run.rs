@@ -6,7 +6,7 @@ use hallpass_algorithms::{Pid, registry};
 
 use crate::{
     buffers::{self, Buffers},
-    explore::{Limits, Progress, explore},
+    explore::{Ended, Explored, Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
     space::{Normal, Quotient, SafetyFlags, Sequential, Space, StoreBuffers, Symmetry},
@@ -17,6 +17,7 @@ use crate::{
 use super::{
     Property, Question, Report,
     analyse::{Analysis, settle},
+    compactly::{answer_compactly, check_compact},
 };
 
 /// The resources of a check, and callbacks for its progress.
@@ -179,6 +180,7 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let Question { algorithm, n, k, .. } = question;
     let machine = machine::build(algorithm, *n, *k)?;
     check_contention(question.contention, *n)?;
+    check_compact(question)?;
     if question.memory == MemoryModel::StoreBuffers && machine.is_unbounded() {
         return Err(Error::Question(format!(
             "{algorithm} counts without bound and cannot be explored with store buffers: leave out \
@@ -259,11 +261,11 @@ fn symmetry(
 }
 
 /// The parts that all memory models share.
-struct Setup<'a> {
-    machine: &'a dyn Machine,
-    tables: &'a Tables,
-    question: &'a Question,
-    resources: &'a Resources<'a>,
+pub(super) struct Setup<'a> {
+    pub machine: &'a dyn Machine,
+    pub tables: &'a Tables,
+    pub question: &'a Question,
+    pub resources: &'a Resources<'a>,
 }
 
 fn run<const W: usize>(
@@ -312,6 +314,29 @@ struct BufferFacts<'a, const W: usize> {
     capacity: Option<usize>,
 }
 
+/// Explores the space and numbers its states. Returns `None` if the compact set is the better choice: if the
+/// question asks for it, or if it is only about single states and the model is not small.
+///
+/// A small model is explored with numbers even if they are not needed. Then the lab finds a run without a second
+/// search, and runs have long stretches of steps by one process, which makes them easier to read.
+fn explore_unless_compact<const W: usize>(
+    space: &dyn Space<W>,
+    question: &Question,
+    resources: &Resources<'_>,
+) -> Option<Explored<W>> {
+    /// The number of bytes that the states of a small model take.
+    const SMALL: u64 = 8 << 20;
+    if question.compact {
+        return None;
+    }
+    let mut limits = resources.limits();
+    if question.properties.iter().any(|property| !property.is_safety()) {
+        return Some(explore(space, &limits));
+    }
+    limits.bytes = limits.bytes.min(SMALL);
+    Some(explore(space, &limits)).filter(|explored| explored.ended != Ended::Memory)
+}
+
 fn answer<const W: usize>(
     setup: &Setup<'_>,
     space: &dyn Space<W>,
@@ -320,7 +345,9 @@ fn answer<const W: usize>(
     let Setup { machine, tables, question, resources } = *setup;
     let begun = Instant::now();
     (resources.phase)("exploring");
-    let explored = explore(space, &resources.limits());
+    let Some(explored) = explore_unless_compact(space, question, resources) else {
+        return answer_compactly(setup, space, buffers.and_then(|b| b.capacity), begun);
+    };
     let explore_seconds = begun.elapsed().as_secs_f64();
     let settled = buffers.as_ref().map(|buffers| buffers.settled);
     let buffer_capacity = buffers.as_ref().and_then(|buffers| buffers.capacity);

@@ -205,6 +205,14 @@ impl<const W: usize, S: Space<W>> Space<W> for Quotient<'_, S> {
         self.space.agents()
     }
 
+    fn bits(&self) -> u32 {
+        self.space.bits()
+    }
+
+    fn word_bits(&self) -> [u32; W] {
+        self.space.word_bits()
+    }
+
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
         self.space.initial()
     }

@@ -82,6 +82,14 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
         2 * self.base.tables.n
     }
 
+    fn bits(&self) -> u32 {
+        self.base.tables.bits
+    }
+
+    fn word_bits(&self) -> [u32; W] {
+        self.base.tables.word_bits()
+    }
+
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
         self.base.initial() // content 0 is the empty buffer
     }

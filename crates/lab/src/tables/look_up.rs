@@ -6,6 +6,17 @@ use super::{Access, Row, Step, Tables};
 use crate::machine::{Local, Position, REMAINDER};
 
 impl Tables {
+    /// Returns the number of bits in use in each word of a state.
+    pub fn word_bits<const W: usize>(&self) -> [u32; W] {
+        let fields = self.locals.iter().chain(&self.vars).chain(&self.extra).chain([&self.fault]);
+        let mut used = [0; W];
+        for field in fields {
+            let word = &mut used[field.word as usize];
+            *word = (*word).max(field.shift + field.bits());
+        }
+        used
+    }
+
     /// Returns the code of the private state of `p`.
     #[inline]
     pub fn code(&self, state: &[u64], p: Pid) -> usize {

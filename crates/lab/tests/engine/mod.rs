@@ -3,6 +3,7 @@
 mod limits;
 mod linear;
 mod permutations;
+mod search;
 mod store_buffers;
 mod support;
 mod symmetry;

@@ -43,6 +43,10 @@ pub struct Args {
     /// Merge states that differ only by a renaming of processes (safety properties)
     #[arg(long)]
     symmetry: bool,
+    /// Decide starvation with less memory and more time. Works for exclusion, names, invariants and
+    /// starvation; the first three always use little memory if nothing else is asked for
+    #[arg(long)]
+    compact: bool,
     /// Show the run for this property step by step [default: the first violation of a promise]
     #[arg(long, value_name = "PROPERTY", value_parser = property())]
     show: Option<Property>,
@@ -70,6 +74,7 @@ fn question(args: &Args) -> Result<Question, String> {
     question.contention = size.contention();
     question.initial = size.initial.into();
     question.symmetry = args.symmetry;
+    question.compact = args.compact;
     question.crashes = args.crashes.unwrap_or(question.crashes);
     if args.tso {
         question.memory = MemoryModel::StoreBuffers;
@@ -78,6 +83,8 @@ fn question(args: &Args) -> Result<Question, String> {
         question = question.only(args.properties.clone());
     } else if args.symmetry {
         question.properties.retain(|property| property.is_safety());
+    } else if args.compact {
+        question.properties.retain(|property| property.is_compact());
     }
     Ok(question)
 }

@@ -1,0 +1,190 @@
+//! Decides the properties of single states.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_language::program::FAULT_VARIABLE;
+
+use crate::{
+    catalogue,
+    explore::{Ended, Limits},
+    machine::Machine,
+    schedule::{Finding, Schedule},
+    search::{Flawed, Searched, run_to},
+    space::{Agent, Space, flaw},
+    tables::Tables,
+    trace::{self, Access},
+};
+
+use super::{Outcome, Property, Question, Resources, Verdict, analyse::Outcomes};
+
+/// A flaw that an exploration has found.
+pub(super) trait Flaws {
+    /// Returns the rank of the nearest state that has the flaw, if there is one. States nearer to the initial
+    /// states have smaller ranks.
+    fn rank(&self, bit: u32) -> Option<u64>;
+    /// Returns a shortest run to that state, or the limit that prevents this.
+    fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended>;
+}
+
+/// The inputs of the decision.
+pub(super) struct Safety<'a> {
+    pub machine: &'a dyn Machine,
+    pub question: &'a Question,
+    pub tables: &'a Tables,
+    /// Whether every run was explored.
+    pub covers_all_runs: bool,
+    pub flaws: &'a dyn Flaws,
+}
+
+impl Safety<'_> {
+    fn asked(&self, property: Property) -> bool {
+        self.question.properties.contains(&property)
+    }
+
+    fn outcome(&self, bit: u32, finding: Finding) -> Outcome {
+        match self.flaws.rank(bit) {
+            Some(_) => self.violated(bit, finding),
+            None => self.nothing_found(),
+        }
+    }
+
+    /// Returns the outcome for a property without a violation.
+    fn nothing_found(&self) -> Outcome {
+        Outcome::new(if self.covers_all_runs { Verdict::Holds } else { Verdict::Partial })
+    }
+
+    fn violated(&self, bit: u32, finding: Finding) -> Outcome {
+        match self.flaws.run(bit, finding) {
+            Ok(run) => Outcome::violated(run),
+            Err(limit) => Outcome::new(Verdict::Violated).noting(no_run(limit)),
+        }
+    }
+
+    pub fn decide(&self) -> Outcomes {
+        let mut outcomes = Outcomes::new();
+        if self.asked(Property::Exclusion) {
+            outcomes.insert("exclusion", self.outcome(flaw::EXCLUSION, Finding::Exclusion));
+        }
+        if self.asked(Property::Names) && self.tables.assigns_names() {
+            outcomes.insert("names", self.outcome(flaw::NAMES, Finding::Names));
+        }
+        if self.flaws.rank(flaw::RANGE).is_some() {
+            outcomes.insert("range", self.range(self.violated(flaw::RANGE, Finding::Range)));
+        }
+        let names = self.machine.invariants();
+        if self.asked(Property::Invariants) && !names.is_empty() {
+            let broken = (flaw::FIRST_INVARIANT..)
+                .zip(names)
+                .filter_map(|(bit, &name)| Some((self.flaws.rank(bit)?, name, bit)))
+                .min();
+            let outcome = match broken {
+                Some((_, name, bit)) => {
+                    let outcome = self.violated(bit, Finding::Invariant(name.to_string()));
+                    if outcome.run.is_some() { outcome.noting(name) } else { outcome }
+                }
+                None => self.nothing_found().noting(names.join(", ")),
+            };
+            outcomes.insert("invariants", outcome);
+        }
+        outcomes
+    }
+
+    /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
+    /// and the range only limits the exploration.
+    fn range(&self, found: Outcome) -> Outcome {
+        let last =
+            |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.steps.pop()?.access;
+        let access = found.run.as_ref().and_then(last);
+        let decls = self.machine.layout().decls();
+        // If the step cannot be replayed on its own, the normal form of its result is too large.
+        let is_unbounded = |access: &Access| decls[access.var].unbounded;
+        if self.machine.is_unbounded() && access.as_ref().is_none_or(is_unbounded) {
+            let subject = catalogue::find(&self.question.algorithm);
+            let note = match subject.and_then(|subject| subject.source()) {
+                None => "numbers grow without bound; what comes after the largest is not explored",
+                Some(_) => {
+                    "numbers grow without bound; for a full answer, count modulo a number, as in \
+                     fetch_and_add(x, 1, n)"
+                }
+            };
+            return Outcome::new(Verdict::Partial).noting(note);
+        }
+        let leaves = match access {
+            Some(access) if access.name == FAULT_VARIABLE => access.left_shown,
+            Some(access) => {
+                format!("{} becomes {}, outside its declared range", access.name, access.left_shown)
+            }
+            None => "a variable leaves its declared range".into(),
+        };
+        found.noting(format!("{leaves}; what comes after is not explored"))
+    }
+}
+
+/// Explains why an outcome has no run.
+pub(super) fn no_run(limit: Ended) -> &'static str {
+    match limit {
+        Ended::Memory => "no run: finding one takes more memory than --memory allows",
+        _ => "no run: the check was stopped before it found one",
+    }
+}
+
+/// Returns the schedule of a run from `start`.
+pub(super) fn schedule(
+    question: &Question,
+    tables: &Tables,
+    start: &[u64],
+    stem: Vec<Agent>,
+    cycle: Vec<Agent>,
+    finding: Finding,
+) -> Schedule {
+    Schedule {
+        algorithm: question.algorithm.clone(),
+        n: question.n,
+        k: question.k,
+        memory: question.memory,
+        initial: tables.memory(start),
+        stem,
+        cycle,
+        finding,
+    }
+}
+
+/// The flaws that a search has found.
+pub(super) struct SearchedFlaws<'a, const W: usize> {
+    pub searched: &'a Searched<W>,
+    pub space: &'a dyn Space<W>,
+    pub question: &'a Question,
+    pub tables: &'a Tables,
+    pub resources: &'a Resources<'a>,
+}
+
+impl<const W: usize> SearchedFlaws<'_, W> {
+    /// Returns a shortest run to a state, followed by a cycle.
+    pub fn run_to(
+        &self,
+        goal: &Flawed<W>,
+        cycle: Vec<Agent>,
+        finding: Finding,
+    ) -> Result<Schedule, Ended> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        (self.resources.phase)("finding a shortest run");
+        let mut limits: Limits<'_> = self.resources.limits();
+        if self.searched.ended == Ended::Stopped {
+            limits.stop = &NEVER; // the user has stopped the first search, and not this one
+        }
+        let (start, steps) = run_to(self.space, goal, &limits)?;
+        let stem = steps.iter().map(|&(agent, _)| agent).collect();
+        Ok(schedule(self.question, self.tables, &start, stem, cycle, finding))
+    }
+}
+
+impl<const W: usize> Flaws for SearchedFlaws<'_, W> {
+    fn rank(&self, bit: u32) -> Option<u64> {
+        self.searched.flawed(bit).map(|flawed| flawed.level.into())
+    }
+
+    fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
+        let flawed = self.searched.flawed(bit).expect("it has a rank");
+        self.run_to(&flawed, Vec::new(), finding)
+    }
+}

@@ -1,0 +1,231 @@
+//! A set of states that takes little more memory than the states themselves contain.
+//!
+//! A bijection turns a state into an address and the other words of the state (see
+//! [`Bijection`]). The set is a hash table in which the place of an entry tells most bits of its
+//! address, and the entry has the rest (Cleary, "Compact hash tables using bidirectional linear probing",
+//! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
+//! states of 44 bits each, an entry takes less than 4 bytes.
+//!
+//! The set consists of segments. Each segment has a lock, and threads insert states in batches. A batch goes
+//! into one segment, so a lock is taken once for many states, and the cache misses of a batch overlap. A
+//! segment grows on its own. So the set never needs memory for two copies of itself.
+//!
+//! The set assigns no numbers and keeps no order. The search keeps the states that it has yet to expand (see
+//! [`search`](crate::search)).
+
+mod numbered;
+mod segment;
+mod shape;
+
+use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use crate::{explore::Ended, hashing::Bijection};
+use segment::{Insertion, Segment};
+
+pub use numbered::Numbered;
+
+const SEGMENT_BITS: u32 = 6;
+
+/// The number of segments.
+pub const SEGMENTS: usize = 1 << SEGMENT_BITS;
+
+/// The last segment.
+pub const LAST_SEGMENT: u8 = (SEGMENTS - 1) as u8;
+
+/// The memory that a search uses, and its limit.
+#[derive(Debug)]
+pub struct Memory {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// The limit on memory is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfMemory;
+
+impl From<OutOfMemory> for Ended {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Ended::Memory
+    }
+}
+
+impl Memory {
+    /// Creates an account with this limit, in bytes.
+    pub fn new(limit: u64) -> Self {
+        Memory { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+    }
+
+    /// Adds `bytes` bytes to the memory in use.
+    ///
+    /// # Errors
+    /// Fails if this would exceed the limit. Nothing is added then.
+    pub fn take(&self, bytes: u64) -> Result<(), OutOfMemory> {
+        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
+        if used > self.limit {
+            self.used.fetch_sub(bytes, Relaxed);
+            return Err(OutOfMemory);
+        }
+        self.peak.fetch_max(used, Relaxed);
+        Ok(())
+    }
+
+    /// Removes `bytes` bytes from the memory in use.
+    pub fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Returns the number of bytes that are left.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Relaxed))
+    }
+
+    /// Adds what another account has used at most to the maximum of this one. Both were in use at the same
+    /// time.
+    pub fn include(&self, other: &Memory) {
+        self.peak.fetch_max(self.used.load(Relaxed) + other.peak(), Relaxed);
+    }
+
+    /// Returns the maximum number of bytes in use at once.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Relaxed)
+    }
+}
+
+/// The address of a state in its segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Local(u64);
+
+impl Local {
+    /// Returns a number below `size` that spreads states evenly.
+    #[inline]
+    pub fn below(self, size: usize) -> usize {
+        self.0 as usize % size
+    }
+}
+
+/// Maps states to addresses.
+#[derive(Clone, Copy)]
+struct Addressing<const W: usize> {
+    bijection: Bijection<W>,
+    local_bits: u32,
+}
+
+impl<const W: usize> Addressing<W> {
+    fn new(widths: [u32; W]) -> Self {
+        let local_bits = widths[0].saturating_sub(SEGMENT_BITS);
+        Addressing { bijection: Bijection::new(widths[0]), local_bits }
+    }
+
+    #[inline]
+    fn address(self, state: &[u64; W]) -> (u8, Local) {
+        let mixed = self.bijection.mix(state);
+        ((mixed >> self.local_bits) as u8, Local(mixed & ((1 << self.local_bits) - 1)))
+    }
+
+    /// Returns the state with this address. Its other words are those of `state`.
+    #[inline]
+    fn state(self, segment: u8, Local(local): Local, mut state: [u64; W]) -> [u64; W] {
+        state[0] = self.bijection.unmix(u64::from(segment) << self.local_bits | local, &state);
+        state
+    }
+}
+
+/// An exact set of states.
+pub struct CompactSet<'a, const W: usize> {
+    segments: Vec<Mutex<Segment<W>>>,
+    addressing: Addressing<W>,
+    memory: &'a Memory,
+}
+
+impl<'a, const W: usize> CompactSet<'a, W> {
+    /// Creates an empty set of states whose words have these numbers of bits.
+    pub fn new(widths: [u32; W], memory: &'a Memory) -> Self {
+        let addressing = Addressing::new(widths);
+        let stagger = |index| index as f64 / SEGMENTS as f64;
+        let segment = |index| Segment::new(addressing.local_bits, widths, stagger(index));
+        let segments: Vec<Segment<W>> = (0..SEGMENTS).map(segment).collect();
+        memory.used.fetch_add(segments.iter().map(Segment::bytes).sum(), Relaxed);
+        CompactSet { segments: segments.into_iter().map(Mutex::new).collect(), addressing, memory }
+    }
+
+    /// Returns the segment of a state, below [`SEGMENTS`], and its address there.
+    #[inline]
+    pub fn address(&self, state: &[u64; W]) -> (u8, Local) {
+        self.addressing.address(state)
+    }
+
+    fn segment(&self, index: u8) -> MutexGuard<'_, Segment<W>> {
+        self.segments[usize::from(index)].lock().expect("no panic while held")
+    }
+
+    /// Inserts states that belong to one segment. Appends the items whose states were not in the set to
+    /// `new`.
+    ///
+    /// # Errors
+    /// Fails if the set reaches the limit on memory. Some states of the batch may be inserted then.
+    pub fn insert_all<T: Copy>(
+        &self,
+        segment: u8,
+        batch: &[(Local, T)],
+        state: impl Fn(&T) -> &[u64; W],
+        new: &mut Vec<T>,
+    ) -> Result<(), OutOfMemory> {
+        let mut segment = self.segment(segment);
+        // The loads do not depend on each other, so their cache misses overlap.
+        let touch = |touched, &(Local(local), _): &(Local, T)| touched ^ segment.touch(local);
+        std::hint::black_box(batch.iter().fold(0, touch));
+        for (Local(local), item) in batch {
+            loop {
+                match segment.insert(*local, state(item)) {
+                    Insertion::NoRoom => self.grow(&mut segment)?,
+                    Insertion::Known => break,
+                    Insertion::New => {
+                        new.push(*item);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&self, segment: &mut Segment<W>) -> Result<(), OutOfMemory> {
+        loop {
+            let (old, larger) = (segment.bytes(), segment.bytes_grown().ok_or(OutOfMemory)?);
+            self.memory.take(larger)?;
+            if segment.grow() {
+                self.memory.give_back(old);
+                return Ok(());
+            }
+            self.memory.give_back(larger);
+        }
+    }
+
+    /// Numbers the states. No more states can be inserted.
+    ///
+    /// # Errors
+    /// Fails if the numbers take more memory than is left.
+    pub fn into_numbered(self) -> Result<Numbered<W>, OutOfMemory> {
+        let unlock =
+            |segment: Mutex<Segment<W>>| segment.into_inner().expect("no panic while held");
+        Numbered::new(self.segments.into_iter().map(unlock).collect(), self.addressing, self.memory)
+    }
+
+    /// Returns the number of states.
+    pub fn len(&self) -> u64 {
+        (0..=LAST_SEGMENT).map(|index| self.segment(index).len() as u64).sum()
+    }
+
+    /// Returns whether the set has no states.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

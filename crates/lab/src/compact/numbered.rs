@@ -1,0 +1,117 @@
+//! A compact set that is complete. Its states have numbers, in the order of their places.
+
+use crate::{explore::MOST_STATES, store::Id};
+
+use super::{Addressing, Local, Memory, OutOfMemory, Segment};
+
+/// The number of lines on either side of a guess that are searched first.
+const NEAR: usize = 64;
+
+/// A complete set of numbered states. The number of a state follows from its place, and the place from
+/// the number. So the numbers take one word for each line.
+pub struct Numbered<const W: usize> {
+    segments: Vec<Segment<W>>,
+    /// For each segment and line: the number of the line's first state. Each segment has one number more,
+    /// where the next segment begins.
+    firsts: Vec<Vec<Id>>,
+    /// For each segment: the number of the next segment's first state.
+    ends: Vec<Id>,
+    addressing: Addressing<W>,
+    len: Id,
+}
+
+impl<const W: usize> Numbered<W> {
+    pub(super) fn new(
+        segments: Vec<Segment<W>>,
+        addressing: Addressing<W>,
+        memory: &Memory,
+    ) -> Result<Self, OutOfMemory> {
+        let states: usize = segments.iter().map(Segment::len).sum();
+        if states as u64 > MOST_STATES {
+            return Err(OutOfMemory);
+        }
+        let lines: usize = segments.iter().map(|segment| segment.lines() + 1).sum();
+        memory.take((lines * size_of::<Id>()) as u64)?;
+        let mut len = 0;
+        let mut firsts = Vec::with_capacity(segments.len());
+        let mut ends = Vec::with_capacity(segments.len());
+        for segment in &segments {
+            let mut numbers = Vec::with_capacity(segment.lines() + 1);
+            for line in 0..segment.lines() {
+                numbers.push(len);
+                len += segment.entries(line) as Id;
+            }
+            numbers.push(len);
+            firsts.push(numbers);
+            ends.push(len);
+        }
+        Ok(Numbered { segments, firsts, ends, addressing, len })
+    }
+
+    /// Returns the number of states.
+    pub fn len(&self) -> Id {
+        self.len
+    }
+
+    /// Returns whether there are no states.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the number of a state, if the set contains it.
+    #[inline]
+    pub fn find(&self, state: &[u64; W]) -> Option<Id> {
+        let (segment, Local(local)) = self.addressing.address(state);
+        let segment = usize::from(segment);
+        let (line, place) = self.segments[segment].find(local, state)?;
+        Some(self.firsts[segment][line] + place as Id)
+    }
+
+    /// Loads the memory that a search for these states reads. The loads overlap.
+    #[inline]
+    pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
+        let touch = |touched, state: &[u64; W]| {
+            let (segment, Local(local)) = self.addressing.address(state);
+            touched ^ self.segments[usize::from(segment)].touch(local)
+        };
+        std::hint::black_box(states.fold(0, touch));
+    }
+
+    /// Returns the state with this number.
+    pub fn get(&self, id: Id) -> [u64; W] {
+        let segment = self.ends.partition_point(|&end| end <= id);
+        let firsts = &self.firsts[segment];
+        let line = last_at_most(firsts, id);
+        self.state(segment, line, (id - firsts[line]) as usize).expect("a number of a state")
+    }
+
+    fn state(&self, segment: usize, line: usize, place: usize) -> Option<[u64; W]> {
+        let (local, state) = self.segments[segment].entry(line, place)?;
+        Some(self.addressing.state(segment as u8, Local(local), state))
+    }
+
+    /// Calls `each` with the number and the state of every state of a segment.
+    pub fn for_each_in(&self, segment: u8, mut each: impl FnMut(Id, [u64; W])) {
+        let segment = usize::from(segment);
+        for line in 0..self.segments[segment].lines() {
+            let first = self.firsts[segment][line];
+            for place in 0..(self.firsts[segment][line + 1] - first) as usize {
+                let state = self.state(segment, line, place).expect("a place in use");
+                each(first + place as Id, state);
+            }
+        }
+    }
+}
+
+/// Returns the last index whose number is at most `id`. The numbers grow evenly, so the search begins near
+/// the place where an even distribution would have the number.
+fn last_at_most(firsts: &[Id], id: Id) -> usize {
+    let (start, end) = (firsts[0], firsts[firsts.len() - 1]);
+    let guess =
+        (u64::from(id - start) * (firsts.len() as u64 - 1) / u64::from(end - start)) as usize;
+    let (low, high) = (guess.saturating_sub(NEAR), (guess + NEAR).min(firsts.len() - 1));
+    if firsts[low] <= id && id < firsts[high] {
+        return low + firsts[low..=high].partition_point(|&first| first <= id) - 1;
+    }
+    firsts.partition_point(|&first| first <= id) - 1
+}

@@ -1,0 +1,317 @@
+//! One part of the set. It has the states whose addresses begin with the same bits.
+
+use super::shape::{Shape, TAG_BITS, parts, value};
+
+/// A cache line.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Block([u64; WORDS]);
+
+const WORDS: usize = 8;
+
+/// A word with a 1 in each of its four tags.
+const EACH_TAG: u64 = 0x0001_0001_0001_0001;
+
+/// The factors by which small and large segments grow. A larger factor saves time, and a smaller one saves
+/// memory.
+const GROWTH_OF_SMALL: f64 = 2.0;
+const GROWTH: f64 = 1.4;
+
+/// The number of bytes from which a segment is large.
+const LARGE: u64 = 1 << 16;
+
+/// The number of lines of a new segment.
+const FEWEST_LINES: f64 = 4.0;
+
+/// A hash table of states that stores only what the place of an entry does not tell (see [`Shape`]).
+pub(super) struct Segment<const W: usize> {
+    shape: Shape,
+    blocks: Vec<Block>,
+    count: usize,
+    address_bits: u32,
+    /// The number of bits of each word. The first word is not stored.
+    widths: [u32; W],
+    /// The number of lines that [`Shape::new`] was asked for.
+    lines: f64,
+}
+
+/// The result of an insertion.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Insertion {
+    /// The state was in the segment.
+    Known,
+    /// The state was not in the segment and is inserted.
+    New,
+    /// There is no room for the state.
+    NoRoom,
+}
+
+/// The result of a search in one line.
+enum Look {
+    /// The state is at this place.
+    Known(usize),
+    /// The state is not in the line. This place is empty.
+    Empty(usize),
+    /// The state is not in the line, and the line is full.
+    Full,
+}
+
+impl<const W: usize> Segment<W> {
+    /// Creates an empty segment. `stagger` is between 0 and 1. Segments with different values grow at
+    /// different times. So the share of places in use, taken over many segments, stays about the same.
+    pub fn new(address_bits: u32, widths: [u32; W], stagger: f64) -> Self {
+        Self::with_lines(address_bits, widths, FEWEST_LINES * GROWTH_OF_SMALL.powf(stagger))
+    }
+
+    fn with_lines(address_bits: u32, widths: [u32; W], lines: f64) -> Self {
+        let shape = Shape::new(address_bits, widths[1..].iter().sum(), lines);
+        let blocks = vec![Block::default(); shape.blocks()];
+        Segment { shape, blocks, count: 0, address_bits, widths, lines }
+    }
+
+    /// Returns the number of states.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the number of bytes in use.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(&self.blocks[..]) as u64
+    }
+
+    fn growth(&self) -> f64 {
+        if self.bytes() < LARGE { GROWTH_OF_SMALL } else { GROWTH }
+    }
+
+    /// Returns the number of bytes that a segment of the next size needs, or `None` if no larger segment
+    /// can help.
+    pub fn bytes_grown(&self) -> Option<u64> {
+        let shape = Shape::new(
+            self.address_bits,
+            self.widths[1..].iter().sum(),
+            self.lines * self.growth(),
+        );
+        (self.shape.range > 1).then(|| (shape.blocks() * size_of::<Block>()) as u64)
+    }
+
+    /// Enlarges the segment. Returns whether every state fits. If not, the segment is unchanged, but the next
+    /// call makes a larger one.
+    pub fn grow(&mut self) -> bool {
+        self.lines *= self.growth();
+        let mut larger = Self::with_lines(self.address_bits, self.widths, self.lines);
+        // The lines are in the order of the addresses. So most entries go to the line of the entry before.
+        let mut last = (0, 0);
+        for line in 0..self.shape.lines {
+            for place in 0..self.shape.per_line {
+                let Some((address, state)) = self.entry(line, place) else { break };
+                if !larger.insert_new(address, &state, &mut last) {
+                    return false;
+                }
+            }
+        }
+        *self = larger;
+        true
+    }
+
+    /// Loads the line of an address into the cache.
+    #[inline]
+    pub fn touch(&self, address: u64) -> u64 {
+        let (line, _) = self.shape.split(address);
+        self.blocks[line * self.shape.blocks_per_line].0[0]
+    }
+
+    /// Inserts a state. Its first word follows from the address and the other words.
+    #[inline]
+    pub fn insert(&mut self, address: u64, state: &[u64; W]) -> Insertion {
+        if self.count >= self.shape.full {
+            return Insertion::NoRoom;
+        }
+        let (mut line, mut value) = self.shape.split(address);
+        for _ in 0..=self.shape.reach {
+            let (tag, upper) = parts(value);
+            match self.look(line, tag, upper, state) {
+                Look::Known(_) => return Insertion::Known,
+                Look::Empty(place) => {
+                    self.write(line, place, tag, upper, state);
+                    self.count += 1;
+                    return Insertion::New;
+                }
+                Look::Full => {}
+            }
+            line = self.after(line);
+            value += self.shape.range;
+        }
+        Insertion::NoRoom
+    }
+
+    /// Inserts a state that is not in the segment. Returns `false` if there is no room for it. `last` is
+    /// the line of the last insertion, and its number of entries.
+    #[inline]
+    fn insert_new(&mut self, address: u64, state: &[u64; W], last: &mut (usize, usize)) -> bool {
+        let (mut line, mut value) = self.shape.split(address);
+        for _ in 0..=self.shape.reach {
+            let entries = if last.0 == line { last.1 } else { self.entries(line) };
+            if entries < self.shape.per_line {
+                let (tag, upper) = parts(value);
+                self.write(line, entries, tag, upper, state);
+                self.count += 1;
+                *last = (line, entries + 1);
+                return true;
+            }
+            line = self.after(line);
+            value += self.shape.range;
+        }
+        false
+    }
+
+    #[inline]
+    fn after(&self, line: usize) -> usize {
+        if line + 1 == self.shape.lines { 0 } else { line + 1 }
+    }
+
+    /// Returns the line and the place of a state, if the segment contains it.
+    #[inline]
+    pub fn find(&self, address: u64, state: &[u64; W]) -> Option<(usize, usize)> {
+        let (mut line, mut value) = self.shape.split(address);
+        for _ in 0..=self.shape.reach {
+            let (tag, upper) = parts(value);
+            match self.look(line, tag, upper, state) {
+                Look::Known(place) => return Some((line, place)),
+                Look::Empty(_) => return None,
+                Look::Full => {}
+            }
+            line = self.after(line);
+            value += self.shape.range;
+        }
+        None
+    }
+
+    /// Returns the number of lines.
+    pub fn lines(&self) -> usize {
+        self.shape.lines
+    }
+
+    /// Returns the number of entries in a line.
+    #[inline]
+    pub fn entries(&self, line: usize) -> usize {
+        let Block(words) = &self.blocks[line * self.shape.blocks_per_line];
+        (0..self.shape.per_line).take_while(|&place| tag_at(words, place) != 0).count()
+    }
+
+    #[inline]
+    fn look(&self, line: usize, tag: u16, upper: u64, state: &[u64; W]) -> Look {
+        let Block(words) = &self.blocks[line * self.shape.blocks_per_line];
+        let wanted = u64::from(tag) * EACH_TAG;
+        for (index, &word) in words[..self.shape.tag_words].iter().enumerate() {
+            let mut equal = zero_tags(word ^ wanted);
+            while equal != 0 {
+                let place = index * 4 + equal.trailing_zeros() as usize / TAG_BITS;
+                if place < self.shape.per_line
+                    && tag_at(words, place) == tag
+                    && self.has_rest(line, place, upper, state)
+                {
+                    return Look::Known(place);
+                }
+                equal &= equal - 1;
+            }
+            let zero = zero_tags(word);
+            let place = index * 4 + zero.trailing_zeros() as usize / TAG_BITS;
+            if zero != 0 && place < self.shape.per_line {
+                return Look::Empty(place);
+            }
+        }
+        Look::Full
+    }
+
+    /// Returns the position of the bits of an entry besides its tag, in bits from the start of its line.
+    #[inline]
+    fn rest_at(&self, place: usize) -> usize {
+        self.shape.per_line * TAG_BITS + place * self.shape.rest_bits
+    }
+
+    #[inline]
+    fn has_rest(&self, line: usize, place: usize, upper: u64, state: &[u64; W]) -> bool {
+        let mut at = self.rest_at(place);
+        if self.read(line, at, self.shape.upper_bits) != upper {
+            return false;
+        }
+        at += self.shape.upper_bits as usize;
+        self.widths[1..].iter().zip(&state[1..]).all(|(&width, &word)| {
+            let is_same = self.read(line, at, width) == word;
+            at += width as usize;
+            is_same
+        })
+    }
+
+    #[inline]
+    fn write(&mut self, line: usize, place: usize, tag: u16, upper: u64, state: &[u64; W]) {
+        self.set(line, place * TAG_BITS, TAG_BITS as u32, u64::from(tag));
+        let mut at = self.rest_at(place);
+        self.set(line, at, self.shape.upper_bits, upper);
+        at += self.shape.upper_bits as usize;
+        let widths = self.widths;
+        for (&width, &word) in widths[1..].iter().zip(&state[1..]) {
+            self.set(line, at, width, word);
+            at += width as usize;
+        }
+    }
+
+    /// Returns the address and the other words of the entry at this place. The first word is 0.
+    #[inline]
+    pub fn entry(&self, line: usize, place: usize) -> Option<(u64, [u64; W])> {
+        let tag = tag_at(&self.blocks[line * self.shape.blocks_per_line].0, place);
+        if tag == 0 {
+            return None;
+        }
+        let mut at = self.rest_at(place);
+        let upper = self.read(line, at, self.shape.upper_bits);
+        at += self.shape.upper_bits as usize;
+        let mut state = [0; W];
+        for (word, &width) in state[1..].iter_mut().zip(&self.widths[1..]) {
+            *word = self.read(line, at, width);
+            at += width as usize;
+        }
+        Some((self.shape.join(line, value(tag, upper)), state))
+    }
+
+    /// Reads `width` bits of a line, starting at bit `at`.
+    #[inline]
+    fn read(&self, line: usize, at: usize, width: u32) -> u64 {
+        if width == 0 {
+            return 0;
+        }
+        let (index, shift) = (line * self.shape.blocks_per_line * WORDS + at / 64, at % 64);
+        let word = |index: usize| self.blocks[index / WORDS].0[index % WORDS];
+        let mut value = word(index) >> shift;
+        if shift + width as usize > 64 {
+            value |= word(index + 1) << (64 - shift);
+        }
+        value & (u64::MAX >> (64 - width))
+    }
+
+    /// Writes `width` bits of a line, starting at bit `at`. These bits must be 0.
+    #[inline]
+    fn set(&mut self, line: usize, at: usize, width: u32, value: u64) {
+        if width == 0 {
+            return;
+        }
+        let (index, shift) = (line * self.shape.blocks_per_line * WORDS + at / 64, at % 64);
+        self.blocks[index / WORDS].0[index % WORDS] |= value << shift;
+        if shift + width as usize > 64 {
+            self.blocks[(index + 1) / WORDS].0[(index + 1) % WORDS] |= value >> (64 - shift);
+        }
+    }
+}
+
+/// Returns the tag at this place of a line.
+#[inline]
+fn tag_at(words: &[u64; WORDS], place: usize) -> u16 {
+    (words[place / 4 % WORDS] >> (place % 4 * TAG_BITS)) as u16
+}
+
+/// Returns a word that is not 0 if one of the four tags in `word` is 0. The lowest bit that is set belongs to
+/// the first such tag. A higher bit may belong to a tag that is not 0.
+#[inline]
+fn zero_tags(word: u64) -> u64 {
+    word.wrapping_sub(EACH_TAG) & !word & (EACH_TAG << (TAG_BITS - 1))
+}

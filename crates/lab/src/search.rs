@@ -1,0 +1,417 @@
+//! Explores a [`Space`] breadth first and keeps only the set of its states.
+//!
+//! The search is for properties of single states. It needs less memory than
+//! [`explore`](crate::explore::explore()), because states have no numbers: there is the set of all states found so far
+//! (see [`compact`](crate::compact)), and the states of two levels. A level is finished before the next level
+//! begins. So levels are exact for any number of threads.
+//!
+//! The search keeps no parents either. [`run_to`] finds a shortest run by searching again.
+
+mod components;
+mod frontier;
+mod path;
+mod starvation;
+
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+
+use crate::{
+    compact::{CompactSet, LAST_SEGMENT, Local, Memory, Numbered, OutOfMemory, SEGMENTS},
+    explore::{Ended, Limits, MOST_THREADS, Progress},
+    space::{Space, flaw},
+};
+use frontier::{Frontier, Level};
+
+pub use path::run_to;
+pub use starvation::{Lasso, MOST_PROCESSES, Trap, cheapest_trap};
+
+/// The number of states that are inserted together. Their cache misses overlap.
+const BATCH: usize = 64;
+
+/// The number of words of the states that a thread remembers. They fit into the cache of a core.
+const RECENT: usize = 1 << 15;
+
+/// The number of flaws that a state can have.
+const FLAWS: usize = 64;
+
+/// A state that the search has yet to expand, with what the search needs to know about its origin.
+trait Entry<const W: usize>: Copy + Send + Sync {
+    /// Creates the entry of an initial state.
+    fn root(state: [u64; W]) -> Self;
+    /// Creates the entry of a successor. `is_middle` is true if this entry is on the level that
+    /// [`Task::middle`] names.
+    fn child(&self, state: [u64; W], is_middle: bool) -> Self;
+    /// Returns the state.
+    fn state(&self) -> &[u64; W];
+}
+
+impl<const W: usize> Entry<W> for [u64; W] {
+    fn root(state: [u64; W]) -> Self {
+        state
+    }
+
+    #[inline]
+    fn child(&self, state: [u64; W], _: bool) -> Self {
+        state
+    }
+
+    #[inline]
+    fn state(&self) -> &[u64; W] {
+        self
+    }
+}
+
+/// The flaws of a state as a set of bits, such as [`Space::flaws`].
+type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
+
+/// What to search for.
+struct Task<'a, const W: usize> {
+    space: &'a dyn Space<W>,
+    look: Look<'a, W>,
+    /// The level whose states their descendants remember.
+    middle: u32,
+    /// Whether to end after the first level with a flaw.
+    until_found: bool,
+}
+
+/// A state with a flaw.
+#[derive(Clone, Copy, Debug)]
+pub struct Flawed<const W: usize> {
+    /// The number of steps of a shortest run to the state.
+    pub level: u32,
+    /// The state.
+    pub state: [u64; W],
+}
+
+/// The result of a search.
+pub struct Searched<const W: usize> {
+    /// The number of states.
+    pub states: u64,
+    /// The number of steps from these states, including steps that only wait.
+    pub transitions: u64,
+    /// The number of levels.
+    pub depth: u32,
+    /// The reason why the search ended.
+    pub ended: Ended,
+    /// The maximum number of bytes in use at once.
+    pub bytes: u64,
+    /// The number of initial states.
+    pub roots: u64,
+    flawed: Vec<Option<Flawed<W>>>,
+}
+
+impl<const W: usize> Searched<W> {
+    /// Returns a state of the smallest level that has the flaw. Of several such states, this is the one
+    /// with the smallest words, so the number of threads makes no difference.
+    pub fn flawed(&self, bit: u32) -> Option<Flawed<W>> {
+        self.flawed[bit as usize]
+    }
+
+    /// Returns whether every reachable state has been seen and no step left a variable's range. The
+    /// search does not continue after such a step.
+    pub fn is_whole(&self) -> bool {
+        self.ended == Ended::Complete && self.flawed(flaw::RANGE).is_none()
+    }
+}
+
+/// Searches every reachable state of `space`, up to the limits.
+pub fn search<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Searched<W> {
+    search_all(space, limits, &Memory::new(limits.bytes)).0
+}
+
+/// Searches like [`search`], and numbers the states. `memory` replaces the limit on memory.
+///
+/// The second result is an error if the numbers take more memory than is left.
+pub fn search_and_number<const W: usize>(
+    space: &dyn Space<W>,
+    limits: &Limits<'_>,
+    memory: &Memory,
+) -> (Searched<W>, Result<Numbered<W>, OutOfMemory>) {
+    let (searched, set) = search_all(space, limits, memory);
+    (searched, set.into_numbered())
+}
+
+fn search_all<'a, const W: usize>(
+    space: &dyn Space<W>,
+    limits: &Limits<'_>,
+    memory: &'a Memory,
+) -> (Searched<W>, CompactSet<'a, W>) {
+    let look = |state: &[u64; W]| space.flaws(state);
+    let task = Task { space, look: &look, middle: 0, until_found: false };
+    let mut roots = space.initial().map(|state| space.canonical(state));
+    let (found, set) = run::<W, [u64; W]>(&task, &mut roots, limits, memory);
+    let flawed =
+        |found: &Option<(u32, [u64; W])>| found.map(|(level, state)| Flawed { level, state });
+    let searched = Searched {
+        states: found.states,
+        transitions: found.transitions,
+        depth: found.depth,
+        ended: found.ended,
+        bytes: memory.peak(),
+        roots: found.roots,
+        flawed: found.flawed.iter().map(flawed).collect(),
+    };
+    (searched, set)
+}
+
+/// The result of [`run`].
+struct Outcome<E> {
+    states: u64,
+    transitions: u64,
+    depth: u32,
+    ended: Ended,
+    roots: u64,
+    /// For each flaw: the smallest level on which a state has it, and the smallest such state.
+    flawed: Vec<Option<(u32, E)>>,
+}
+
+/// What all threads share.
+struct Shared<'t, 'm, const W: usize, E> {
+    task: &'t Task<'t, W>,
+    limits: &'t Limits<'t>,
+    memory: &'m Memory,
+    set: CompactSet<'m, W>,
+    level: Level<E>,
+    states: AtomicU64,
+    has_ended: AtomicBool,
+    ended: Mutex<Ended>,
+}
+
+impl<const W: usize, E> Shared<'_, '_, W, E> {
+    /// Ends the search early.
+    fn end(&self, why: Ended) {
+        let mut ended = self.ended.lock().expect("no panic while held");
+        if *ended == Ended::Complete {
+            *ended = why;
+            self.has_ended.store(true, Relaxed);
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Relaxed)
+    }
+
+    /// Counts states that are new, and returns how many of them the limit on states allows. Ends the search
+    /// if the limit is reached.
+    fn count(&self, new: usize) -> usize {
+        let (new, limit) = (new as u64, self.limits.states);
+        let before = self.states.fetch_add(new, Relaxed);
+        let allowed = new.min(limit.saturating_sub(before));
+        if before + new >= limit {
+            self.states.fetch_sub(new - allowed, Relaxed);
+            self.end(Ended::States);
+        }
+        allowed as usize
+    }
+}
+
+/// What each thread has of its own.
+struct Worker<const W: usize, E> {
+    /// For each segment: the states to insert.
+    batches: Vec<Vec<(Local, E)>>,
+    /// States that this thread or an earlier level has found. Most states are found several times within a
+    /// short time, because the order of independent steps makes no difference. A look here is faster than
+    /// a look in the set.
+    recent: Vec<[u64; W]>,
+    /// The states that the last insertion has added.
+    new: Vec<E>,
+    next: Frontier<E>,
+    flawed: [Option<E>; FLAWS],
+    transitions: u64,
+}
+
+impl<const W: usize, E: Entry<W>> Worker<W, E> {
+    /// `root` is an initial state of the search.
+    fn new(root: [u64; W]) -> Self {
+        Worker {
+            batches: (0..SEGMENTS).map(|_| Vec::with_capacity(BATCH)).collect(),
+            recent: vec![root; RECENT / W],
+            new: Vec::with_capacity(BATCH),
+            next: Frontier::new(),
+            flawed: [None; FLAWS],
+            transitions: 0,
+        }
+    }
+
+    fn push_root(&mut self, shared: &Shared<'_, '_, W, E>, root: E) {
+        let (segment, local) = shared.set.address(root.state());
+        self.push_to(shared, segment, local, root);
+    }
+
+    #[inline]
+    fn push(&mut self, shared: &Shared<'_, '_, W, E>, entry: E) {
+        let (segment, local) = shared.set.address(entry.state());
+        let recent = &mut self.recent[local.below(RECENT / W)];
+        if *recent != *entry.state() {
+            *recent = *entry.state();
+            self.push_to(shared, segment, local, entry);
+        }
+    }
+
+    #[inline]
+    fn push_to(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8, local: Local, entry: E) {
+        let batch = &mut self.batches[usize::from(segment)];
+        batch.push((local, entry));
+        if batch.len() >= BATCH {
+            self.insert(shared, segment);
+        }
+    }
+
+    /// Inserts the states that wait for this segment.
+    fn insert(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8) {
+        let Worker { batches, new, next, flawed, .. } = self;
+        let batch = &mut batches[usize::from(segment)];
+        new.clear();
+        let mut inserted = Ok(());
+        if !shared.has_ended() {
+            inserted = shared.set.insert_all(segment, batch, E::state, new);
+        }
+        batch.clear();
+        if !new.is_empty() {
+            new.truncate(shared.count(new.len()));
+        }
+        for entry in new {
+            let mut flaws = (shared.task.look)(entry.state());
+            while flaws != 0 {
+                let least = &mut flawed[flaws.trailing_zeros() as usize];
+                if least.is_none_or(|least| entry.state() < least.state()) {
+                    *least = Some(*entry);
+                }
+                flaws &= flaws - 1;
+            }
+            inserted = inserted.and_then(|()| next.push(*entry, shared.memory));
+        }
+        if inserted.is_err() {
+            shared.end(Ended::Memory);
+        }
+    }
+
+    fn insert_rest(&mut self, shared: &Shared<'_, '_, W, E>) {
+        for segment in 0..=LAST_SEGMENT {
+            if !self.batches[usize::from(segment)].is_empty() {
+                self.insert(shared, segment);
+            }
+        }
+    }
+
+    /// Expands states of the current level until none is left.
+    fn expand(&mut self, shared: &Shared<'_, '_, W, E>, depth: u32, reports: bool) {
+        let space = shared.task.space;
+        let is_middle = depth == shared.task.middle;
+        while let Some(entries) = shared.level.take() {
+            if shared.limits.stop.load(Relaxed) {
+                shared.end(Ended::Stopped);
+            }
+            if shared.has_ended() {
+                break;
+            }
+            for entry in &entries {
+                let state = entry.state();
+                space.successors(state, &mut |_, successor| {
+                    self.transitions += 1;
+                    if successor != *state {
+                        let successor = space.canonical(successor);
+                        self.push(shared, entry.child(successor, is_middle));
+                    }
+                });
+            }
+            Frontier::free(entries, shared.memory);
+            if reports {
+                (shared.limits.progress)(Progress {
+                    states: shared.states.load(Relaxed),
+                    frontier: shared.level.left(),
+                    depth,
+                });
+            }
+        }
+        self.insert_rest(shared);
+    }
+}
+
+/// Searches from `roots`.
+fn run<'a, const W: usize, E: Entry<W>>(
+    task: &Task<'_, W>,
+    roots: &mut dyn Iterator<Item = [u64; W]>,
+    limits: &Limits<'_>,
+    memory: &'a Memory,
+) -> (Outcome<E>, CompactSet<'a, W>) {
+    let shared = Shared {
+        task,
+        limits,
+        memory,
+        set: CompactSet::new(task.space.word_bits(), memory),
+        level: Level::new(),
+        states: AtomicU64::new(0),
+        has_ended: AtomicBool::new(false),
+        ended: Mutex::new(Ended::Complete),
+    };
+    let threads = limits.threads.clamp(1, MOST_THREADS);
+    let mut roots = roots.peekable();
+    let first_root = roots.peek().copied().unwrap_or([0; W]);
+    let mut workers: Vec<Worker<W, E>> = (0..threads).map(|_| Worker::new(first_root)).collect();
+    let mut flawed: Vec<Option<(u32, E)>> = vec![None; FLAWS];
+    let mut depth = 0;
+
+    for root in roots {
+        if limits.stop.load(Relaxed) {
+            shared.end(Ended::Stopped);
+        }
+        if shared.has_ended() {
+            break;
+        }
+        workers[0].push_root(&shared, E::root(root));
+    }
+    workers[0].insert_rest(&shared);
+    let roots = shared.states.load(Relaxed);
+    loop {
+        gather(&mut flawed, &mut workers, depth);
+        shared.level.begin(workers.iter_mut().map(|worker| &mut worker.next));
+        let is_found = task.until_found && flawed.iter().any(Option::is_some);
+        if shared.level.left() == 0 || shared.has_ended() || is_found {
+            break;
+        }
+        expand_level(&shared, &mut workers, depth);
+        depth += 1;
+    }
+    let outcome = Outcome {
+        states: shared.states.load(Relaxed),
+        transitions: workers.iter().map(|worker| worker.transitions).sum(),
+        depth,
+        ended: *shared.ended.lock().expect("no panic while held"),
+        roots,
+        flawed,
+    };
+    shared.level.free(memory);
+    (outcome, shared.set)
+}
+
+fn expand_level<const W: usize, E: Entry<W>>(
+    shared: &Shared<'_, '_, W, E>,
+    workers: &mut [Worker<W, E>],
+    depth: u32,
+) {
+    if workers.len() == 1 || !shared.level.is_worth_sharing() {
+        workers[0].expand(shared, depth, true);
+        return;
+    }
+    std::thread::scope(|scope| {
+        for (index, worker) in workers.iter_mut().enumerate() {
+            scope.spawn(move || worker.expand(shared, depth, index == 0));
+        }
+    });
+}
+
+/// Collects the flaws of the states on this level. A flaw on an earlier level takes precedence.
+fn gather<const W: usize, E: Entry<W>>(
+    flawed: &mut [Option<(u32, E)>],
+    workers: &mut [Worker<W, E>],
+    level: u32,
+) {
+    for (bit, first) in flawed.iter_mut().enumerate() {
+        let found = workers.iter_mut().filter_map(|worker| worker.flawed[bit].take());
+        let least = found.min_by(|one, other| one.state().cmp(other.state()));
+        *first = first.or(least.map(|entry| (level, entry)));
+    }
+}

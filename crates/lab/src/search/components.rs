@@ -1,0 +1,252 @@
+//! Strongly connected components of a graph that is not stored. A step is computed whenever it is needed.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use hallpass_algorithms::Pid;
+
+use crate::{
+    compact::{LAST_SEGMENT, Memory, Numbered, OutOfMemory},
+    explore::{Ended, Limits},
+    graph::Edges,
+    space::{Agent, Space},
+    store::{Id, NONE},
+    tables::Tables,
+};
+
+/// The states in which `victim` is in its entry section, and the steps of processes between them.
+pub(super) struct EntryRegion<'a, const W: usize> {
+    pub space: &'a dyn Space<W>,
+    pub tables: &'a Tables,
+    pub states: &'a Numbered<W>,
+    pub victim: Pid,
+}
+
+impl<const W: usize> EntryRegion<'_, W> {
+    pub fn contains(&self, state: &[u64; W]) -> bool {
+        self.tables.section(state, self.victim).is_entry()
+    }
+
+    /// Lists the steps within the region: the process that moves, and the next state.
+    #[inline]
+    fn steps(&self, state: &[u64; W], steps: &mut Vec<(Agent, [u64; W])>) {
+        steps.clear();
+        self.space.successors(state, &mut |agent, next| {
+            if agent < self.tables.n && self.contains(&next) {
+                steps.push((agent, next));
+            }
+        });
+    }
+
+    fn number(&self, state: &[u64; W]) -> Id {
+        self.states.find(state).expect("the search has found every successor")
+    }
+
+    /// Calls `each` with the steps within the region. Skips the processes in `skip`.
+    pub fn for_each_step(&self, state: &[u64; W], skip: u8, mut each: impl FnMut(Agent, Id)) {
+        self.space.successors(state, &mut |agent, next| {
+            if agent < self.tables.n && skip >> agent & 1 == 0 && self.contains(&next) {
+                each(agent, self.number(&next));
+            }
+        });
+    }
+}
+
+impl<const W: usize> Edges for EntryRegion<'_, W> {
+    fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id)) {
+        self.for_each_step(&self.states.get(node), 0, each);
+    }
+}
+
+/// A stack whose memory counts towards the limit.
+struct Stack<'a, T> {
+    items: Vec<T>,
+    memory: &'a Memory,
+}
+
+impl<'a, T> Stack<'a, T> {
+    fn new(memory: &'a Memory) -> Self {
+        Stack { items: Vec::new(), memory }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) -> Result<(), OutOfMemory> {
+        if self.items.len() == self.items.capacity() {
+            let more = self.items.len() / 4 + 1024;
+            self.memory.take((more * size_of::<T>()) as u64)?;
+            self.items.reserve_exact(more);
+        }
+        self.items.push(item);
+        Ok(())
+    }
+}
+
+impl<T> Drop for Stack<'_, T> {
+    fn drop(&mut self) {
+        self.memory.give_back((self.items.capacity() * size_of::<T>()) as u64);
+    }
+}
+
+/// The components of a region.
+pub(super) struct RegionComponents {
+    /// For each state: its component, or [`NONE`] outside the region.
+    pub of: Vec<u32>,
+    pub count: u32,
+}
+
+/// Set in a mark while the state may still be the root of its component. The other bits of the mark count the
+/// children that are left to visit.
+const ROOT: u8 = 0x80;
+const UNSEEN: u32 = 0;
+
+/// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once, when
+/// it is first visited. From then on, the stack has its children.
+struct DepthFirst<'a, const W: usize> {
+    region: &'a EntryRegion<'a, W>,
+    number: Vec<u32>,
+    next: u32,
+    closed: u32,
+    calls: Stack<'a, Id>,
+    /// For each call: the number of children left, and [`ROOT`].
+    marks: Stack<'a, u8>,
+    /// The children that are left, for one call after another.
+    children: Stack<'a, Id>,
+    waiting: Stack<'a, Id>,
+    steps: Vec<(Agent, [u64; W])>,
+    visited: u64,
+    limits: &'a Limits<'a>,
+    report: &'a dyn Fn(u64),
+}
+
+/// Finds the components of a region. Calls `report` from time to time with the number of states visited.
+///
+/// # Errors
+/// Fails if this reaches a limit, and returns which one.
+pub(super) fn components<const W: usize>(
+    region: &EntryRegion<'_, W>,
+    limits: &Limits<'_>,
+    memory: &Memory,
+    report: &dyn Fn(u64),
+) -> Result<RegionComponents, Ended> {
+    memory.take(u64::from(region.states.len()) * 4)?;
+    let mut search = DepthFirst {
+        region,
+        number: vec![UNSEEN; region.states.len() as usize],
+        next: 1,
+        closed: 0,
+        calls: Stack::new(memory),
+        marks: Stack::new(memory),
+        children: Stack::new(memory),
+        waiting: Stack::new(memory),
+        steps: Vec::new(),
+        visited: 0,
+        limits,
+        report,
+    };
+    let mut ended = Ok(());
+    for segment in 0..=LAST_SEGMENT {
+        region.states.for_each_in(segment, |id, state| {
+            if ended.is_err() || search.number[id as usize] != UNSEEN || !region.contains(&state) {
+                return;
+            }
+            ended = search.visit(id, &state);
+            while ended.is_ok() && !search.calls.items.is_empty() {
+                ended = search.proceed();
+            }
+        });
+    }
+    if let Err(ended) = ended {
+        memory.give_back(u64::from(region.states.len()) * 4);
+        return Err(ended);
+    }
+    let mut of = search.number;
+    of.iter_mut().for_each(|number| {
+        *number = if *number == UNSEEN { NONE } else { NONE - 1 - *number };
+    });
+    Ok(RegionComponents { of, count: search.closed })
+}
+
+impl<const W: usize> DepthFirst<'_, W> {
+    /// Visits a state for the first time.
+    fn visit(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
+        self.count_visit()?;
+        let mut number = self.next;
+        self.number[id as usize] = number;
+        self.next += 1;
+        self.region.steps(state, &mut self.steps);
+        self.region.states.touch(self.steps.iter().map(|(_, next)| next));
+        let mut mark = ROOT;
+        for (_, next) in &self.steps {
+            if next == state {
+                continue;
+            }
+            let child = self.region.number(next);
+            match self.number[child as usize] {
+                UNSEEN => {
+                    self.children.push(child)?;
+                    mark += 1;
+                }
+                seen if seen < number => {
+                    number = seen;
+                    mark &= !ROOT;
+                }
+                _ => {}
+            }
+        }
+        self.number[id as usize] = number;
+        self.calls.push(id)?;
+        self.marks.push(mark)?;
+        Ok(())
+    }
+
+    /// Counts a visit. Reports progress and checks for a stop from time to time.
+    fn count_visit(&mut self) -> Result<(), Ended> {
+        const OFTEN: u64 = 1 << 16;
+        self.visited += 1;
+        if self.visited.is_multiple_of(OFTEN) {
+            (self.report)(self.visited);
+            if self.limits.stop.load(Relaxed) {
+                return Err(Ended::Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the next child of the current state, or leaves the state.
+    fn proceed(&mut self) -> Result<(), Ended> {
+        let id = *self.calls.items.last().expect("a state is being visited");
+        let mark = self.marks.items.last_mut().expect("each call has a mark");
+        if *mark & !ROOT != 0 {
+            let child = *self.children.items.last().expect("a child is left");
+            let seen = self.number[child as usize];
+            if seen == UNSEEN {
+                return self.visit(child, &self.region.states.get(child));
+            }
+            self.children.items.pop();
+            *mark -= 1;
+            if seen < self.number[id as usize] {
+                self.number[id as usize] = seen;
+                *mark &= !ROOT;
+            }
+            return Ok(());
+        }
+        let is_root = *mark == ROOT;
+        self.calls.items.pop();
+        self.marks.items.pop();
+        if !is_root {
+            self.waiting.push(id)?;
+            return Ok(());
+        }
+        let component = NONE - 1 - self.closed;
+        let first = self.number[id as usize];
+        let number = &mut self.number;
+        while let Some(member) =
+            self.waiting.items.pop_if(|member| number[*member as usize] >= first)
+        {
+            number[member as usize] = component;
+        }
+        number[id as usize] = component;
+        self.next = first;
+        self.closed += 1;
+        Ok(())
+    }
+}

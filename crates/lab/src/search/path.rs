@@ -1,0 +1,84 @@
+//! Finds a shortest run to a state without parent pointers.
+//!
+//! A search up to the state finds an ancestor of the state: the one in the middle of a shortest path. Two
+//! shorter searches then find both halves in the same way. Most states of a search are on its later levels,
+//! so all these searches together take about as long as two or three times the first one.
+
+use crate::{
+    compact::Memory,
+    explore::{Ended, Limits, PathStep, walk},
+    space::Space,
+};
+
+use super::{Entry, Flawed, Task, run};
+
+/// A state, and its ancestor on the middle level.
+#[derive(Clone, Copy)]
+struct Descendant<const W: usize> {
+    state: [u64; W],
+    ancestor: [u64; W],
+}
+
+impl<const W: usize> Entry<W> for Descendant<W> {
+    fn root(state: [u64; W]) -> Self {
+        Descendant { state, ancestor: state }
+    }
+
+    #[inline]
+    fn child(&self, state: [u64; W], is_middle: bool) -> Self {
+        Descendant { state, ancestor: if is_middle { self.state } else { self.ancestor } }
+    }
+
+    #[inline]
+    fn state(&self) -> &[u64; W] {
+        &self.state
+    }
+}
+
+/// Returns a shortest run to a state that [`search`](super::search) has found: an initial state, and the
+/// steps. With symmetry, the run ends in a state that equals `goal` up to a renaming of processes.
+///
+/// # Errors
+/// Fails if a search reaches a limit, and returns which one. The limit on states does not apply.
+pub fn run_to<const W: usize>(
+    space: &dyn Space<W>,
+    goal: &Flawed<W>,
+    limits: &Limits<'_>,
+) -> Result<([u64; W], Vec<PathStep<W>>), Ended> {
+    let limits = Limits { states: u64::MAX, ..*limits };
+    let mut path = Vec::new();
+    extend(space, &mut path, None, *goal, &limits)?;
+    Ok(walk(space, &path))
+}
+
+/// Appends a shortest path to `goal`, without its first state if that is `from`. The path starts in `from` or,
+/// if there is none, in an initial state.
+fn extend<const W: usize>(
+    space: &dyn Space<W>,
+    path: &mut Vec<[u64; W]>,
+    from: Option<[u64; W]>,
+    goal: Flawed<W>,
+    limits: &Limits<'_>,
+) -> Result<(), Ended> {
+    if goal.level == 0 || (goal.level == 1 && from.is_some()) {
+        path.push(goal.state);
+        return Ok(());
+    }
+    // On the way to a successor of an initial state, the ancestor is that initial state.
+    let middle = goal.level / 2;
+    let is_goal = |state: &[u64; W]| u64::from(*state == goal.state);
+    let task = Task { space, look: &is_goal, middle, until_found: true };
+    let mut roots: Box<dyn Iterator<Item = [u64; W]>> = match from {
+        Some(from) => Box::new(std::iter::once(from)),
+        None => Box::new(space.initial().map(|state| space.canonical(state))),
+    };
+    let memory = Memory::new(limits.bytes);
+    let (found, set) = run::<W, Descendant<W>>(&task, &mut roots, limits, &memory);
+    let Some((level, descendant)) = found.flawed[0] else { return Err(found.ended) };
+    debug_assert_eq!(level, goal.level, "a shortest path has shortest parts");
+    let ancestor = descendant.ancestor;
+    drop(set);
+    extend(space, path, from, Flawed { level: middle, state: ancestor }, limits)?;
+    let rest = Flawed { level: goal.level - middle, state: goal.state };
+    extend(space, path, Some(ancestor), rest, limits)
+}

@@ -1,0 +1,246 @@
+//! Decides starvation without a stored graph (see [`liveness`](crate::liveness) for the argument).
+//!
+//! For each victim, the search needs 5 bytes per state in addition to the set, and the stacks of a depth-first
+//! search. A stored graph needs 4 bytes for each step.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use hallpass_algorithms::{Pid, Section};
+
+use crate::{
+    compact::{Memory, Numbered, OutOfMemory, SEGMENTS},
+    explore::{Ended, Limits},
+    graph::Part,
+    liveness::{fair_cycle, stopped},
+    space::{Agent, Space},
+    standing::Standing,
+    store::{Id, NONE},
+    tables::Tables,
+};
+
+use super::{
+    Flawed, Task,
+    components::{EntryRegion, RegionComponents, components},
+    run,
+};
+
+/// The maximum number of processes. Sets of processes have 8 bits.
+pub const MOST_PROCESSES: usize = 8;
+
+/// A run in which a process starves.
+pub struct Lasso<const W: usize> {
+    /// The first state of the loop.
+    pub start: Flawed<W>,
+    /// The processes that move in the loop, in order.
+    pub cycle: Vec<Agent>,
+    /// The processes that have stopped outside their remainder.
+    pub stopped: Vec<Pid>,
+}
+
+/// The cheapest way to starve a process.
+pub struct Trap<const W: usize> {
+    /// The process that starves.
+    pub victim: Pid,
+    /// The smallest number of stopped processes.
+    pub cost: usize,
+    /// A run, or the limit that prevents finding one.
+    pub lasso: Result<Lasso<W>, Ended>,
+}
+
+impl<const W: usize> Trap<W> {
+    /// Returns the order in which traps are preferred: first by cost, then by the length of the path.
+    fn rank(&self) -> (usize, u32) {
+        (self.cost, self.lasso.as_ref().map_or(u32::MAX, |lasso| lasso.start.level))
+    }
+}
+
+/// Returns the cheapest way to starve one of `victims`. `states` are all reachable states of `space`.
+///
+/// # Errors
+/// Fails if this reaches a limit, and returns which one.
+pub fn cheapest_trap<const W: usize>(
+    space: &dyn Space<W>,
+    tables: &Tables,
+    states: &Numbered<W>,
+    victims: &[Pid],
+    limits: &Limits<'_>,
+    memory: &Memory,
+    phase: &dyn Fn(&str),
+) -> Result<Option<Trap<W>>, Ended> {
+    assert!(tables.n <= MOST_PROCESSES, "the caller checks the size");
+    let mut best: Option<Trap<W>> = None;
+    for &victim in victims {
+        let report = |visited: u64| {
+            let millions = visited / 1_000_000;
+            phase(&format!("starvation of process {victim}, {millions} million states visited"));
+        };
+        report(0);
+        let region = EntryRegion { space, tables, states, victim };
+        let components = components(&region, limits, memory, &report)?;
+        let traps = Traps::new(&region, components, limits, memory)?;
+        let Some(cost) = traps.cost else { continue };
+        if best.as_ref().is_none_or(|best| cost <= best.cost) {
+            phase("finding a run to the cheapest trap");
+            let trap = Trap { victim, cost, lasso: traps.lasso(cost, limits, memory) };
+            if best.as_ref().is_none_or(|best| trap.rank() < best.rank()) {
+                best = Some(trap);
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// The components in which the victim moves.
+struct Traps<'a, const W: usize> {
+    region: &'a EntryRegion<'a, W>,
+    components: RegionComponents,
+    /// For each component: the processes that move in it.
+    movers: Vec<AtomicU8>,
+    cost: Option<usize>,
+    memory: &'a Memory,
+}
+
+impl<const W: usize> Drop for Traps<'_, W> {
+    fn drop(&mut self) {
+        self.memory.give_back((self.components.of.len() * 4 + self.movers.len()) as u64);
+    }
+}
+
+impl<'a, const W: usize> Traps<'a, W> {
+    fn new(
+        region: &'a EntryRegion<'a, W>,
+        components: RegionComponents,
+        limits: &Limits<'_>,
+        memory: &'a Memory,
+    ) -> Result<Self, Ended> {
+        let count = u64::from(components.count);
+        let of_bytes = components.of.len() as u64 * 4;
+        memory.take(count).map_err(|OutOfMemory| {
+            memory.give_back(of_bytes);
+            Ended::Memory
+        })?;
+        let movers = (0..components.count).map(|_| AtomicU8::new(0)).collect();
+        let mut traps = Traps { region, components, movers, cost: None, memory };
+        traps.for_each_in_region(limits, |id, state| traps.note_movers(id, state))?;
+        let cheapest = AtomicU32::new(u32::MAX);
+        traps.for_each_in_region(limits, |id, state| {
+            if let Some(cost) = traps.cost_of(id, state) {
+                cheapest.fetch_min(cost as u32, Relaxed);
+            }
+        })?;
+        traps.cost = Some(cheapest.into_inner() as usize).filter(|&cost| cost != u32::MAX as usize);
+        Ok(traps)
+    }
+
+    /// Calls `each` with every state of the region, on several threads.
+    fn for_each_in_region(
+        &self,
+        limits: &Limits<'_>,
+        each: impl Fn(Id, &[u64; W]) + Sync,
+    ) -> Result<(), Ended> {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..limits.threads.max(1) {
+                scope.spawn(|| {
+                    loop {
+                        let segment = next.fetch_add(1, Relaxed);
+                        if segment >= SEGMENTS || limits.stop.load(Relaxed) {
+                            return;
+                        }
+                        self.region.states.for_each_in(segment as u8, |id, state| {
+                            if self.components.of[id as usize] != NONE {
+                                each(id, &state);
+                            }
+                        });
+                    }
+                });
+            }
+        });
+        if limits.stop.load(Relaxed) { Err(Ended::Stopped) } else { Ok(()) }
+    }
+
+    fn note_movers(&self, id: Id, state: &[u64; W]) {
+        let component = self.components.of[id as usize];
+        let movers = &self.movers[component as usize];
+        // A process that is known to move in the component needs no look-up.
+        let known = movers.load(Relaxed);
+        self.region.for_each_step(state, known, |process, to| {
+            if self.components.of[to as usize] == component {
+                movers.fetch_or(1 << process, Relaxed);
+            }
+        });
+    }
+
+    /// Returns the number of processes that have stopped in the component of this state, if the victim moves
+    /// in it. A process that does not move in a component is in the same section in all of its states.
+    fn cost_of(&self, id: Id, state: &[u64; W]) -> Option<usize> {
+        let movers = self.movers[self.components.of[id as usize] as usize].load(Relaxed);
+        let tables = self.region.tables;
+        let has_stopped =
+            |p: Pid| movers >> p & 1 == 0 && tables.section(state, p) != Section::Remainder;
+        (movers >> self.region.victim & 1 == 1)
+            .then(|| (0..tables.n).filter(|&p| has_stopped(p)).count())
+    }
+
+    /// Returns a run with a shortest path to a loop with `cost` stopped processes, and a shortest such loop.
+    fn lasso(&self, cost: usize, limits: &Limits<'_>, memory: &Memory) -> Result<Lasso<W>, Ended> {
+        let (space, states) = (self.region.space, self.region.states);
+        let is_trap = |state: &[u64; W]| {
+            let id = states.find(state).expect("the search has found every state");
+            let is_inside = self.components.of[id as usize] != NONE;
+            u64::from(is_inside && self.cost_of(id, state) == Some(cost))
+        };
+        let task = Task { space, look: &is_trap, middle: 0, until_found: true };
+        let mut roots = space.initial().map(|state| space.canonical(state));
+        let account = Memory::new(memory.left());
+        let unlimited = Limits { states: u64::MAX, ..*limits };
+        let (found, _) = run::<W, [u64; W]>(&task, &mut roots, &unlimited, &account);
+        memory.include(&account);
+        let Some((level, state)) = found.flawed[0] else { return Err(found.ended) };
+        let start = states.find(&state).expect("the search has found every state");
+        let inside =
+            Component { of: &self.components.of, component: self.components.of[start as usize] };
+        let standing = Decoded { tables: self.region.tables, states };
+        let is_victim = |_: Id, agent: Agent| agent == self.region.victim;
+        let cycle = fair_cycle(self.region, &standing, &inside, start, cost, is_victim);
+        let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
+        let stopped = stopped(&standing, start, movers);
+        Ok(Lasso { start: Flawed { level, state }, cycle, stopped })
+    }
+}
+
+/// One component.
+struct Component<'a> {
+    of: &'a [u32],
+    component: u32,
+}
+
+impl Part for Component<'_> {
+    fn node(&self, node: Id) -> bool {
+        self.of[node as usize] == self.component
+    }
+}
+
+/// The sections of processes in numbered states.
+struct Decoded<'a, const W: usize> {
+    tables: &'a Tables,
+    states: &'a Numbered<W>,
+}
+
+impl<const W: usize> Standing for Decoded<'_, W> {
+    fn n(&self) -> usize {
+        self.tables.n
+    }
+
+    fn section(&self, id: Id, p: Pid) -> Section {
+        self.tables.section(&self.states.get(id), p)
+    }
+
+    fn begins(&self, id: Id, p: Pid) -> bool {
+        self.tables.code(&self.states.get(id), p) == self.tables.begin(p)
+    }
+
+    fn has_settled(&self, _: Id, _: Pid) -> bool {
+        true // the search has no store buffers
+    }
+}

@@ -1,0 +1,237 @@
+//! Compares the search that keeps only a set of states with the exploration that numbers them.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::support::{W, sequential};
+use hallpass_lab::{
+    check::{Property, Question, Report, check},
+    explore::{Ended, Limits, explore},
+    machine::build,
+    schedule::MemoryModel,
+    search::{Searched, run_to, search},
+    space::{Normal, Quotient, Sequential, Space, Symmetry, flaw},
+    tables::Tables,
+    trace,
+};
+
+use crate::common::resources;
+
+/// Variants that violate exclusion.
+const WRONG: [(&str, usize, usize); 4] = [
+    ("am-fig3:no-outer", 3, 1),
+    ("am-fig8:no-outer", 3, 1),
+    ("omori-gtex:leaf-as-inner", 3, 1),
+    ("etcd-expiry:trusting", 2, 1),
+];
+
+fn limits(stop: &AtomicBool, threads: usize) -> Limits<'_> {
+    Limits { states: 1 << 26, bytes: 4 << 30, threads, stop, progress: &|_| () }
+}
+
+/// Compares both explorations of `space`, and returns the search.
+fn compare(space: &dyn Space<W>, threads: usize, name: &str) -> Searched<W> {
+    let stop = AtomicBool::new(false);
+    let limits = limits(&stop, threads);
+    let explored = explore(space, &limits);
+    let searched = search(space, &limits);
+    assert_eq!(searched.ended, Ended::Complete, "{name}");
+    assert_eq!(searched.states, explored.states, "{name}");
+    assert_eq!(searched.transitions, explored.transitions, "{name}");
+    assert_eq!(searched.depth, explored.depth, "{name}");
+    assert_eq!(searched.roots, u64::from(explored.roots()), "{name}");
+    for bit in [flaw::EXCLUSION, flaw::NAMES, flaw::RANGE] {
+        let length = explored.flawed(bit).map(|id| explored.path(space, id).1.len());
+        let level = searched.flawed(bit).map(|flawed| flawed.level as usize);
+        assert_eq!(level, length, "{name}: flaw {bit}");
+    }
+    searched
+}
+
+/// Checks that [`run_to`] returns a run of `space` to a state with the flaw, of the length that the search has found.
+fn check_run(space: &dyn Space<W>, searched: &Searched<W>, bit: u32) {
+    let stop = AtomicBool::new(false);
+    let flawed = searched.flawed(bit).expect("the variant is wrong");
+    for threads in [1, 2] {
+        let (start, steps) = run_to(space, &flawed, &limits(&stop, threads)).unwrap();
+        assert_eq!(steps.len(), flawed.level as usize);
+        assert!(space.initial().any(|state| state == start));
+        let mut now = start;
+        for (agent, next) in steps {
+            let mut found = false;
+            space.successors(&now, &mut |mover, to| found |= (mover, to) == (agent, next));
+            assert!(found, "the run makes steps of the space");
+            now = next;
+        }
+        assert_eq!(space.canonical(now), flawed.state);
+        assert_ne!(space.flaws(&now) >> bit & 1, 0);
+    }
+}
+
+#[test]
+fn the_search_finds_the_same_states_as_the_exploration() {
+    for (id, n, k) in [
+        ("am-fig3", 3, 1),
+        ("am-fig3", 4, 3),
+        ("omori-excl", 3, 2),
+        ("hall", 2, 1),
+        ("etcd-mortal", 3, 2),
+    ] {
+        let machine = build(id, n, k).unwrap();
+        let tables = Tables::new(&*machine).unwrap();
+        for threads in [1, 3] {
+            compare(&sequential(&tables), threads, id);
+        }
+    }
+}
+
+#[test]
+fn the_search_follows_normal_forms() {
+    let machine = build("choi", 3, 1).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let space = Sequential { normal: Normal::of(&*machine, &tables), ..sequential(&tables) };
+    assert_eq!(compare(&space, 2, "choi").states, 8725);
+}
+
+#[test]
+fn the_search_merges_renamed_states() {
+    let machine = build("am-fig3", 4, 3).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let symmetry = Symmetry::new(&*machine, &tables, 0).unwrap();
+    compare(&Quotient { space: sequential(&tables), symmetry: &symmetry }, 2, "am-fig3");
+}
+
+#[test]
+fn the_search_finds_a_shortest_run_without_parents() {
+    for (id, n, k) in WRONG {
+        let machine = build(id, n, k).unwrap();
+        let tables = Tables::new(&*machine).unwrap();
+        let space = sequential(&tables);
+        let searched = compare(&space, 2, id);
+        check_run(&space, &searched, flaw::EXCLUSION);
+        let Some(symmetry) = Symmetry::new(&*machine, &tables, 0) else { continue };
+        let quotient = Quotient { space, symmetry: &symmetry };
+        let searched = compare(&quotient, 1, id);
+        check_run(&quotient, &searched, flaw::EXCLUSION);
+    }
+}
+
+#[test]
+fn the_search_stops_at_its_limits() {
+    let machine = build("am-fig3", 5, 3).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let space = sequential(&tables);
+    let stop = AtomicBool::new(false);
+    for (states, threads) in [(0, 1), (1, 1), (1000, 1), (200_000, 1), (200_000, 2)] {
+        let searched = search::<W>(&space, &Limits { states, ..limits(&stop, threads) });
+        assert_eq!(searched.ended, Ended::States);
+        assert_eq!(searched.states, states);
+    }
+    for bytes in [0, 1 << 20, 8 << 20] {
+        let searched = search::<W>(&space, &Limits { bytes, ..limits(&stop, 2) });
+        assert_eq!(searched.ended, Ended::Memory);
+        assert!(searched.bytes <= bytes);
+    }
+}
+
+#[test]
+fn the_search_stops_when_it_is_told_to() {
+    let machine = build("am-fig3", 5, 3).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let space = sequential(&tables);
+    let stop = AtomicBool::new(false);
+    let progress = |progress: hallpass_lab::explore::Progress| {
+        if progress.states > 100_000 {
+            stop.store(true, Relaxed);
+        }
+    };
+    let searched = search::<W>(&space, &Limits { progress: &progress, ..limits(&stop, 2) });
+    assert_eq!(searched.ended, Ended::Stopped);
+    assert!(searched.states > 100_000);
+    assert!(!searched.is_whole());
+}
+
+/// Asks for exclusion and starvation.
+fn question(id: &str, n: usize, k: usize) -> Question {
+    Question::everything(id, n, k).only(vec![Property::Exclusion, Property::Starvation])
+}
+
+fn answer(question: &Question) -> Report {
+    let stop = AtomicBool::new(false);
+    check(question, &resources(1 << 26, 4 << 30, &stop)).unwrap()
+}
+
+#[test]
+fn starvation_without_a_graph_agrees_with_the_graph() {
+    for (id, n, k) in [
+        ("am-fig2", 3, 2),
+        ("am-fig3", 3, 1),
+        ("am-fig3", 3, 2),
+        ("omori-naive", 3, 2),
+        ("omori-excl", 3, 1),
+        ("choi", 3, 1),
+        ("zehavi", 2, 1),
+        ("hall", 2, 1),
+        ("hall:no-count", 2, 1),
+        ("hall-barging", 2, 1),
+        ("shared:no-ring", 2, 1),
+        ("etcd", 3, 2),
+        ("etcd-mortal", 3, 1),
+        ("etcd:quiet", 2, 1),
+    ] {
+        let question = question(id, n, k);
+        let stored = answer(&question);
+        let compact = answer(&Question { compact: true, ..question });
+        assert_eq!(compact.states, stored.states, "{id}");
+        assert_eq!(compact.verdict(), stored.verdict(), "{id}");
+        let [stored, compact] =
+            [stored, compact].map(|report| report.outcome(Property::Starvation).clone());
+        assert_eq!(compact.verdict, stored.verdict, "{id}");
+        assert_eq!(compact.resilience, stored.resilience, "{id}");
+        let stem =
+            |run: &Option<hallpass_lab::schedule::Schedule>| run.as_ref().map(|run| run.stem.len());
+        assert_eq!(stem(&compact.run), stem(&stored.run), "{id}: the path to the loop is shortest");
+        if let Some(run) = compact.run {
+            trace::confirm(&run).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_check_of_exclusion_takes_little_memory_unless_the_model_is_small() {
+    let exclusion =
+        |id, n, k| answer(&Question::everything(id, n, k).only(vec![Property::Exclusion]));
+    let large = exclusion("am-fig3-fast", 5, 4);
+    assert_eq!(large.states, 1_234_520);
+    assert!(large.bytes_per_state < 6.0, "{}", large.bytes_per_state);
+    let small = exclusion("am-fig3:no-outer", 3, 1);
+    let compact = answer(&Question { compact: true, ..small.question.clone() });
+    assert_eq!(compact.states, small.states);
+    let [small, compact] =
+        [small, compact].map(|report| report.outcome(Property::Exclusion).clone());
+    let length = |outcome: &hallpass_lab::check::Outcome| outcome.run.as_ref().unwrap().stem.len();
+    assert_eq!(length(&compact), length(&small), "both runs are shortest");
+}
+
+#[test]
+fn the_compact_check_refuses_what_it_does_not_support() {
+    let stop = AtomicBool::new(false);
+    let refuse = |question: Question| {
+        let question = Question { compact: true, ..question };
+        check(&question, &resources(1 << 20, 1 << 30, &stop)).map(|_| ()).unwrap_err().to_string()
+    };
+    let fife = Question::everything("am-fig3", 3, 1);
+    assert!(refuse(fife).contains("not for deadlock: select these with --property"));
+    let buffers = Question { memory: MemoryModel::StoreBuffers, ..question("am-fig3", 2, 1) };
+    assert!(refuse(buffers).contains("leave out --tso or --compact"));
+    assert!(refuse(question("am-fig3", 9, 8)).contains("at most 8 processes, got 9"));
+}
+
+#[test]
+fn the_compact_check_stays_within_its_memory() {
+    let stop = AtomicBool::new(false);
+    let question = Question { compact: true, ..question("am-fig3", 4, 2) };
+    let report = check(&question, &resources(1 << 26, 2 << 20, &stop)).unwrap();
+    let outcome = report.outcome(Property::Starvation);
+    assert_eq!(outcome.verdict, hallpass_lab::check::Verdict::Partial);
+    assert!(outcome.note.as_ref().unwrap().contains("--memory"), "{outcome:?}");
+}
