@@ -13,7 +13,7 @@ use std::{
 
 use hallpass_algorithms::{
     Next, Op, Word,
-    halls::processes::{Environment, Life, Line, step},
+    halls::processes::{Environment, Life, Line, Role, step},
 };
 use hallpass_common::Limit;
 
@@ -93,6 +93,14 @@ fn is_progress(at: &NativeLine) -> bool {
     matches!(at, Line::W8 { .. } | Line::R3 { .. } | Line::S14 { .. })
 }
 
+/// Returns `true` if a waiter goes from `at` to `next` because it has looked at all cards and has found no waiter that it
+/// may serve, not even itself. Then another program has changed its card or the next ticket, and all further looks would
+/// end like this one.
+fn misses_itself(at: &NativeLine, next: &NativeLine) -> bool {
+    matches!(at, Line::S3 { .. } | Line::S13 { .. })
+        && matches!(next, Line::S1 { role: Role::Waiter | Role::Watcher(()) })
+}
+
 /// The lifelines that wake a sleeping waiter: its own, and those of the processes it watches.
 pub(crate) struct WakeSources {
     pub id: i64,
@@ -142,11 +150,16 @@ pub(crate) struct NativeEnvironment<'a> {
 
 impl NativeEnvironment<'_> {
     /// Runs a passage from the line `at` until it is in its critical section, or back in its remainder.
-    pub(crate) fn run(&mut self, mut at: NativeLine) -> End {
+    pub(crate) fn run(&mut self, at: NativeLine) -> End {
+        self.run_counted(at).0
+    }
+
+    /// Runs a passage as [`run`](Self::run) does. Also returns the number of lines since its last progress.
+    fn run_counted(&mut self, mut at: NativeLine) -> (End, u32) {
         let me = self.me;
         let mut lines = 0;
-        loop {
-            at = match step(self, me, at) {
+        let end = loop {
+            let next = match step(self, me, at) {
                 Next::Goto(line @ Line::W1) => {
                     self.linger();
                     line
@@ -156,15 +169,17 @@ impl NativeEnvironment<'_> {
                     self.sleep();
                     line
                 }
-                Next::Enter(Line::X2 { j, .. }) => return End::In(j),
+                Next::Enter(Line::X2 { j, .. }) => break End::In(j),
                 Next::Enter(_) => unreachable!("a passage that waited leaves by line X2"),
-                Next::Leave => return End::Out,
+                Next::Leave => break End::Out,
             };
-            lines = if is_progress(&at) { 0 } else { lines + 1 };
-            if lines > MAX_LINES {
-                return End::Lost;
+            lines = if is_progress(&next) { 0 } else { lines + 1 };
+            if lines > MAX_LINES || misses_itself(&at, &next) {
+                break End::Lost;
             }
-        }
+            at = next;
+        };
+        (end, lines)
     }
 
     /// Takes the record `me`. Returns the number on its card, or `None` if another process was faster.
@@ -410,5 +425,20 @@ mod tests {
         let mut environment = registration.environment(hall, Patience::ENDLESS);
         assert!(matches!(environment.run(Line::E1 { x: number }), End::In(0)));
         assert!((me + 1..=me + DEAD).all(|record| hall.card(record).phase == Phase::Vacant));
+    }
+
+    /// The largest ticket is not less than the next one. So the waiter does not find itself among the waiters that it may
+    /// serve.
+    #[test]
+    fn a_waiter_with_a_damaged_ticket_reports_this_after_one_look() {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
+        let hall = &hall.handle.state;
+        let mut registration = Registration::new(hall).unwrap();
+        let number = registration.number;
+        hall.file.next().store(i64::MAX, SeqCst);
+        let mut environment = registration.environment(hall, Patience::ENDLESS);
+        let (end, lines) = environment.run_counted(Line::E6 { x: number });
+        assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 }
