@@ -120,11 +120,11 @@ impl Lock {
     /// The caller is the server.
     #[inline]
     pub(crate) unsafe fn clear_news(&self, queue: &mut Queue) {
-        if self.0.load(SeqCst) != held() {
-            if let Some(top) = newcomers(self.0.swap(held(), SeqCst)) {
-                // SAFETY: the caller's promise.
-                unsafe { queue.join(top) };
-            }
+        if self.0.load(SeqCst) != held()
+            && let Some(top) = newcomers(self.0.swap(held(), SeqCst))
+        {
+            // SAFETY: the caller's promise.
+            unsafe { queue.join(top) };
         }
     }
 
