@@ -1,6 +1,9 @@
 //! The URL of a database, `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?OPTION=VALUE`.
 
-use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    env, fs, net::Ipv6Addr, os::unix::fs::PermissionsExt, path::PathBuf, str::FromStr,
+    time::Duration,
+};
 
 use tokio_postgres::config::{Config, Host};
 
@@ -66,9 +69,9 @@ impl PostgresOptions {
 
     /// Returns the URL of the database, without secrets.
     pub(crate) fn url(&self) -> String {
-        let host = |(host, port): &(String, u16)| match host.contains(':') {
-            true => format!("[{host}]:{port}"),
-            false => format!("{}:{port}", escaped(host)),
+        let host = |(host, port): &(String, u16)| match host.parse::<Ipv6Addr>() {
+            Ok(_) => format!("[{host}]:{port}"),
+            Err(_) => format!("{}:{port}", escaped(host)),
         };
         let hosts: Vec<_> = self.hosts.iter().map(host).collect();
         let tls = if self.tls.is_some() { "?sslmode=verify-full" } else { "" };
@@ -264,6 +267,9 @@ mod tests {
         let socket = parse("postgres://joe@%2Ftmp%2Fa/halls", &[]).unwrap();
         assert_eq!(socket.hosts, [("/tmp/a".into(), 5432)]);
         assert_eq!(parse(&socket.url(), &[]).unwrap().hosts, socket.hosts);
+        let odd = parse("postgres://joe@[::1],[N:%2Fx]/halls", &[]).unwrap();
+        assert_eq!(odd.url(), "postgres://joe@[::1]:5432,N%3A%2Fx:5432/halls");
+        assert_eq!(parse(&odd.url(), &[]).unwrap().hosts, odd.hosts);
     }
 
     #[test]
