@@ -22,6 +22,6 @@ pub fn transaction(bytes: &[u8]) {
 pub fn options(options: &ClusterOptions) {
     let _ = (options.url(), format!("{options:?}"));
     if options.check().is_ok() {
-        let _ = (options.attempt_times(), options.dial_time(Duration::MAX));
+        let _ = (options.attempt_times(), options.dial_time(Duration::MAX), options.login_time());
     }
 }

@@ -166,6 +166,11 @@ impl ClusterOptions {
     pub(crate) fn dial_time(&self, dial_timeout: Duration) -> Duration {
         (self.ttl / 5).max(Duration::from_secs(1)).min(dial_timeout)
     }
+
+    /// Returns how long a login may take.
+    pub(crate) fn login_time(&self) -> Duration {
+        (self.ttl / 2).min(self.command_timeout.saturating_mul(2))
+    }
 }
 
 /// Files for TLS. Certificates are always verified.
@@ -238,4 +243,16 @@ pub(crate) fn check_timeout(what: &str, time: Duration) -> Result<(), Error> {
 
 pub(crate) fn bad(what: impl Into<String>, why: impl Into<String>) -> Error {
     Error::BadOption { what: what.into(), why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_time_limits_do_not_overflow() {
+        let options =
+            ClusterOptions { command_timeout: Duration::MAX, ..ClusterOptions::default() };
+        assert_eq!(options.login_time(), options.ttl / 2);
+    }
 }

@@ -92,8 +92,8 @@ impl Lock {
             let news = |address: usize| address | FLAGS;
             let new = if has(word, HELD) { word.map_addr(news) } else { held() };
             match self.0.compare_exchange_weak(word, new, SeqCst, SeqCst) {
-                Ok(_) if has(word, HELD) => return Access::Refused,
-                Ok(_) => return Access::Server(newcomers(word)),
+                Ok(was) if has(was, HELD) => return Access::Refused,
+                Ok(was) => return Access::Server(newcomers(was)),
                 Err(found) => word = found,
             }
         }
@@ -108,7 +108,7 @@ impl Lock {
                 return Access::Refused;
             }
             match self.0.compare_exchange_weak(word, held(), SeqCst, SeqCst) {
-                Ok(_) => return Access::Server(newcomers(word)),
+                Ok(was) => return Access::Server(newcomers(was)),
                 Err(found) => word = found,
             }
         }

@@ -105,7 +105,7 @@ impl Database {
         config.ssl_mode(if options.tls.is_some() { SslMode::Require } else { SslMode::Disable });
         let server = |(host, port): &(String, u16)| config.clone().host(host).port(*port).clone();
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
-        let login_timeout = (cluster.ttl / 2).min(2 * cluster.command_timeout);
+        let login_timeout = cluster.login_time();
         let tls = options.tls.as_ref().map(tls::connector).transpose()?;
         let sharing = || Sharing::new(options, cluster.ttl, login_timeout / 4);
         let sharing = options.share_connection.then(sharing).flatten();

@@ -80,7 +80,11 @@ impl Safety<'_> {
             let outcome = match broken {
                 Some((_, name, bit)) => {
                     let outcome = self.violated(bit, Finding::Invariant(name.to_string()));
-                    if outcome.run.is_some() { outcome.noting(name) } else { outcome }
+                    let note = match &outcome.note {
+                        Some(no_run) => format!("{name}; {no_run}"),
+                        None => name.to_string(),
+                    };
+                    outcome.noting(note)
                 }
                 None => self.nothing_found().noting(names.join(", ")),
             };
@@ -92,6 +96,9 @@ impl Safety<'_> {
     /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
     /// and the range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
+        if found.run.is_none() {
+            return found; // its note says why there is no run, and only a run shows the variable
+        }
         let last =
             |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.steps.pop()?.access;
         let access = found.run.as_ref().and_then(last);

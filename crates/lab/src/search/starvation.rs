@@ -11,7 +11,7 @@ use crate::{
     compact::{Memory, Numbered, OutOfMemory, SEGMENTS},
     explore::{Ended, Limits},
     graph::Part,
-    liveness::{fair_cycle, stopped},
+    liveness::{fair_cycle_within, stopped},
     space::{Agent, Space},
     standing::Standing,
     store::{Id, NONE},
@@ -26,6 +26,9 @@ use super::{
 
 /// The maximum number of processes. Sets of processes have 8 bits.
 pub const MOST_PROCESSES: usize = 8;
+
+/// The memory that the search for a loop takes for each node, with room for growth.
+const BYTES_PER_NODE: u64 = 128;
 
 /// A run in which a process starves.
 pub struct Lasso<const W: usize> {
@@ -202,7 +205,10 @@ impl<'a, const W: usize> Traps<'a, W> {
             Component { of: &self.components.of, component: self.components.of[start as usize] };
         let standing = Decoded { tables: self.region.tables, states };
         let is_victim = |_: Id, agent: Agent| agent == self.region.victim;
-        let cycle = fair_cycle(self.region, &standing, &inside, start, cost, is_victim);
+        let most = (memory.left() / BYTES_PER_NODE) as usize;
+        let cycle =
+            fair_cycle_within(self.region, &standing, &inside, start, (cost, most), is_victim)
+                .ok_or(Ended::Memory)?;
         let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
         let stopped = stopped(&standing, start, movers);
         Ok(Lasso { start: Flawed { level, state }, cycle, stopped })

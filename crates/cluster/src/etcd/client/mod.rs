@@ -57,7 +57,7 @@ impl Client {
             login: etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
             history: Arc::default(),
             patience: Patience::new(options.attempt_times()),
-            login_timeout: (options.ttl / 2).min(2 * options.command_timeout),
+            login_timeout: options.login_time(),
         };
         Ok(Client { shared: Arc::new(shared) })
     }
