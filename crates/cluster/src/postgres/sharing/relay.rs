@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use rustix::process::geteuid;
 use tokio::{
     net::{UnixListener, UnixStream},
     sync::mpsc,
@@ -14,7 +13,7 @@ use super::{
         line::Line,
         notifications::{Note, new_id, payload},
     },
-    RelayLock,
+    RelayLock, is_own,
     messages::{Answer, Inbox, Request, send},
 };
 
@@ -26,8 +25,7 @@ pub(in super::super) async fn serve(
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         let Some(database) = database.upgrade() else { break };
-        let is_own = |user: u32| user == geteuid().as_raw();
-        if stream.peer_cred().is_ok_and(|peer| is_own(peer.uid())) {
+        if is_own(&stream) {
             tokio::spawn(attend(database, stream));
         }
     }
