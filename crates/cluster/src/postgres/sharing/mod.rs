@@ -58,6 +58,8 @@ pub(super) struct Sharing {
     sockets: Vec<PathBuf>,
     /// How long a relay has to show that it works.
     limit: Duration,
+    /// How long a relay has to connect to the server.
+    connect_limit: Duration,
     /// Whether this process is the relay.
     is_relay: AtomicBool,
 }
@@ -87,7 +89,11 @@ impl Drop for RelayLock {
 
 impl Sharing {
     /// Returns the sockets for these options. Returns `None` if there is no directory that only this user can use.
-    pub(super) fn new(options: &PostgresOptions, ttl: Duration, limit: Duration) -> Option<Self> {
+    pub(super) fn new(
+        options: &PostgresOptions,
+        ttl: Duration,
+        connect_limit: Duration,
+    ) -> Option<Self> {
         let folder = private_folder()?;
         let mut text = find_key(&folder)?;
         let versions = (env!("CARGO_PKG_VERSION"), sql::VERSION);
@@ -100,7 +106,8 @@ impl Sharing {
         let name = format!("postgres-{name}");
         let socket = |number| folder.join(format!("{name}.{number}"));
         let sockets = (0..RELAYS).map(socket).collect();
-        Some(Sharing { sockets, limit, is_relay: AtomicBool::new(false) })
+        let limit = connect_limit / 4;
+        Some(Sharing { sockets, limit, connect_limit, is_relay: AtomicBool::new(false) })
     }
 
     /// Finds a relay. If there is none and this process `may_lead`, it becomes the relay.
@@ -117,7 +124,8 @@ impl Sharing {
                 }
                 match UnixStream::connect(socket).await {
                     Ok(stream) if !is_own(&stream) => return Ok(Role::Alone),
-                    Ok(stream) => match member::join(stream, self.limit).await? {
+                    Ok(stream) => match member::join(stream, self.limit, self.connect_limit).await?
+                    {
                         member::Joined::Line(line) => return Ok(Role::Member(line)),
                         // The relay has just ended.
                         member::Joined::Ended => {}

@@ -26,7 +26,7 @@ pub(in super::super) async fn serve(
     while let Ok((stream, _)) = listener.accept().await {
         let Some(database) = database.upgrade() else { break };
         if is_own(&stream) {
-            tokio::spawn(attend(database, stream));
+            tokio::spawn(database.until_end(async move |database| attend(database, stream).await));
         }
     }
     drop(lock);
@@ -99,13 +99,13 @@ impl Session {
             Request::Query { id, statement, parameters } => {
                 let answers = self.answers.clone();
                 // Statements do not wait for each other.
-                tokio::spawn(async move {
+                tokio::spawn(database.until_end(async move |database| {
                     let call =
                         |line: Arc<Line>| async move { line.query(&statement, &parameters).await };
                     let result = database.attempt_on(line, call).await;
                     // The member may have ended.
                     let _ = answers.send(Answer::Done { id, result });
-                });
+                }));
             }
             Request::Listen { id, channels } => {
                 let new: Vec<_> =
