@@ -209,8 +209,9 @@ fn sha256(text: &[u8]) -> Option<Vec<u8>> {
 /// Returns a directory that only this user can use. Creates it if necessary.
 fn private_folder() -> Option<PathBuf> {
     let user = geteuid().as_raw();
-    let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|path| Path::new(path).is_dir()) {
-        Some(runtime) => PathBuf::from(runtime).join("hallpass-sockets"),
+    let usable = |path: &PathBuf| path.is_absolute() && path.is_dir();
+    let folder = match env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(usable) {
+        Some(runtime) => runtime.join("hallpass-sockets"),
         None => env::temp_dir().join(format!("hallpass-sockets-{user}")),
     };
     // It may exist already.
