@@ -21,6 +21,8 @@
 mod member;
 mod messages;
 mod relay;
+#[cfg(test)]
+mod tests;
 
 use std::{
     env,
