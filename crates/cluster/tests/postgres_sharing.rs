@@ -73,19 +73,25 @@ fn start() -> Option<()> {
 /// A server with a holder, which has a connection of its own, and waiters in the order of their arrival.
 fn crowd(count: usize) -> (PostgresServer, ClusterPass, Vec<Waiter>) {
     let server = PostgresServer::start();
-    let cluster = Cluster::connect(options(&server.url())).expect("valid options");
+    let (pass, waiters) = crowd_at(&server.url(), count);
+    (server, pass, waiters)
+}
+
+/// The same, for a server that runs already.
+fn crowd_at(url: &str, count: usize) -> (ClusterPass, Vec<Waiter>) {
+    let cluster = Cluster::connect(options(url)).expect("valid options");
     let hall = cluster.open("crowd", 1).expect("reachable");
     let pass = hall.acquire().expect("reachable");
     let mut waiters = Vec::new();
     for number in 0..count {
-        waiters.push(Waiter::start(&server.url(), "crowd"));
+        waiters.push(Waiter::start(url, "crowd"));
         await_queue(&hall, number + 1);
         if number == 0 {
             // It becomes the relay after a quarter of a second.
             thread::sleep(Duration::from_secs(1));
         }
     }
-    (server, pass, waiters)
+    (pass, waiters)
 }
 
 #[test]
@@ -130,6 +136,29 @@ fn a_holder_soon_has_a_connection_of_its_own() {
     assert!(pass.is_valid());
     pass.release().expect("reachable");
     waiters.remove(0).pass().release().expect("reachable");
+}
+
+#[test]
+fn a_holder_that_cannot_connect_uses_the_relay_and_tries_again() {
+    let Some(()) = start() else { return };
+    let server = PostgresServer::start();
+    server.psql("CREATE DATABASE crowds");
+    let url = server.url();
+    let (before, _) = url.rsplit_once('/').expect("a URL with a database");
+    let (pass, mut waiters) = crowd_at(&format!("{before}/crowds"), 2);
+    pass.release().expect("reachable");
+    let relay = waiters.remove(0);
+    let relay_pass = relay.pass();
+    eventually(|| connections(&server).len() == 1);
+    server.psql("ALTER DATABASE crowds ALLOW_CONNECTIONS false");
+    relay_pass.release().expect("reachable");
+    let pass = waiters[0].pass();
+    // The holder tries to connect after a second, and then every two seconds.
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(connections(&server).len(), 1);
+    server.psql("ALTER DATABASE crowds ALLOW_CONNECTIONS true");
+    eventually(|| connections(&server).len() == 2);
+    pass.release().expect("reachable");
 }
 
 #[test]
