@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Halls, cluster::said, eventually, send, text};
 use hallpass_testbed::{PostgresServer, postgres};
 use rustix::process::Signal;
@@ -82,6 +84,32 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
     assert!(most <= 8, "{most} connections");
     send(keeper, Signal::CONT);
     assert_eq!(first.leave(), (Some(0), "my turn\n".into()));
+}
+
+#[test]
+fn if_the_command_that_shares_its_connection_is_killed_another_one_takes_its_place() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let halls = Halls::on(&server.url());
+    let holder = halls.hold(&["--ttl", "4s"], "crowd");
+    let start = || halls.start(&["--ttl", "4s", "crowd", "echo", "my turn"]);
+    let mut first = start();
+    eventually("the first one waits", || halls.status("crowd")["waiting"] == 1);
+    let socket = || {
+        let files = fs::read_dir(halls.path().join("hallpass-sockets")).into_iter().flatten();
+        let mut names = files.map(|file| file.expect("readable").file_name());
+        names.any(|name| name.to_string_lossy().ends_with(".0"))
+    };
+    eventually("it shares its connection", socket);
+    let waiters: Vec<_> = (0..5).map(|_| start()).collect();
+    eventually("all wait", || halls.status("crowd")["waiting"] == 6);
+    // The keeper has the connection.
+    send(first.keeper(), Signal::KILL);
+    first.kill_hallpass();
+    assert_eq!(holder.leave().0, Some(0));
+    for waiter in waiters {
+        assert_eq!(waiter.leave(), (Some(0), "my turn\n".into()));
+    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ use crate::{
     core::Core,
     failure::{Failure, StoreError},
     manage,
+    requests::ActivityGuard,
+    store::Activity,
     view::{OwnClaim, View, Waiter},
     waiting::{News, WaitingRoom},
 };
@@ -45,6 +47,7 @@ pub(crate) struct Held {
     /// The task that finds the head of the queue.
     successor_finder: Option<AbortHandle>,
     view: View,
+    _holding: ActivityGuard,
 }
 
 /// A passage in its entry or exit section.
@@ -96,12 +99,12 @@ impl Passage {
         match result {
             Ok((slot, token)) => {
                 claim.enter_stage(Stage::Held);
-                core.store.rest(false);
+                let holding = core.store.begin(Activity::Holding);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // If the hall has more than one slot, another holder will probably leave first, and give its slot to the
                 // head of the queue.
                 let successor_finder = (core.size() == 1).then(find);
-                Ok(Held { claim, slot, token, keeper, successor_finder, view })
+                Ok(Held { claim, slot, token, keeper, successor_finder, view, _holding: holding })
             }
             Err(error) => {
                 claim.enter_stage(Stage::Done);
@@ -219,7 +222,7 @@ impl Passage {
 
     /// Runs the exit section.
     pub(crate) async fn leave(core: Arc<Core>, held: Held, limit: Duration) -> Result<(), Error> {
-        let Held { claim, slot, keeper, successor_finder, view, .. } = held;
+        let Held { claim, slot, keeper, successor_finder, view, _holding, .. } = held;
         if let Some(finder) = successor_finder {
             finder.abort();
         }

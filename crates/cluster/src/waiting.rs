@@ -22,6 +22,7 @@ use crate::{
     claim::Claim,
     core::Core,
     requests::{TurnChange, TurnWatch},
+    store::Activity,
     view::{OwnClaim, Revision, View},
 };
 
@@ -40,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// After this time, a waiter assumes that it will wait for long.
 const REST_AFTER: Duration = Duration::from_millis(250);
 
-/// Tells the store that this process only waits, after some time. Dropping this value before that prevents it.
+/// Tells the store after some time that this claim waits. Dropping this value ends that.
 struct Rest(AbortHandle);
 
 impl Rest {
@@ -48,7 +49,8 @@ impl Rest {
         let store = core.store.clone();
         Rest(core.spawn(async move {
             sleep(REST_AFTER).await;
-            store.rest(true);
+            let _waiting = store.begin(Activity::Waiting);
+            future::pending::<()>().await;
         }))
     }
 }

@@ -5,7 +5,11 @@
 mod common;
 
 use std::{
-    sync::mpsc::{self, Receiver},
+    env,
+    sync::{
+        LazyLock,
+        mpsc::{self, Receiver},
+    },
     thread,
     time::Duration,
 };
@@ -13,6 +17,7 @@ use std::{
 use common::{await_queue, eventually, options};
 use hallpass_cluster::{Cluster, ClusterOptions, ClusterPass, Error, StoreOptions};
 use hallpass_testbed::{PostgresServer, TIMEOUT, postgres};
+use tempfile::TempDir;
 
 /// Returns the options of a process that shares its connection.
 fn sharing(url: &str) -> ClusterOptions {
@@ -26,7 +31,8 @@ fn sharing(url: &str) -> ClusterOptions {
 
 /// A process that waits for a slot.
 struct Waiter {
-    cluster: Cluster,
+    /// Keeps the connection until the process ends.
+    _cluster: Cluster,
     pass: Receiver<Result<ClusterPass, Error>>,
 }
 
@@ -38,7 +44,7 @@ impl Waiter {
         thread::spawn(move || {
             let _ = done.send(hall.acquire());
         });
-        Waiter { cluster, pass }
+        Waiter { _cluster: cluster, pass }
     }
 
     fn pass(&self) -> ClusterPass {
@@ -46,30 +52,53 @@ impl Waiter {
     }
 }
 
-fn connections(server: &PostgresServer) -> usize {
-    let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
-    server.psql(count).parse().expect("a number")
+/// Returns the PIDs of the server processes for hallpass, in ascending order.
+fn connections(server: &PostgresServer) -> Vec<u32> {
+    let list = "SELECT pid FROM pg_stat_activity WHERE application_name = 'hallpass' ORDER BY pid";
+    server.psql(list).lines().map(|pid| pid.parse().expect("a number")).collect()
+}
+
+/// Makes the tests use a directory of their own for sockets. Returns `None` if PostgreSQL is not installed.
+fn start() -> Option<()> {
+    static RUNTIME: LazyLock<TempDir> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        // SAFETY: every test does this first, and waits until it is done. So no other thread uses the environment.
+        unsafe { env::set_var("XDG_RUNTIME_DIR", folder.path()) };
+        folder
+    });
+    LazyLock::force(&RUNTIME);
+    postgres()
 }
 
 /// A server with a holder, which has a connection of its own, and waiters in the order of their arrival.
 fn crowd(count: usize) -> (PostgresServer, ClusterPass, Vec<Waiter>) {
     let server = PostgresServer::start();
-    let cluster = Cluster::connect(options(&server.url())).expect("valid options");
+    let (pass, waiters) = crowd_at(&server.url(), count);
+    (server, pass, waiters)
+}
+
+/// The same, for a server that runs already.
+fn crowd_at(url: &str, count: usize) -> (ClusterPass, Vec<Waiter>) {
+    let cluster = Cluster::connect(options(url)).expect("valid options");
     let hall = cluster.open("crowd", 1).expect("reachable");
     let pass = hall.acquire().expect("reachable");
     let mut waiters = Vec::new();
     for number in 0..count {
-        waiters.push(Waiter::start(&server.url(), "crowd"));
+        waiters.push(Waiter::start(url, "crowd"));
         await_queue(&hall, number + 1);
+        if number == 0 {
+            // It becomes the relay after a quarter of a second.
+            thread::sleep(Duration::from_secs(1));
+        }
     }
-    (server, pass, waiters)
+    (pass, waiters)
 }
 
 #[test]
 fn waiting_processes_share_one_connection_and_get_the_slot_in_their_order() {
-    let Some(()) = postgres() else { return };
+    let Some(()) = start() else { return };
     let (server, pass, waiters) = crowd(20);
-    eventually(|| connections(&server) <= 2);
+    eventually(|| connections(&server).len() <= 2);
     let mut token = pass.token();
     pass.release().expect("reachable");
     for waiter in waiters {
@@ -80,42 +109,102 @@ fn waiting_processes_share_one_connection_and_get_the_slot_in_their_order() {
         // The process ends. It may be the one whose connection the others use.
         drop(waiter);
         // The connection of a process that has just ended may still be there.
-        eventually(|| connections(&server) <= 4);
-    }
-}
-
-#[test]
-fn if_the_sharing_process_ends_without_a_word_another_one_takes_its_place() {
-    let Some(()) = postgres() else { return };
-    let (server, pass, mut waiters) = crowd(10);
-    eventually(|| connections(&server) <= 2);
-    // The first waiter was the first to wait for long, so it is the one with the connection. Nobody uses its pass.
-    let first = waiters.remove(0);
-    let close = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'hallpass'";
-    server.psql(close);
-    drop(first.cluster);
-    pass.release().expect("reachable again");
-    drop(first.pass);
-    for waiter in waiters {
-        waiter.pass().release().expect("reachable");
+        eventually(|| connections(&server).len() <= 4);
     }
 }
 
 #[test]
 fn a_holder_soon_has_a_connection_of_its_own() {
-    let Some(()) = postgres() else { return };
+    let Some(()) = start() else { return };
     let (server, pass, mut waiters) = crowd(3);
-    eventually(|| connections(&server) <= 2);
-    // The first process to wait for long shares its connection. It gets the slot first, and stays.
     pass.release().expect("reachable");
+    // The first process to wait shares its connection.
     let relay = waiters.remove(0);
-    relay.pass().release().expect("reachable");
+    let relay_pass = relay.pass();
+    eventually(|| connections(&server).len() == 1);
+    let shared = connections(&server);
+    relay_pass.release().expect("reachable");
     let holder = waiters.remove(0);
     let pass = holder.pass();
-    eventually(|| connections(&server) >= 2);
-    // So the holder does not need the relay.
+    eventually(|| connections(&server).len() == 2);
+    let own: Vec<_> =
+        connections(&server).into_iter().filter(|pid| !shared.contains(pid)).collect();
+    // The holder does not need the relay: it keeps the same connection.
     drop(relay);
+    eventually(|| !connections(&server).contains(&shared[0]));
+    assert!(own.iter().all(|pid| connections(&server).contains(pid)));
     assert!(pass.is_valid());
     pass.release().expect("reachable");
     waiters.remove(0).pass().release().expect("reachable");
+}
+
+#[test]
+fn a_holder_that_cannot_connect_uses_the_relay_and_tries_again() {
+    let Some(()) = start() else { return };
+    let server = PostgresServer::start();
+    server.psql("CREATE DATABASE crowds");
+    let url = server.url();
+    let (before, _) = url.rsplit_once('/').expect("a URL with a database");
+    let (pass, mut waiters) = crowd_at(&format!("{before}/crowds"), 2);
+    pass.release().expect("reachable");
+    let relay = waiters.remove(0);
+    let relay_pass = relay.pass();
+    eventually(|| connections(&server).len() == 1);
+    server.psql("ALTER DATABASE crowds ALLOW_CONNECTIONS false");
+    relay_pass.release().expect("reachable");
+    let pass = waiters[0].pass();
+    // The holder tries to connect after a second, and then every two seconds.
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(connections(&server).len(), 1);
+    server.psql("ALTER DATABASE crowds ALLOW_CONNECTIONS true");
+    eventually(|| connections(&server).len() == 2);
+    pass.release().expect("reachable");
+}
+
+#[test]
+fn a_process_that_waits_for_a_second_pass_keeps_a_connection_of_its_own() {
+    let Some(()) = start() else { return };
+    let (server, pass, waiters) = crowd(1);
+    let cluster = Cluster::connect(sharing(&server.url())).expect("valid options");
+    let other = cluster.open("other", 1).expect("reachable");
+    let other_pass = other.acquire().expect("reachable");
+    // The first holder, the relay, and this process.
+    eventually(|| connections(&server).len() == 3);
+    let before = connections(&server);
+    let hall = cluster.open("crowd", 1).expect("reachable");
+    // A waiter without a pass uses the relay after a quarter of a second.
+    assert!(hall.try_acquire_for(Duration::from_secs(2)).is_err());
+    assert_eq!(connections(&server), before);
+    other_pass.release().expect("reachable");
+    pass.release().expect("reachable");
+    waiters[0].pass().release().expect("reachable");
+}
+
+#[test]
+fn a_relay_that_ends_cancels_the_statements_of_its_members() {
+    let Some(()) = start() else { return };
+    let (server, pass, mut waiters) = crowd(1);
+    pass.release().expect("reachable");
+    let relay = waiters.remove(0);
+    relay.pass().release().expect("reachable");
+    eventually(|| connections(&server).len() == 1);
+    let pid = connections(&server).remove(0);
+    let lock = "DO $$ BEGIN LOCK TABLE hallpass.halls, hallpass.records, hallpass.leases; PERFORM pg_sleep(300); \
+                EXCEPTION WHEN query_canceled THEN NULL; END $$";
+    let locked = "FROM pg_stat_activity WHERE query LIKE 'DO %' AND wait_event = 'PgSleep'";
+    let count = |rest: &str| server.psql(&format!("SELECT count(*) {rest}"));
+    thread::scope(|scope| {
+        scope.spawn(|| server.psql(lock));
+        eventually(|| count(locked) == "1");
+        let member = Cluster::connect(sharing(&server.url())).expect("valid options");
+        let asked = scope.spawn(move || member.names());
+        let hangs = format!("FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Lock'");
+        eventually(|| count(&hangs) == "1");
+        drop(relay);
+        eventually(|| !connections(&server).contains(&pid));
+        assert_eq!(count(locked), "1");
+        server.psql(&format!("SELECT pg_cancel_backend(pid) {locked}"));
+        // The member connects to the server.
+        asked.join().expect("no panic").expect("reachable");
+    });
 }

@@ -54,6 +54,10 @@ impl Halls {
         let mut ready = Command::new(HALLPASS);
         ready.arg(command).args(&self.location).args(words);
         ready.stdin(Stdio::null());
+        if self.location.first().is_some_and(|option| option == "--on") {
+            // The sockets of waiting commands are not those of the user who runs the tests.
+            ready.env("XDG_RUNTIME_DIR", self.path());
+        }
         with_default_signals(&mut ready);
         ready
     }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use tokio::{
-    sync::{Mutex, Semaphore},
+    runtime::Handle,
+    sync::{Mutex, Semaphore, watch},
     time::{sleep, timeout},
 };
 use tokio_postgres::{
@@ -29,8 +30,9 @@ use crate::{
     ClusterOptions, Error,
     failure::Failure,
     patience::Patience,
-    runtime::Tasks,
-    store::{Place, Reply},
+    retry::lock,
+    runtime::{TaskGuard, Tasks},
+    store::{Activity, Place, Reply},
 };
 
 /// The largest number of connections of a process: the one that it uses, and one that is being ended or that checks
@@ -59,10 +61,48 @@ pub(super) struct Database {
     checked: AtomicBool,
     /// The processes that may share a connection with this one.
     sharing: Option<Sharing>,
-    need: Mutex<Need>,
+    activities: std::sync::Mutex<Activities>,
     /// How long a holder uses the connection of another process.
     short_hold: Duration,
+    /// The pause before a holder tries again to get a connection of its own.
+    own_pause: Duration,
     this: Weak<Database>,
+    /// Set when the store is dropped. Tasks that serve others end then. The end of the program waits until they have
+    /// dropped this value, and the connection is being ended. So this field comes after `current`.
+    end: watch::Sender<Option<TaskGuard>>,
+}
+
+/// What the passages of this process do.
+#[derive(Default)]
+struct Activities {
+    /// The number of claims that wait for long.
+    waiting: usize,
+    /// The number of passes.
+    holding: usize,
+    need: Need,
+    /// The number of changes of `need`.
+    changes: u64,
+}
+
+impl Activities {
+    /// Returns whether `need` has changed.
+    fn note(&mut self, activity: Activity, begins: bool) -> bool {
+        let count = match activity {
+            Activity::Waiting => &mut self.waiting,
+            Activity::Holding => &mut self.holding,
+        };
+        *count = if begins { *count + 1 } else { count.saturating_sub(1) };
+        // A process that holds a pass must not depend on another process, even if it waits for another pass.
+        let need = match (self.holding, self.waiting) {
+            (0, 0) => self.need,
+            (0, _) => Need::Resting,
+            _ => Need::Holding,
+        };
+        let changed = need != self.need;
+        self.need = need;
+        self.changes += u64::from(changed);
+        changed
+    }
 }
 
 /// For what this process needs a connection.
@@ -107,7 +147,7 @@ impl Database {
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
         let login_timeout = cluster.login_time();
         let tls = options.tls.as_ref().map(tls::connector).transpose()?;
-        let sharing = || Sharing::new(options, cluster.ttl, login_timeout / 4);
+        let sharing = || Sharing::new(options, cluster.ttl, login_timeout);
         let sharing = options.share_connection.then(sharing).flatten();
         Ok(Arc::new_cyclic(|this| Database {
             servers: options.hosts.iter().map(server).collect(),
@@ -120,9 +160,11 @@ impl Database {
             current: Mutex::default(),
             checked: AtomicBool::new(false),
             sharing,
-            need: Mutex::default(),
+            activities: std::sync::Mutex::default(),
             short_hold: cluster.ttl / 20,
+            own_pause: cluster.ttl / 10,
             this: this.clone(),
+            end: watch::Sender::new(None),
         }))
     }
 
@@ -243,11 +285,15 @@ impl Database {
 
     /// Returns the connection of another process, if this process may use it. May make this process the relay.
     async fn find_relay(&self) -> Result<Option<Line>, Failure> {
-        let need = *self.need.lock().await;
+        let need = lock(&self.activities).need;
         let Some(sharing) = self.sharing.as_ref().filter(|_| need != Need::Holding) else {
             return Ok(None);
         };
-        Ok(match sharing.find_role(need == Need::Resting).await? {
+        let late = || {
+            Failure::Unreachable(format!("no answer of a relay within {:?}", self.login_timeout))
+        };
+        let role = timeout(self.login_timeout, sharing.find_role(need == Need::Resting)).await;
+        Ok(match role.unwrap_or_else(|_| Err(late()))? {
             Role::Member(line) => {
                 // The relay has checked it. ORDERING: Relaxed, because a second check does no harm.
                 self.checked.store(true, Relaxed);
@@ -261,36 +307,80 @@ impl Database {
         })
     }
 
-    /// Notes that this process does nothing but wait, or that it no longer does, and changes to the connection for this.
-    pub(super) fn rest(&self, resting: bool) {
+    /// Notes that an activity of this process begins or ends, and changes to the connection for it.
+    pub(super) fn note_activity(&self, activity: Activity, begins: bool) {
         let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
-        let need = if resting { Need::Resting } else { Need::Holding };
-        tokio::spawn(async move {
-            *this.need.lock().await = need;
-            if need == Need::Holding {
-                // Many commands end before a connection of their own is of any use.
-                sleep(this.short_hold).await;
+        let (need, change) = {
+            let mut activities = lock(&self.activities);
+            if !activities.note(activity, begins) {
+                return;
             }
-            let shared = this.current.lock().await.line.as_ref().map(|line| line.is_shared());
-            let better = match need {
-                Need::Resting if shared == Some(false) => this.find_relay().await.ok().flatten(),
-                Need::Holding if shared == Some(true) => {
-                    let connecting = timeout(this.login_timeout, this.connect_to_server());
-                    connecting.await.ok().and_then(Result::ok)
-                }
-                _ => None,
-            };
-            if let Some(line) = better
-                && *this.need.lock().await == need
-            {
-                this.replace(line).await;
-            }
-        });
+            (activities.need, activities.changes)
+        };
+        // Without a runtime, the process ends.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(this.until_end(async move |this| match need {
+            Need::Entering => {}
+            Need::Resting => this.use_relay(change).await,
+            Need::Holding => this.use_own_connection(change).await,
+        }));
     }
 
-    /// Uses this connection from now on. Calls that are under way finish on the old one.
-    async fn replace(&self, line: Line) {
+    /// Uses the connection of another process, if there is a relay.
+    async fn use_relay(&self, change: u64) {
+        if self.uses_shared_line().await == Some(false)
+            && let Ok(Some(line)) = self.find_relay().await
+        {
+            self.replace(line, change).await;
+        }
+    }
+
+    /// Stops using the connection of another process, as soon as the server accepts another connection.
+    async fn use_own_connection(&self, change: u64) {
+        // Many commands end before a connection of their own is of any use.
+        sleep(self.short_hold).await;
+        while self.is_latest(change) && self.uses_shared_line().await == Some(true) {
+            let connecting = timeout(self.login_timeout, self.connect_to_server());
+            if let Ok(Ok(line)) = connecting.await {
+                return self.replace(line, change).await;
+            }
+            sleep(self.own_pause).await;
+        }
+    }
+
+    /// Returns whether the need is the same as after this change.
+    fn is_latest(&self, change: u64) -> bool {
+        lock(&self.activities).changes == change
+    }
+
+    /// Returns whether the connection is that of another process; `None` if there is no connection.
+    async fn uses_shared_line(&self) -> Option<bool> {
+        self.current.lock().await.line.as_ref().map(|line| line.is_shared())
+    }
+
+    /// Notes that the store is dropped. The end of the program waits until the connection is being ended.
+    pub(super) fn end(&self) {
+        if self.sharing.is_some() {
+            self.end.send_replace(Some(self.ending.tasks.begin()));
+        }
+    }
+
+    /// Runs `work` until the store is dropped.
+    pub(super) async fn until_end(self: Arc<Self>, work: impl AsyncFnOnce(Arc<Self>)) {
+        let mut end = self.end.subscribe();
+        tokio::select! {
+            // It is an error if the database is gone.
+            _ = end.wait_for(Option::is_some) => {}
+            () = work(self) => {}
+        }
+    }
+
+    /// Uses this connection from now on, unless the need has changed since. Calls that are under way finish on the old one.
+    async fn replace(&self, line: Line, change: u64) {
         let mut current = self.current.lock().await;
+        if !self.is_latest(change) {
+            return;
+        }
         let former = current.line.replace(Arc::new(line));
         // The connection of another process costs nothing, so its watches may go on.
         current.former = former.filter(|line| line.is_shared());

@@ -24,8 +24,8 @@ use crate::{
     retry::lock,
     runtime::Tasks,
     store::{
-        Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Store, Txn,
-        TxnResponse, Watch,
+        Activity, Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Store,
+        Txn, TxnResponse, Watch,
     },
 };
 
@@ -36,6 +36,12 @@ const ATTEMPTS: u32 = 100;
 pub(crate) struct PostgresStore {
     database: Arc<Database>,
     halls: Mutex<HashMap<String, Arc<Hall>>>,
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.database.end();
+    }
 }
 
 /// The state that this process keeps for a hall.
@@ -325,8 +331,8 @@ impl Store for PostgresStore {
         })
     }
 
-    fn rest(&self, resting: bool) {
-        self.database.rest(resting);
+    fn note_activity(&self, activity: Activity, begins: bool) {
+        self.database.note_activity(activity, begins);
     }
 
     /// Commits one small change.

@@ -15,7 +15,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 use crate::{
     failure::{Failure, StoreError},
     records::{self, ClaimRecord, Door, ExpiryRecord},
-    store::{History, Op, Place, Store, Txn, TxnResponse, When},
+    store::{Activity, History, Op, Place, Store, Txn, TxnResponse, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 use keys::Keys;
@@ -69,9 +69,10 @@ impl HallStore {
         self.store.place()
     }
 
-    /// Hints whether this process does nothing but wait.
-    pub(crate) fn rest(&self, resting: bool) {
-        self.store.rest(resting);
+    /// Notes that an activity begins. It ends when the returned value is dropped.
+    pub(crate) fn begin(&self, activity: Activity) -> ActivityGuard {
+        self.store.note_activity(activity, true);
+        ActivityGuard { store: self.store.clone(), activity }
     }
 
     /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if the records that it
@@ -374,5 +375,17 @@ impl HallStore {
         let response = self.step(txn).await?;
         let view = read::read(&response, look.len(), id)?;
         Ok((view, response))
+    }
+}
+
+/// An activity of this process. It ends when this value is dropped.
+pub(crate) struct ActivityGuard {
+    store: Arc<dyn Store>,
+    activity: Activity,
+}
+
+impl Drop for ActivityGuard {
+    fn drop(&mut self) {
+        self.store.note_activity(self.activity, false);
     }
 }

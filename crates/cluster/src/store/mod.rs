@@ -59,6 +59,15 @@ pub(crate) struct Place {
     pub endpoints: String,
 }
 
+/// What a passage does for a long time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Activity {
+    /// It waits in the queue, and probably will for long.
+    Waiting,
+    /// It has a slot, or leaves.
+    Holding,
+}
+
 /// An external engine that keeps halls. The [module](self) says what it must guarantee.
 ///
 /// Each call makes one attempt, for a bounded time. Callers that may repeat a request use a
@@ -112,9 +121,9 @@ pub(crate) trait Store: Send + Sync + 'static {
     /// Lists the names of the halls that exist: those with a [`Door`](crate::records::Door) record.
     fn names(&self) -> Reply<'_, Vec<String>>;
 
-    /// Hints that this process does nothing but wait for a slot from now on, or that it no longer does. A store may use
-    /// fewer resources meanwhile.
-    fn rest(&self, _resting: bool) {}
+    /// Hints that an activity of this process begins or ends. A store may use fewer resources while the process does
+    /// nothing but wait. May be called by any thread.
+    fn note_activity(&self, _activity: Activity, _begins: bool) {}
 
     /// Writes one small record, to measure how long this takes.
     fn write(&self) -> Reply<'_, ()>;

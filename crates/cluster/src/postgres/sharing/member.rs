@@ -44,8 +44,13 @@ pub(in super::super) struct MemberWire {
     driver: AbortHandle,
 }
 
-/// Waits until the relay is ready. It has this time to show that it works.
-pub(super) async fn join(stream: UnixStream, limit: Duration) -> Result<Joined, Failure> {
+/// Waits until the relay is ready. It has the time `limit` to show that it works, and then `connect_limit` to connect to
+/// the server.
+pub(super) async fn join(
+    stream: UnixStream,
+    limit: Duration,
+    connect_limit: Duration,
+) -> Result<Joined, Failure> {
     let (reader, writer) = stream.into_split();
     let mut inbox = Inbox::new(reader);
     match timeout(limit, inbox.next()).await {
@@ -53,9 +58,10 @@ pub(super) async fn join(stream: UnixStream, limit: Duration) -> Result<Joined, 
         Ok(_) => return Ok(Joined::Ended),
         Err(_) => return Ok(Joined::Stuck),
     }
-    match inbox.next().await {
-        Some(Answer::Connected(connected)) => connected?,
-        _ => return Ok(Joined::Ended),
+    match timeout(connect_limit, inbox.next()).await {
+        Ok(Some(Answer::Connected(connected))) => connected?,
+        Ok(_) => return Ok(Joined::Ended),
+        Err(_) => return Ok(Joined::Stuck),
     }
     let (requests, orders) = mpsc::unbounded_channel();
     let signals = Signals::default();

@@ -9,8 +9,11 @@
 //! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up to
 //!   [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
-//! - **Who may use it.** Only processes of the same user, with the same options, in the same namespaces. The directory of
-//!   the sockets is closed to other users.
+//! - **Who may use it.** Only processes of the same user, with the same options and the same version of hallpass, in the
+//!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the other.
+//! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the options,
+//!   which include the password. So the hash also covers a random [key](find_key) that only this user can read. Without
+//!   it, other users could test guesses of the password.
 //!
 //! The protocol does not depend on any of this. To a member, the relay is a part of the network: an answer proves as much
 //! as if the server had sent it directly, because a claim counts from the time at which the request was sent.
@@ -18,11 +21,13 @@
 mod member;
 mod messages;
 mod relay;
+#[cfg(test)]
+mod tests;
 
 use std::{
     env,
     fs::{self, DirBuilder, File, OpenOptions},
-    hash::{DefaultHasher, Hash, Hasher},
+    io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -31,14 +36,16 @@ use std::{
 
 use rustix::{
     fs::{FlockOperation, flock},
+    io::Errno,
     process::geteuid,
 };
+use rustls::{SupportedCipherSuite, crypto::ring};
 use tokio::{
     net::{UnixListener, UnixStream},
     time::sleep,
 };
 
-use super::{line::Line, options::PostgresOptions};
+use super::{line::Line, options::PostgresOptions, sql};
 use crate::failure::Failure;
 
 pub(super) use member::MemberWire;
@@ -53,6 +60,8 @@ pub(super) struct Sharing {
     sockets: Vec<PathBuf>,
     /// How long a relay has to show that it works.
     limit: Duration,
+    /// How long a relay has to connect to the server.
+    connect_limit: Duration,
     /// Whether this process is the relay.
     is_relay: AtomicBool,
 }
@@ -67,24 +76,40 @@ pub(super) enum Role {
     Alone,
 }
 
-/// The lock of a relay. It is free when the file is closed.
-pub(super) struct RelayLock(#[expect(dead_code, reason = "it is only closed")] File);
+/// The lock of a relay, and its socket. Dropping this value removes the socket, and then closes the file, which frees the
+/// lock.
+pub(super) struct RelayLock {
+    socket: PathBuf,
+    _file: File,
+}
+
+impl Drop for RelayLock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.socket);
+    }
+}
 
 impl Sharing {
     /// Returns the sockets for these options. Returns `None` if there is no directory that only this user can use.
-    pub(super) fn new(options: &PostgresOptions, ttl: Duration, limit: Duration) -> Option<Self> {
+    pub(super) fn new(
+        options: &PostgresOptions,
+        ttl: Duration,
+        connect_limit: Duration,
+    ) -> Option<Self> {
         let folder = private_folder()?;
-        let mut hasher = DefaultHasher::new();
-        serde_json::to_string(options).ok()?.hash(&mut hasher);
-        ttl.hash(&mut hasher);
+        let mut text = find_key(&folder)?;
+        let versions = (env!("CARGO_PKG_VERSION"), sql::VERSION);
         // In another namespace, the same URL may name another server.
-        for namespace in ["net", "mnt"] {
-            fs::read_link(format!("/proc/self/ns/{namespace}")).ok()?.hash(&mut hasher);
-        }
-        let name = format!("postgres-{:016x}", hasher.finish());
+        let namespace = |name| fs::read_link(format!("/proc/self/ns/{name}")).ok();
+        let namespaces = (namespace("net")?, namespace("mnt")?);
+        text.extend(serde_json::to_vec(&(versions, options, ttl, namespaces)).ok()?);
+        let hash = sha256(&text)?;
+        let name = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
+        let name = format!("postgres-{name}");
         let socket = |number| folder.join(format!("{name}.{number}"));
         let sockets = (0..RELAYS).map(socket).collect();
-        Some(Sharing { sockets, limit, is_relay: AtomicBool::new(false) })
+        let limit = connect_limit / 4;
+        Some(Sharing { sockets, limit, connect_limit, is_relay: AtomicBool::new(false) })
     }
 
     /// Finds a relay. If there is none and this process `may_lead`, it becomes the relay.
@@ -100,19 +125,25 @@ impl Sharing {
                     return Ok(Role::Alone);
                 }
                 match UnixStream::connect(socket).await {
-                    Ok(stream) => match member::join(stream, self.limit).await? {
+                    Ok(stream) if !is_own(&stream) => return Ok(Role::Alone),
+                    Ok(stream) => match member::join(stream, self.limit, self.connect_limit).await?
+                    {
                         member::Joined::Line(line) => return Ok(Role::Member(line)),
                         // The relay has just ended.
                         member::Joined::Ended => {}
                         member::Joined::Stuck => break,
                     },
                     Err(_) if !may_lead => return Ok(Role::Alone),
-                    Err(_) => {
-                        if let Some((listener, lock)) = lead(socket) {
+                    Err(_) => match lead(socket) {
+                        Ok(Some((listener, lock))) => {
                             self.is_relay.store(true, Relaxed);
                             return Ok(Role::Relay(listener, lock));
                         }
-                    }
+                        // Another process is about to be the relay, or hangs.
+                        Ok(None) => {}
+                        // There can be no socket: its path is too long, or the disk is full.
+                        Err(_) => return Ok(Role::Alone),
+                    },
                 }
                 // All members of a relay that has ended come at the same time.
                 sleep(Duration::from_millis(fastrand::u64(5..50))).await;
@@ -122,22 +153,67 @@ impl Sharing {
     }
 }
 
-/// Makes this process the relay, unless there is one already.
-fn lead(socket: &Path) -> Option<(UnixListener, RelayLock)> {
+/// Returns whether the process at the other end belongs to the user of this process.
+fn is_own(stream: &UnixStream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw())
+}
+
+/// Makes this process the relay. Returns `None` if another process has the lock.
+///
+/// # Errors
+/// The lock file or the socket cannot be created.
+fn lead(socket: &Path) -> io::Result<Option<(UnixListener, RelayLock)>> {
     let mut path = socket.as_os_str().to_owned();
     path.push(".lock");
-    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).ok()?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(None),
+        locked => locked?,
+    }
     // The socket is that of an earlier relay.
     let _ = fs::remove_file(socket);
-    Some((UnixListener::bind(socket).ok()?, RelayLock(file)))
+    let listener = UnixListener::bind(socket)?;
+    Ok(Some((listener, RelayLock { socket: socket.into(), _file: file })))
+}
+
+/// The number of bytes of the key.
+const KEY_LENGTH: usize = 32;
+
+/// Returns the key of this user. Creates it if necessary.
+fn find_key(folder: &Path) -> Option<Vec<u8>> {
+    let path = folder.join("key");
+    let read = || fs::read(&path).ok().filter(|key| key.len() == KEY_LENGTH);
+    read().or_else(|| {
+        // A half-written key must not be visible, and the first of several processes wins. So the key is written under
+        // another name. Unlike a rename, a link does not replace a key that exists.
+        let mut key = [0; KEY_LENGTH];
+        ring::default_provider().secure_random.fill(&mut key).ok()?;
+        let draft = folder.join(format!("key.{:016x}", fastrand::u64(..)));
+        let mut file =
+            OpenOptions::new().create_new(true).write(true).mode(0o600).open(&draft).ok()?;
+        let written = file.write_all(&key).and_then(|()| file.sync_all());
+        if written.is_ok() {
+            // If this fails, there is a key.
+            let _ = fs::hard_link(&draft, &path);
+        }
+        let _ = fs::remove_file(&draft);
+        read()
+    })
+}
+
+fn sha256(text: &[u8]) -> Option<Vec<u8>> {
+    let SupportedCipherSuite::Tls13(suite) = ring::cipher_suite::TLS13_AES_128_GCM_SHA256 else {
+        return None;
+    };
+    Some(suite.common.hash_provider.hash(text).as_ref().to_vec())
 }
 
 /// Returns a directory that only this user can use. Creates it if necessary.
 fn private_folder() -> Option<PathBuf> {
     let user = geteuid().as_raw();
-    let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|path| Path::new(path).is_dir()) {
-        Some(runtime) => PathBuf::from(runtime).join("hallpass-sockets"),
+    let usable = |path: &PathBuf| path.is_absolute() && path.is_dir();
+    let folder = match env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(usable) {
+        Some(runtime) => runtime.join("hallpass-sockets"),
         None => env::temp_dir().join(format!("hallpass-sockets-{user}")),
     };
     // It may exist already.

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use rustix::process::geteuid;
 use tokio::{
     net::{UnixListener, UnixStream},
     sync::mpsc,
@@ -14,7 +13,7 @@ use super::{
         line::Line,
         notifications::{Note, new_id, payload},
     },
-    RelayLock,
+    RelayLock, is_own,
     messages::{Answer, Inbox, Request, send},
 };
 
@@ -26,9 +25,8 @@ pub(in super::super) async fn serve(
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         let Some(database) = database.upgrade() else { break };
-        let is_own = |user: u32| user == geteuid().as_raw();
-        if stream.peer_cred().is_ok_and(|peer| is_own(peer.uid())) {
-            tokio::spawn(attend(database, stream));
+        if is_own(&stream) {
+            tokio::spawn(database.until_end(async move |database| attend(database, stream).await));
         }
     }
     drop(lock);
@@ -101,13 +99,13 @@ impl Session {
             Request::Query { id, statement, parameters } => {
                 let answers = self.answers.clone();
                 // Statements do not wait for each other.
-                tokio::spawn(async move {
+                tokio::spawn(database.until_end(async move |database| {
                     let call =
                         |line: Arc<Line>| async move { line.query(&statement, &parameters).await };
                     let result = database.attempt_on(line, call).await;
                     // The member may have ended.
                     let _ = answers.send(Answer::Done { id, result });
-                });
+                }));
             }
             Request::Listen { id, channels } => {
                 let new: Vec<_> =
