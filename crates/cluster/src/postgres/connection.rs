@@ -181,18 +181,6 @@ impl Database {
         F: Future<Output = Result<T, Failure>>,
     {
         let line = self.line().await?;
-        self.attempt_on(line, call).await
-    }
-
-    /// Makes one call on this connection, as [`attempt`](Database::attempt) does.
-    pub(super) async fn attempt_on<T, F>(
-        &self,
-        line: Arc<Line>,
-        call: impl FnOnce(Arc<Line>) -> F,
-    ) -> Result<T, Failure>
-    where
-        F: Future<Output = Result<T, Failure>>,
-    {
         let (begun, limit) = (Instant::now(), self.patience.limit());
         let outcome = match timeout(limit, call(line.clone())).await {
             Ok(outcome) => outcome,

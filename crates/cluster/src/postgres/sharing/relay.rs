@@ -93,16 +93,17 @@ struct Session {
 }
 
 impl Session {
+    /// Performs a request, without a limit of time. The member itself gives up after some time. A relay that closed the
+    /// connection because of one slow statement would do so for all members. It notices by its own statements if the
+    /// server does not answer.
     async fn perform(&mut self, request: Request) {
         let (database, line) = (self.database.clone(), self.line.clone());
         match request {
             Request::Query { id, statement, parameters } => {
                 let answers = self.answers.clone();
                 // Statements do not wait for each other.
-                tokio::spawn(database.until_end(async move |database| {
-                    let call =
-                        |line: Arc<Line>| async move { line.query(&statement, &parameters).await };
-                    let result = database.attempt_on(line, call).await;
+                tokio::spawn(database.until_end(async move |_| {
+                    let result = line.query(&statement, &parameters).await;
                     // The member may have ended.
                     let _ = answers.send(Answer::Done { id, result });
                 }));
@@ -111,12 +112,8 @@ impl Session {
                 let new: Vec<_> =
                     channels.into_iter().filter(|name| !self.channels.contains(name)).collect();
                 self.channels.extend_from_slice(&new);
-                let (notes, subscriber) = (&self.notes, self.id);
-                let call = |line: Arc<Line>| async move {
-                    line.subscribe(&new, subscriber, notes).await.map(|()| Vec::new())
-                };
-                let result = database.attempt_on(line, call).await;
-                let _ = self.answers.send(Answer::Done { id, result });
+                let result = line.subscribe(&new, self.id, &self.notes).await;
+                let _ = self.answers.send(Answer::Done { id, result: result.map(|()| Vec::new()) });
             }
             Request::Unlisten { channels } => {
                 self.channels.retain(|name| !channels.contains(name));
