@@ -4,10 +4,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `hall` | [`Hall`]: its constructors, acquiring a slot, and the fast path down to the atomics |
+//! | `hall` | [`Hall`]: its constructors, and acquiring a slot |
 //! | `many`, `owned` | acquiring several slots at once, and passes that own a reference to the hall |
 //! | `future` | acquiring a slot from a task: [`Acquire`] and the other futures |
 //! | `manage` | inspecting a hall, resizing and closing it |
+//! | `fast_path` | the accesses of a caller that finds a slot free |
 //! | `contended` | continues a call that cannot finish on the fast path |
 //! | `pass` | the guards |
 //! | `pool` | [`Pool`]: k items behind a hall |
@@ -32,6 +33,7 @@ mod builder;
 mod contended;
 mod environment;
 mod error;
+mod fast_path;
 mod future;
 mod hall;
 mod instruments;

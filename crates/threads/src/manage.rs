@@ -95,7 +95,7 @@ impl Hall {
             return Err(ResizeError { asked: k, max });
         }
         self.manage(Job::Resize(k as u16));
-        self.guess_from_now_on(self.slots());
+        self.update_guess();
         self.instruments.resized(k);
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Hall {
         change: impl FnOnce(usize) -> Result<usize, ResizeError>,
     ) -> Result<usize, ResizeError> {
         let changed = self.resize_with(change)?;
-        self.guess_from_now_on(self.slots());
+        self.update_guess();
         self.instruments.resized(changed);
         Ok(changed)
     }

@@ -21,13 +21,13 @@ const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 const YIELDS_BEFORE_PARKING: u32 = if cfg!(loom) { 0 } else { 8 };
 /// A yield that takes longer is slow. Then sleeping costs less: the system wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// The largest number of waits of a thread that park at once after a slow yield.
+/// The largest number of waits of a thread that park without yielding after a slow yield.
 const LONGEST_BREAK: u32 = 4096;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);
 
 thread_local! {
-    /// The number of waits of this thread that will park at once.
+    /// The number of waits of this thread that will park without yielding.
     static WAITS_LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -88,21 +88,14 @@ impl Parker {
             spin_loop();
         } else if self.has_expired() {
             return false;
-        } else if self.rounds <= SPINS + YIELDS_BEFORE_PARKING && self.may_yield() {
-            WAITS_LEFT.with(|left| YIELDS.yield_core(left));
-        } else {
+        } else if self.rounds > SPINS + YIELDS_BEFORE_PARKING
+            || !WAITS_LEFT.with(|left| YIELDS.yield_core(left))
+        {
+            // A wait that does not yield now does not yield later either.
+            self.rounds = SPINS + YIELDS_BEFORE_PARKING;
             self.park();
         }
         true
-    }
-
-    /// Returns whether this wait may yield. If it may not, this skips all of its yields.
-    fn may_yield(&mut self) -> bool {
-        let may = WAITS_LEFT.with(|left| YIELDS.may_yield(left));
-        if !may {
-            self.rounds = SPINS + YIELDS_BEFORE_PARKING;
-        }
-        may
     }
 
     #[cfg(not(loom))]

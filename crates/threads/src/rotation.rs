@@ -12,9 +12,8 @@
 //! that do not compete never yield.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
-//! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So if
-//! most yields are slow, they eventually cost at most about a third of its time, but the threads no longer make equally
-//! many passages.
+//! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So if most yields are slow, they eventually cost
+//! at most about a third of its time, but the threads no longer make equally many passages.
 //!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
 
@@ -88,11 +87,7 @@ impl Rotation {
         let turns = self.turns.load(Relaxed);
         if turns > 0 {
             self.turns.store(turns - 1, Relaxed);
-            TURNS_LEFT.with(|left| {
-                if YIELDS.may_yield(left) {
-                    YIELDS.yield_core(left);
-                }
-            });
+            TURNS_LEFT.with(|left| YIELDS.yield_core(left));
         }
     }
 }

@@ -36,18 +36,17 @@ impl Yields {
         Yields { slow, longest, next: AtomicU32::new(FIRST_BREAK) }
     }
 
-    /// Returns whether the thread may yield now. `left` is how often it still goes without a yield; this counts down.
-    pub(crate) fn may_yield(&self, left: &Cell<u32>) -> bool {
-        let before = left.get();
-        left.set(before.saturating_sub(1));
-        before == 0
-    }
-
-    /// Lets other threads run. If that was slow, this writes the length of the thread's break to `left`.
-    pub(crate) fn yield_core(&self, left: &Cell<u32>) {
+    /// Lets other threads run, unless this thread takes a break. Returns whether it did. `left` is how often the thread
+    /// still goes without a yield.
+    pub(crate) fn yield_core(&self, left: &Cell<u32>) -> bool {
+        if left.get() > 0 {
+            left.set(left.get() - 1);
+            return false;
+        }
         let begun = Instant::now();
         thread::yield_now();
         left.set(self.length_of_break(begun.elapsed()));
+        true
     }
 
     /// Returns the length of the break after a yield that took this time, and adapts later breaks.
@@ -79,9 +78,9 @@ mod tests {
 
     #[test]
     fn a_thread_yields_again_after_its_break() {
-        let (yields, left) = (Yields::new(Duration::ZERO, 500), Cell::new(0));
-        assert!(yields.may_yield(&left));
-        left.set(yields.length_of_break(Duration::from_millis(1)));
-        assert_eq!((0..).find(|_| yields.may_yield(&left)), Some(64));
+        let yields = Yields::new(Duration::MAX, 500);
+        let left = Cell::new(3);
+        let yielded: Vec<bool> = (0..5).map(|_| yields.yield_core(&left)).collect();
+        assert_eq!(yielded, [false, false, false, true, true]);
     }
 }
