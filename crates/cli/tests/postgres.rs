@@ -62,7 +62,7 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
         server.psql(count).parse::<usize>().expect("a number")
     };
     // A waiter that cannot run for as long as its ttl loses its position, and many waiters start slowly.
-    let ttl = if crowd_size() > 50 { "10s" } else { "4s" };
+    let ttl = "10s";
     let holder = halls.hold(&["--ttl", ttl], "crowd");
     let waiter = |_| halls.start(&["--ttl", ttl, "crowd", "echo", "my turn"]);
     let mut waiters: Vec<_> = (0..1).map(waiter).collect();
