@@ -47,8 +47,9 @@ pub enum StatementKind {
     Always,
     /// Some run reaches a step that shows the statement.
     Sometimes,
-    /// If [`Side::If`] holds for a process, [`Side::Then`] holds for it then or later. This is about runs in
-    /// which the process does not stop, and in which at most [`Algorithm::survives`] processes stop.
+    /// If [`Side::If`] holds for a process in some state, [`Side::Then`] holds for that process in the same
+    /// state or in a later one. The statement is about runs in which this process does not stop, and in
+    /// which at most [`Algorithm::survives`] processes stop.
     ///
     /// [`Algorithm::survives`]: super::machine::Algorithm::survives
     LeadsTo,

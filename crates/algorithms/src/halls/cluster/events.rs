@@ -1,4 +1,5 @@
-//! The events that change the store besides the lines of the protocol: faults of processes, and what the manager does.
+//! The changes to the store that no line of the protocol makes: the effects of faults, and the changes by the manager
+//! (see [`Casts`](super::Casts)).
 
 use super::register::{Hall, Late, Slot};
 use crate::framework::memory::{Pid, Word};

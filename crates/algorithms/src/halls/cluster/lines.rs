@@ -32,7 +32,7 @@ pub enum Ask<T> {
     Free {
         /// The slot.
         slot: usize,
-        /// Frees the slot even if claims wait, and wakes all waiters, as a change of the door does.
+        /// Frees the slot even if claims wait, and wakes all waiters, as a write to `door` does.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

@@ -45,11 +45,13 @@
 //! X3   | to free its slot: if nobody waits, or unconditionally if X2 failed or `resize` has removed the slot
 //!
 //! These events wake a waiter: it is given a slot, it loses its claim, the claim before it goes away, or
-//! the door is written. Two more events wake the head of the queue: the claim of a holder goes away, or
+//! `door` is written. Two more events wake the head of the queue: the claim of a holder goes away, or
 //! has been gone for long enough.
 //!
-//! - I1: a process that uses a slot has that slot, but may have lost its claim.
-//! - I2: a process that does not compete has left nothing behind.
+//! Invariants:
+//!
+//! - I1: if a process is in its critical section with slot J, then slot J is assigned to it. Its claim may be gone.
+//! - I2: a process in its remainder has no claim and no slot.
 //! - I3: if a slot is free, or has been stale for long enough, then the head of the queue is awake.
 //! - I4: if a slot is free, all waiters are awake.
 //! - I5: no process has two claims.

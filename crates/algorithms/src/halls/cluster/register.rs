@@ -12,8 +12,8 @@
 //! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder still uses it, and
 //!   [`Slot::Left`] from then on. Real processes wait out the longest time that a holder may go on using
 //!   a stale slot. In the lab, the schedule decides when the holder stops.
-//! - Watches. A waiter sleeps until one of its watched keys changes ([`Knowledge::Asleep`]). No other
-//!   change wakes it.
+//! - Watches. The word records which waiters are asleep ([`Knowledge::Asleep`]), but not what they watch. A
+//!   transaction wakes exactly the waiters that watch a key that it changes.
 
 use alloc::vec::Vec;
 
@@ -76,7 +76,7 @@ pub(super) enum Late {
         /// The line that sent the request.
         line: Line<Pid>,
         /// Whether the claim for which the request was sent may still exist. A real request names the lease of this
-        /// claim and the version of the slot, and has no effect without them.
+        /// claim and the version of the slot. It has no effect if that lease or that version no longer exists.
         is_bound: bool,
     },
 }

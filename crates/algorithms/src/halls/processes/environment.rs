@@ -39,7 +39,7 @@ pub trait Environment {
     /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
     /// Accesses the index of the process that `process` follows. An index that no process has means that
-    /// it follows none.
+    /// `process` follows no other process.
     fn link(&mut self, process: usize, op: Op) -> Word;
 
     /// Accesses the flag that shows whether another process may follow `process`.

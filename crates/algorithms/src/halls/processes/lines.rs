@@ -159,7 +159,8 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
             0 => no_longer_waits(e, number, j, e.processes()),
             _ => Goto(G3 { number, j }),
         },
-        // Cleared before the search: a process that follows later finds at W4 that this one no longer waits.
+        // The flag is cleared before the search (G4). If a process sets the flag again after that (W12), it finds at W4
+        // that this process no longer waits, and needs no ring.
         G3 { number, j } => {
             e.followed(me, Op::Write(0));
             Goto(G4 { number, j, i: 0 })
@@ -181,7 +182,8 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
                 None => Goto(W2 { number: card.number, i: 0, before: None }),
             }
         }
-        // Before everything that it looks at: from here on, a process that changes any of that rings.
+        // The waiter marks itself asleep before its last look at the cards, the processes and the slots. So a process
+        // that changes any of these after the last look sees the mark, and rings.
         W11 { number } => {
             let old = Card::new(Phase::Waiting, number).pack();
             let new = Card::new(Phase::Asleep, number).pack();

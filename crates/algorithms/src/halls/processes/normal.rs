@@ -15,10 +15,20 @@
 //!    waiter, and the copies of `next` that serving processes have;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
-//!    never gets an old number again. This makes all void tags of one process equal. So if a slot has
-//!    got another void tag of the same process since it was read, a compare-and-swap that expects the
-//!    first tag succeeds in the normal form, and fails in the original state. After the failure, the
-//!    process comes back and removes the other tag. This detour leads to the same state.
+//!    never gets an old number again.
+//!
+//! Point 3 makes all void tags of one process equal. This matters for one step: S8 of a process p, if a
+//! void tag A was replaced by another void tag B of the same process after p read A:
+//!
+//! | | original state | normal form |
+//! |---|---|---|
+//! | the slot has | tag B | the same void tag that p has read |
+//! | S8 expects | tag A, and fails | this tag, and removes it |
+//! | then | p reads the slot again, and removes tag B | |
+//!
+//! So the original run takes a detour to the same state. A leaving process does not read the slot again after
+//! S8 has failed. The normal form has its run, too: a slot is always free before it gets a tag, and S8 also fails if p
+//! executes it while the slot is free, between A and B.
 
 use alloc::vec::Vec;
 

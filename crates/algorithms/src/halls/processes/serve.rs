@@ -168,7 +168,7 @@ fn mark_rung<E: Environment>(e: &mut E, who: Tag, j: usize) {
     e.card(who.process, Op::CompareAndSwap { old, new });
 }
 
-/// Returns the next line after an offer was settled. A leaving process has given its slot away then.
+/// Returns the next line after an offer was settled. A `Leaver` has given its slot away by then, so it leaves.
 fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
     match role {
         Role::Leaver => Leave,

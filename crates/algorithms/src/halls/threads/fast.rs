@@ -55,8 +55,9 @@ pub enum Looked {
 
 /// Lines L1 and L2 in one access, if `word` is what the caller expects. Otherwise line L1.
 ///
-/// A compare-and-swap that begins with a guess saves the read, which costs about a third of a passage. Any guess is
-/// correct: if it is right, nothing can happen between L1 and L2; if it is wrong, the compare-and-swap is a read.
+/// The compare-and-swap expects `guess`. This saves the read, which costs about a third of a passage. Every guess is
+/// safe. If `word` equals the guess, the compare-and-swap is L1 and L2, with no other access in between. Otherwise it
+/// only reads `word`, and is L1.
 #[inline(always)]
 pub fn look_or_take<P: Pool, M: Policy, E: FastEnvironment>(
     e: &mut E,

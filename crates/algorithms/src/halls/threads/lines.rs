@@ -324,8 +324,8 @@ fn l4<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
 
 #[inline(always)]
 fn l11<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter) -> Step<E> {
-    // If no slot is free, the next holder that leaves finds this waiter counted, and serves. In a closed hall, or in a
-    // hall that owes slots, only a server can tell.
+    // If no slot is free, the next holder that leaves finds this waiter counted, and serves. If `word` is marked, the
+    // hall is closed, owes slots or is being resized. Then only a server can decide what this waiter gets.
     let word = e.word(Op::Read);
     if word & FREE == 0 && word < MARK {
         Goto(L6)

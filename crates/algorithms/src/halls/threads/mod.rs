@@ -16,11 +16,11 @@
 //!   queue (L4). It enters when it finds a grant (L6). Until then, it sleeps until it is woken (L7).
 //! - **Exit.** A holder puts its slots back (X1).
 //! - **Serving.** A caller that has joined the queue reads `word` again (L11). If no slot is free then, and
-//!   `word` is not marked, it has nothing to do: the next holder that leaves finds it counted. Otherwise it sets the lock (L5). A holder that leaves while
-//!   others wait also sets the lock. If the lock was not held, the caller becomes the *server*: it gives free slots to the head of the
-//!   queue, as long as enough slots are free for the head (S1 to S16). If the lock was held, the server
-//!   finds that there is news, and looks again before it stops (S14, S17). So no caller waits for the
-//!   lock.
+//!   `word` is not marked, the caller has nothing to do: the next holder that leaves finds it counted.
+//!   Otherwise the caller sets the lock (L5). A holder that leaves while others wait also sets the lock. If
+//!   the lock was not held, the caller becomes the *server*: it gives free slots to the head of the queue, as
+//!   long as enough slots are free for the head (S1 to S16). If the lock was held, the server finds that there
+//!   is news, and looks again before it stops (S14, S17). So no caller waits for the lock.
 //! - **Giving up.** A waiter takes itself out of the queue when there is no other server (C1 to C5),
 //!   unless it finds a grant. Resizing and closing also wait until there is no other server (R1 to R6,
 //!   Z1 to Z3).

@@ -8,13 +8,15 @@
 //! | 0, or a little less | no newcomer may overtake; the server has not noticed this yet |
 //! | [`DEBT`] - d | d more waiters get in first; then the server sets the credit to the limit |
 //!
-//! Newcomers only lower the credit. Only the server raises it, when none is left. So a newcomer that was refused at B3
-//! leaves the credit below 0, which changes nothing for the others. If the credit stands for a debt, the newcomer has
-//! made the debt larger: one more waiter gets in first.
+//! Every newcomer that reaches B3 lowers the credit by one. Only the server raises the credit, when none is left. A
+//! newcomer that finds no credit at B3 is refused, but it has lowered the credit nevertheless. If the credit was 0 or a
+//! little less, this changes nothing for the others. If the credit stands for a debt, the debt is now larger by one, so
+//! one more waiter gets in first.
 //!
-//! The limit b holds for every waiter. Between two moments at which the server gives credit, at most b newcomers
-//! take a credit. A waiter that was overtaken by one of them is counted in `word` when the server notices that no
-//! credit is left, so it is one of the d waiters that get in first.
+//! At most b newcomers overtake a waiter, where b is the limit. The reason: between two moments at which the server
+//! gives credit, at most b newcomers take a credit. If one of them overtakes a waiter, `word` counts this waiter when
+//! the server notices that no credit is left. So the waiter is one of the d waiters that get in before the server gives
+//! credit again.
 //!
 //! A newcomer that has taken a credit may be slow, and take its slots after the server has given new credit. Then it
 //! overtakes waiters that joined the queue after it took its credit. The limit does not count this newcomer, because it
@@ -28,7 +30,7 @@ use super::{
 };
 use crate::framework::memory::{Op, Word};
 
-/// A credit below this value stands for a debt of the newcomers. The debt is the difference.
+/// A credit below this value stands for a debt of the newcomers. The debt is `DEBT - credit`.
 pub const DEBT: Word = -WAITER;
 
 /// The largest limit on overtaking.
@@ -134,7 +136,8 @@ pub fn overtake<P: Pool, E: OvertakeEnvironment>(
 }
 
 /// Returns the new credit after the server has let a waiter in while no credit was left. `credit` is the
-/// old value. Before, `waiting` waiters were counted. At most `limit` newcomers may overtake a waiter.
+/// old credit, and `waiting` the number of waiters before that one was let in. At most `limit` newcomers
+/// may overtake a waiter.
 pub(super) fn repay(credit: Word, waiting: Word, limit: Word) -> Word {
     let debt = if credit < DEBT { DEBT - credit } else { waiting };
     // Waiters may have given up, so the debt is at most the number of waiters.

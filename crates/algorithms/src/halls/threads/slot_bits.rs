@@ -6,10 +6,15 @@
 //! become free in the meantime. In this module, number 0 is the first slot that is not a bit of `word`, and k is the
 //! number of slots that are not bits of `word`.
 //!
-//! I1: for each number i, at most k - i admitted callers hold a number of at least i or look at such a
-//! number. The reason: a caller goes past i only at a moment at which another caller holds i, and that
-//! holder is not beyond i. So the last number is free for a caller that reaches it, and no caller looks
-//! at a number twice.
+//! A caller is *at* a number while it looks at the number or holds it.
+//!
+//! I1: for each number i, at most k - i admitted callers are at i or at a larger number. The reason, by
+//! induction: at most k callers are admitted, so I1 holds for i = 0. A caller goes past i only at a moment
+//! at which another caller holds i. That holder is at i. So when the caller arrives at a larger number, at
+//! most (k - i) - 1 callers are at larger numbers than i.
+//!
+//! By I1, at most one caller is at the last number, k - 1. So a caller that reaches this number finds it free,
+//! and no caller looks at a number twice.
 //!
 //! The search needs no change when the hall is made smaller: fewer callers are admitted then, and they
 //! find smaller numbers.

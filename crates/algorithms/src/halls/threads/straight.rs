@@ -103,8 +103,8 @@ fn stage<W>(line: Line<W>) -> Stage {
 /// Serves, from S1 until the caller is no longer the server. The caller continues with `turn.after`.
 #[inline(never)]
 pub(super) fn serve<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, turn: Turn) {
-    // Most servers make at most one grant. Without the loop, the compiler keeps what a line passes to the next line in
-    // registers.
+    // Most servers make at most one grant, and need no loop. Without a loop, the compiler uses registers for the values
+    // that a line passes to the next line.
     let next = s1::<P, M, E>(e, me, turn);
     if let Goto(S1 { .. } | S7 { .. } | S8 { .. }) = next {
         serve_on::<P, M, E>(e, me, next);

@@ -25,7 +25,7 @@ changed_lines! {
         At(Line::L3) => Goto(At(Line::L4)),
     }
 
-    /// A newcomer does not read the word again after it has joined the queue. So it does not notice a slot that
+    /// A newcomer does not read `word` again after it has joined the queue. So it does not notice a slot that
     /// became free after line L1, while the queue was still empty.
     NoSecondLook: |_s, _d, _p| {
         At(Line::L11) => Goto(At(Line::L6)),

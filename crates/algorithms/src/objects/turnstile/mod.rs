@@ -147,13 +147,14 @@ impl Algorithm for Turnstile {
         true
     }
 
-    /// Shifts all numbers so that exits is k, because only differences matter. Replaces old numbers:
+    /// Shifts all numbers so that exits is k, because only differences matter. Then drawn is at least k,
+    /// because drawn is at least exits. Replaces old numbers:
     ///
-    /// - At line E2, a process finds no room if k or more processes have left since it read `e`, whatever
-    ///   the value of drawn is. Its `e` becomes 0, and with 0 it finds no room either.
-    /// - The compare-and-swap of line E3 fails forever once a number after `t` was drawn. Its `t` becomes
-    ///   k - 1.
-    /// - A process at line E5 may enter with every `t` up to k, now and later. A `t` below k becomes k.
+    /// - Line E2: if k or more processes have left since a process read `e`, its `e` is at most 0 after the
+    ///   shift. With each such `e`, the process finds no room. So `e` becomes 0.
+    /// - Line E3: if drawn is larger than `t`, the compare-and-swap fails, now and later, because drawn only
+    ///   grows. So `t` becomes k - 1, a value that drawn never has.
+    /// - Line E5: with each `t` up to k, the process may enter, now and later. So a `t` below k becomes k.
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         let base = self.k as Word;
         let shift = memory[self.exits.index()] - base;

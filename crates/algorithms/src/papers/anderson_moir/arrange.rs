@@ -6,8 +6,8 @@
 //!
 //! - [`inductive`] (Theorems 1, 5, 9): n - k levels, from the outermost level n - 1 to the innermost
 //!   level k. Level j lets j processes through.
-//! - [`tree`] (Theorems 2, 6, 10; Figure 5): two halves of the processes meet in a (2k, k) building,
-//!   which has k levels.
+//! - [`tree`] (Theorems 2, 6, 10; Figure 5): each half of the processes passes a smaller tree. Then both
+//!   halves meet in (2k, k)-exclusion, which has k levels.
 //! - [`fast`] (Theorems 3, 7, 11; Figure 7): a test-and-set bit, the gate, sends one process
 //!   directly to the last block, and the others through a tree first.
 //! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less. The

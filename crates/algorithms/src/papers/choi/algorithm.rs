@@ -10,9 +10,9 @@
 //! A leaving process takes a number from exit and adds k. The result is a token t', and the process
 //! releases every process up to t'. It updates the last cell of the previous block, and then the cells
 //! of Release-Set(j') in ascending order. It tries to update each cell twice. One of the two attempts
-//! succeeds, or another process has written the same round or a later one. The exception is a very slow
-//! process (line 8): in the meantime, the last cell of the block has been released, and every process
-//! waits on that cell.
+//! succeeds, or another process has written the same round or a later one. A very slow process is an
+//! exception: line 8 prevents its updates. They are not needed, because the last cell of the block has been
+//! released by then, and every process of the block waits on that cell.
 //!
 //! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
 //!
@@ -22,13 +22,14 @@
 //! Differences from the paper:
 //!
 //! - The sets are those that the proofs need. See [`sets`](super::sets).
-//! - Line 8 has exit < u + k instead of exit <= u + 2k. The printed condition is too permissive where n
-//!   <= 2k and k >= 3 ([`Choi::printed_check`]). Two processes that update the same cell for earlier
-//!   rounds can then disturb both attempts of a process that is not slow. They disturb the first attempt
-//!   with a late compare-and-swap, and the second attempt by reading what the first of them has written.
-//!   The proof of (I6) says that line 8 prevents the second disturbance, with u <= t' < exit. But only
-//!   t' < exit + k holds, so the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6).
-//!   (I5) stays true: u + k <= exit puts all of u's block below exit.
+//! - Line 8 has exit < u + k instead of exit <= u + 2k, where u is the token that the process updates. The
+//!   printed condition is too permissive where n <= 2k and k >= 3 ([`Choi::printed_check`]). Two slow
+//!   processes that update the same cell for earlier rounds can then disturb both attempts of a process
+//!   that is not slow. The first slow process disturbs the first attempt with a late compare-and-swap. The
+//!   second slow process reads what the first one has written, and disturbs the second attempt. The proof
+//!   of (I6) says that line 8 prevents the second disturbance, with u <= t' < exit. But only t' < exit + k
+//!   holds, so the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays
+//!   true: u + k <= exit puts all of u's block below exit.
 //! - Line 2 reads one cell per step, in ascending order, and starts again after the last cell.
 //! - If line 7 reads a value above e, the process keeps e instead, because line 8 only compares the
 //!   value with e.

@@ -18,8 +18,10 @@
 //! - B2: while the age of a waiter is not 0, entry - t <= 2n, so -2n <= t - exit < n. With M = 3n, the
 //!   waiter has to wait if and only if t - exit modulo M is from k to n-1. (M is a multiple of n so that
 //!   t mod n stays evenly spread.)
-//! - So if line 2 lets a process enter, the process may enter. If line 3 finds that the process is not
-//!   old yet, line 2 was right to let it wait. Tokens give exclusion, FIFE and resilience k.
+//! - So line 2 never lets a process enter that has to wait: by B1, the age of such a process is not 0, and
+//!   by B2, line 2 then decides correctly. If the age is 0, line 2 may make the process wait without need.
+//!   Line 3 then finds the age 0, and lets the process enter.
+//! - Tokens give exclusion, FIFE and resilience k.
 //! - I1: entry = exit + the number of processes at 2..4 (modulo M).
 //! - I3: at most k processes are in their critical sections.
 //!
@@ -27,8 +29,9 @@
 //! and n departures. Line 1 is a stronger primitive than fetch-and-increment. Line 4 is
 //! fetch-and-increment modulo M. A real computer offers this if n is a power of two and M is 4n.
 //!
-//! This does not achieve O(log k). With A, a process can also stop in its exit section, before a
-//! compare-and-swap that has become possible again, and cells can lag behind by more than M.
+//! This algorithm does not achieve O(log k). For that, it would need the array A, and ages do not bound the
+//! numbers in A. A process could stop in its exit section, just before a compare-and-swap, until the numbers
+//! have wrapped around and the compare-and-swap can succeed again. And cells can lag behind by more than M.
 
 use alloc::{format, string::String, vec::Vec};
 

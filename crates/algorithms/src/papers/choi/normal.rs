@@ -4,40 +4,51 @@
 //! Entry, exit, rounds and cells grow without bound. In a normal form, the round of exit is fixed, and
 //! old numbers are as small as possible. A state and its normal form behave alike from then on: steps
 //! from both access the same variables, take the same branches, and lead to states with the same normal
-//! form. The reasons are:
+//! form.
+//!
+//! As in the [invariants](super::invariants), u is the token that a leaving process updates, and a is the
+//! value that it has read. A process is too late for u if exit > u + slack (line 8). The reasons are:
 //!
 //! 1. *Shifting.* Only differences of tokens matter. So a whole number of rounds may be subtracted from
 //!    everything, or added: N from entry and exit, and 1 from every round and cell. This gives exit the
 //!    same round E in every normal form.
 //!
-//! 2. *Processes with nothing to change.* Exit never decreases, and neither do cells, because line 9
-//!    comes after a < e. So line 8 will fail for a cell in two cases: the process is too late for it
-//!    (exit > u + slack), or the cell has reached u's round. If one of these holds for each cell that a
-//!    process still has to update, the round of this process has no effect. It becomes the floor F (see
-//!    5), which is too late as well. If all cells of a waiter have reached its round, the waiter gets
-//!    round 1, because no cell is below 1.
+//! 2. *Processes with nothing to change.* Exit never decreases. Cells never decrease either, because line 9
+//!    comes after a < e. So line 8 fails for a cell, now and later, in two cases: the process is too late
+//!    for u, or the cell has reached u's round. If one of these holds for each cell that a process still has
+//!    to update, the round of this process has no effect. Its round becomes the floor F (see 5). With this
+//!    round, the process is too late as well. If all cells of a waiter have reached its round, the waiter
+//!    gets round 1, because no cell is below 1.
 //!
-//! 3. *Values that were read.* If line 8 will fail for a process at line 8, its a becomes u's round. If
-//!    line 8 will not fail, or if the process is at line 9, and the cell no longer holds a, then the
-//!    compare-and-swap will fail for every a. So a becomes 0, which no cell of a normal form holds.
-//!    Hence, if a compare-and-swap may succeed, its a equals the cell.
+//! 3. *Values that were read.* There are three cases:
+//!    - The process is at line 8, and line 8 will fail. Then a has no effect, and becomes u's round.
+//!    - The process is at line 9, or at line 8, which will not fail; and the cell no longer holds a. The
+//!      cell never holds a again, so the compare-and-swap will fail. Then a becomes 0, which no cell of a
+//!      normal form holds.
+//!    - Otherwise the compare-and-swap may succeed, and a equals the value of the cell.
 //!
-//! 4. *Cells without waiters.* Future tokens are not below exit (see line 3). A future token in cell j
-//!    of block i has at least the first round in which the token of that cell is not below exit. Below
-//!    that round, the value of the cell is only compared with the rounds of the current waiters and
-//!    leaving processes. The value becomes the largest of these rounds that it has reached, or F.
-//!    (Invariants are evaluated in normal forms, so a value that they read counts as compared.)
+//! 4. *Cells without waiters.* No future token is below exit. This includes the tokens that processes will
+//!    update, because line 3 adds k to exit. For a cell, let R be the first round in which the token of this
+//!    cell is not below exit. A future token is compared with this cell only with round R or a later one.
+//!    So if the value of the cell is below R, its exact value matters only for comparisons with the rounds
+//!    of the current waiters and leaving processes. The value becomes the largest of these rounds that it
+//!    has reached, or F if it has reached none. (Invariants are evaluated in normal forms, so a value that
+//!    they read counts as compared.)
 //!
-//! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old. These numbers are
-//!    younger than F: future tokens, the tokens of processes that are not too late, and the values that
-//!    these processes will write. So every comparison of an old number with a young one finds the old
-//!    number smaller. There are two other comparisons of the value of a cell with old numbers, and both
-//!    stay within its block. An old waiter checks whether the cell has reached its round. An old
-//!    compare-and-swap at line 9 that may succeed is about to write its round to this cell, so the value
-//!    of the cell is compared with that round. For each block, the rounds of the old waiters divide the old numbers into classes.
-//!    Within a class, the numbers of one cell keep their order and lose their distance. Numbers of
-//!    different cells are never compared with each other. The classes are packed below F, the highest
-//!    first.
+//! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old, and a larger round is
+//!    young. Future tokens, the tokens of processes that are not too late, and the values that these
+//!    processes will write are all young. A comparison of an old number with a young one finds the old
+//!    number smaller, whatever its exact value is. Old numbers are compared with each other in two cases
+//!    only, and both stay within one block:
+//!    - An old waiter checks whether a cell has reached its round.
+//!    - A process with an old round is at line 9, and its compare-and-swap may succeed. It will replace the
+//!      value of the cell with its round. So its round and the value of the cell must keep their order.
+//!
+//!    So the normal form keeps two things. First, it keeps which of its old numbers have reached the round
+//!    of which old waiter. The rounds of the old waiters of a block thus divide the old numbers of the
+//!    block into classes. Second, within a class, it keeps the order of the numbers of one cell, but not
+//!    their distance. Numbers of different cells are never compared with each other. The classes are packed
+//!    below F, the highest first.
 //!
 //! There are at most n old processes, so at most n + 1 such numbers are needed. Each old waiter begins a
 //! class, each old compare-and-swap adds a number to a class, and the cells add one more number.

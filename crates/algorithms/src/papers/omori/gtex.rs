@@ -3,8 +3,8 @@
 //!
 //! A complete binary tree of depth bl = floor(log2(n/(k+1))) halves the group of processes at each node.
 //! If the group has odd size, the lower half gets one process more. A process goes from its leaf up to
-//! the root. At each node, it goes through the competitions (p, q), with p = 0 at the leaf and q = 1, 2,
-//! ...
+//! the root. At each node, it goes through the competitions (p, q), where p is the height of the node (0 at
+//! a leaf) and q = 1, 2, ...
 //!
 //! - level(i): (0, 0), or the competition that i has reached, in the order of pairs.
 //! - turn(x, q): the last process of x's group that has reached the q-th competition of x; initially any

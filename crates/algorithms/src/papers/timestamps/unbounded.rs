@@ -18,11 +18,12 @@
 //! Normal form. Two facts about timestamps matter: their order, and how many new timestamps still fit
 //! between two existing ones. Let u < v be neighbours among all timestamps, in registers and in private
 //! maxima. Some register holds v or more from now on, because a register never decreases. So a Label
-//! that begins later takes more than v. To write a number between u and v, a process must be in Label
-//! now, must have seen nothing above u, and must read no register that is already above u. Each such
-//! process writes once, one more than the largest number that it has seen. If there are c such
-//! processes, no number beyond u + c appears below v. So a gap of c + 1 behaves like every larger gap.
-//! While u and v are neighbours, c never grows, so the form does not depend on when it is computed.
+//! that begins later takes more than v. A process can write a number between u and v only if three things
+//! are true: it is in Label now, it has seen no number above u, and no register that it still has to read
+//! is above u. Each such process writes once, one more than the largest number that it has seen. If there
+//! are c such processes, no number beyond u + c appears below v. So a gap of c + 1 behaves like every
+//! larger gap. While u and v are neighbours, c never grows, so the form does not depend on when it is
+//! computed.
 //!
 //! The smallest timestamp becomes 1, not 0. The reason: a scanner may have the smallest timestamp and
 //! still remember a process that was before it, because that process has taken a new timestamp since.

@@ -13,14 +13,15 @@
 //! | TOG\[p\] | a colour for each r; its write is the instant T | p |
 //! | SAVED\[r\]\[p\] | label | r |
 //!
-//! The following shows that p sees no third timestamp. Let X be the colour that p writes for r at T.
-//! - S1: until T, no variable that concerns r holds X. TOG does not hold X, and neither did ann and copy
-//!   when p read them. If r has read an old X and not announced it yet, r reads the colour once more
-//!   after p has read ann and copy. Then r finds another colour, so that copy becomes *none*, or r finds
+//! So p sees no third timestamp of r. The following shows this. Let X be the colour that p writes for r at T.
+//! - S1: r does not mistake an older X for the X of T. When p picks X, its own TOG does not hold X for r,
+//!   and ann and copy of r did not hold X when p read them. One case is left: r has read X from TOG during an
+//!   earlier scan, and has not announced it yet. In this case, r reads the colour a second time, after p has
+//!   read ann and copy. If this second look finds another colour, copy becomes *none*. Otherwise it finds
 //!   the X of T.
-//! - S2: an update that reads X after T finds X again, because p writes no other colour before its scan
-//!   ends, and the scan waits for no other process. So the update saves the old timestamp of r. It does
-//!   so only once, because the next update finds copy = X.
+//! - S2: if an update of r reads X after T, its second look finds X as well. The reason: p writes no other
+//!   colour before its scan ends, and the scan waits for no other process. So the update saves the old
+//!   timestamp of r. Only one update does so, because the next update finds copy = X.
 //! - S3: so copy = X means that SAVED has the timestamp that r had at T, or was writing at T. And copy
 //!   /= X means that no update that began after T has committed.
 //!
