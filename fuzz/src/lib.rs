@@ -79,7 +79,7 @@ pub fn log_file(data: &[u8]) {
 /// and the invariants are evaluated after each step.
 ///
 /// # Panics
-/// Panics if the compiler of the language fails, which `File::parse` reports as an error of the file.
+/// Panics if the compiler of the language itself fails. `File::parse` reports such a failure like an error in the file.
 pub fn language(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let file = match File::parse("fuzz.kx", text) {

@@ -145,7 +145,7 @@ pub trait HallUnderTest: Clone + Send + Sync + 'static {
     fn is_closed(&self) -> bool;
 }
 
-/// A hall from which a caller can get several slots at once.
+/// A hall from which a caller can get several slots in one call.
 pub trait ManyUnderTest: HallUnderTest {
     /// Several slots. Dropping this value frees them.
     type Passes: Send + Debug + 'static;

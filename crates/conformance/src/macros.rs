@@ -71,7 +71,7 @@ macro_rules! behaviours_of {
     (many $hall:ty) => {
         $crate::tests_of!($hall, many:
             several_slots_are_the_smallest_that_are_free,
-            all_slots_can_be_acquired_at_once,
+            all_slots_can_be_acquired_together,
             more_slots_than_the_hall_has_are_refused,
             a_request_for_no_slots_does_not_wait,
             a_request_for_several_is_not_overtaken,

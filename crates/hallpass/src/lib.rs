@@ -106,12 +106,15 @@
 //!
 //! # Cost
 //!
-//! If the hall is empty, an acquire is one atomic read-modify-write. If slots are held but nobody waits, an acquire is two
-//! read-modify-writes. A release is one read-modify-write. In a hall with more than 32 slots, this holds for slots 0 to 15. The numbers of the other slots
-//! are in separate words, so both calls take one more read-modify-write. Callers do not allocate, not even if they
-//! wait: the record of a waiting thread is on its stack, and that of a task is in its future. There are three
-//! exceptions. In a hall with more than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a
-//! request for several slots allocates a list. A call that admits several tasks allocates a list of their wakers.
+//! If the hall is empty, an acquire is one atomic read-modify-write. If slots are held but nobody waits, an acquire is
+//! two read-modify-writes. A release is one read-modify-write. In a hall with more than 32 slots, this holds for slots
+//! 0 to 15. The numbers of the other slots are in separate words, so an acquire and a release of such a slot each take
+//! one more read-modify-write.
+//!
+//! Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that of a task
+//! is in its future. There are three exceptions. In a hall with more than 32 slots, the first pass with a slot above 15
+//! allocates the slot numbers, and a request for several slots allocates a list. A call that admits several tasks
+//! allocates a list of their wakers.
 //!
 //! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!

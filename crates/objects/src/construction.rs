@@ -240,9 +240,10 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
     fn put_ends(&mut self, me: usize, buffer: usize) {
         let op = Some(Arc::new(self.op.take()));
         let buffer = self.buffer(me, buffer);
-        // SAFETY: only `me` writes its buffers. No thread reads this buffer, because line P2 would have
-        // seen a mark on it. A thread that marks it now finds that the head has changed since that
-        // request was open (line B6).
+        // SAFETY: only `me` writes its buffers. No thread reads this buffer now, because line P2 would have
+        // seen a mark on it. A thread may still mark it for an earlier request of `me`. That request was
+        // served, so the head has changed since. The thread finds this at line B6, and does not read the
+        // buffer.
         let old = unsafe { mem::replace(&mut *buffer, op) };
         discard(|| drop(old));
     }

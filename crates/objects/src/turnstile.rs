@@ -181,8 +181,8 @@ impl Turnstile {
         while let Next::Goto(next) = self.machine.step(&mut memory, 0, at) {
             at = next;
         }
-        // The count of this exit, not the latest count, because each exit admits the holder of a different
-        // number.
+        // `exits` is the count after this exit, not the latest count, because each exit admits the holder of a
+        // different number.
         let exits = memory.exits + 1;
         let Counters { drawn, level, .. } = &*self.counters;
         let inside = drawn.load(SeqCst) - exits;

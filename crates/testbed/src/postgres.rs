@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{Storage, TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_process};
 
-/// The superuser and the database of a server. Nobody needs a password.
+/// The name of a server's superuser, and of its database. The superuser needs no password.
 const NAME: &str = "postgres";
 
 /// PostgreSQL refuses to run as root. If this process runs as root, the processes of the server belong to the first of
@@ -103,7 +103,8 @@ impl PostgresServer {
         run(program("pg_basebackup").args(options).args(words).arg(data));
     }
 
-    /// Replaces the data of this server, which is dead, and starts it as a standby of another one.
+    /// Replaces the data of this server, which is dead, with the data of `primary`. Then starts this server as a
+    /// standby of `primary`.
     ///
     /// # Panics
     /// Panics if it does not start.
@@ -123,8 +124,8 @@ impl PostgresServer {
         backup
     }
 
-    /// Replaces the data of this server, which is dead, by a backup, and starts it. The server begins a new timeline, as
-    /// after every recovery to a point in time.
+    /// Replaces the data of this server, which is dead, with a backup, and starts the server. The server begins a new
+    /// timeline, as after every recovery to a point in time.
     ///
     /// # Panics
     /// Panics if it does not start.
@@ -150,7 +151,7 @@ impl PostgresServer {
     fn remove_data(&self) {
         let start = Instant::now();
         while fs::remove_dir_all(self.data()).is_err_and(|error| error.kind() != NotFound) {
-            assert!(start.elapsed() < TIMEOUT, "the data of a dead server can be removed");
+            assert!(start.elapsed() < TIMEOUT, "the data of a dead server cannot be removed");
             thread::sleep(Duration::from_millis(20));
         }
     }

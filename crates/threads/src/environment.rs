@@ -180,7 +180,7 @@ impl<'a> NativeEnvironment<'a> {
             let none = unsafe { me.as_ref().set_handle(handle) };
             debug_assert!(none.is_none());
         }
-        // If this admits tasks, the thread wakes them when it looks again.
+        // If the thread admits tasks here, it wakes them when it looks for its grant again.
         advance::<P, M, _>(self, me, Stage::Serve);
     }
 
@@ -305,10 +305,10 @@ impl Environment for NativeEnvironment<'_> {
             // SAFETY: the step machine writes this at S19, while it serves.
             *self.handle = unsafe { node.thread_handle() };
         }
-        // ORDERING: Release. An owner that reads the grant sees everything that the server did before. A waiter that
-        // reads no grant sleeps until it is woken. The wake-up comes after this write (S13, S15, S16) and before the
-        // next read of the waiter. The writes of the owner itself (L9, C5) come before it joins the queue again, if
-        // it does.
+        // ORDERING: Release. If the waiter reads this grant, it sees everything that the server did before. If it reads
+        // no grant yet, it sleeps until it is woken. The wake-up comes after this write (S13, S15, S16) and before the
+        // next read of the waiter, which sees the grant. The waiter itself also writes this variable (L9, C5), but only
+        // before it joins the queue again, if it does. So its writes never compete with a write of a server.
         sync::set(&node.grant, grant);
         0 // the step machine does not use the old value
     }

@@ -65,7 +65,8 @@ pub struct Hall {
     pub(crate) slot_bits: OnceLock<Box<SlotBits>>,
     /// The value of `word` while the hall is empty: no slot is held, and nobody waits. Newcomers guess this value.
     ///
-    /// ORDERING: Relaxed, because any guess is correct.
+    /// ORDERING: Relaxed, because every guess is safe: see
+    /// [`look_or_take`](hallpass_algorithms::halls::threads::fast::look_or_take).
     pub(crate) empty: GuessedWord,
     pub(crate) queue: QueueState,
     pub(crate) instruments: Instruments,

@@ -5,7 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `hall` | [`Hall`]: its constructors, and acquiring a slot |
-//! | `many`, `owned` | acquiring several slots at once, and passes that own a reference to the hall |
+//! | `many`, `owned` | acquiring several slots in one call, and passes that own a reference to the hall |
 //! | `future` | acquiring a slot from a task: [`Acquire`] and the other futures |
 //! | `manage` | inspecting a hall, resizing and closing it |
 //! | `fast_path` | the accesses of a caller that finds a slot free |

@@ -1,4 +1,4 @@
-//! Acquiring several slots at once from a thread.
+//! Acquiring several slots in one call from a thread.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::{
     pass::{HeldSlots, Passes, Several},
 };
 
-/// Acquiring several slots at once from a thread.
+/// Acquiring several slots in one call from a thread.
 impl Hall {
     /// Blocks until `m` slots are free, and takes all of them together.
     ///

@@ -88,7 +88,7 @@ impl Hall {
     }
 }
 
-/// Acquiring several slots at once from a thread, with passes that own a reference to the hall.
+/// Acquiring several slots in one call from a thread, with passes that own a reference to the hall.
 impl Hall {
     /// Blocks until `m` slots are free, and takes all of them together. The passes own a reference to the hall.
     ///

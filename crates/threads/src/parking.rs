@@ -21,7 +21,7 @@ const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 const YIELDS_BEFORE_PARKING: u32 = if cfg!(loom) { 0 } else { 8 };
 /// A yield that takes longer is slow. Then sleeping costs less: the system wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// The largest number of waits of a thread that park without yielding after a slow yield.
+/// After a slow yield, a thread parks without yielding in its next waits. This is the largest number of such waits.
 const LONGEST_BREAK: u32 = 4096;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);

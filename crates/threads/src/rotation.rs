@@ -13,7 +13,7 @@
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
 //! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So if most yields are slow, they eventually cost
-//! at most about a third of its time, but the threads no longer make equally many passages.
+//! at most about a third of the thread's time, but the threads no longer make equally many passages.
 //!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
 

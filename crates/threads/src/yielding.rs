@@ -8,10 +8,10 @@ use std::{
 
 use crate::sync::thread;
 
-/// How often a thread goes without a yield after its first slow yield.
+/// The number of yields that a thread skips after the first slow yield.
 const FIRST_BREAK: u32 = 64;
 
-/// Each short yield makes the next break shorter by one of this many parts.
+/// Each short yield makes later breaks shorter by 1/`PARTS` of their length.
 const PARTS: u32 = 64;
 
 /// Decides whether the threads of this process yield in a certain situation.
@@ -24,7 +24,7 @@ const PARTS: u32 = 64;
 pub(crate) struct Yields {
     /// A yield that takes longer is slow.
     slow: Duration,
-    /// The length of the longest break.
+    /// The length of the longest break: the number of yields that the thread skips.
     longest: u32,
     /// The length of the next break. ORDERING: Relaxed, because no other access depends on it. If two threads change it
     /// at the same time, one of the two changes may be lost.
@@ -36,8 +36,8 @@ impl Yields {
         Yields { slow, longest, next: AtomicU32::new(FIRST_BREAK) }
     }
 
-    /// Lets other threads run, unless this thread takes a break. Returns whether it did. `left` is how often the thread
-    /// still goes without a yield.
+    /// Lets other threads run, unless this thread takes a break. Returns whether it let them run. `left` is the number
+    /// of yields that this thread still skips.
     pub(crate) fn yield_core(&self, left: &Cell<u32>) -> bool {
         if left.get() > 0 {
             left.set(left.get() - 1);

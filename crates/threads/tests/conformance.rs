@@ -178,7 +178,7 @@ with_bypass! {
         a_dropped_future_leaves_the_queue, a_granted_future_keeps_its_slot_until_it_is_polled,
         a_future_dropped_after_its_grant_hands_the_slot_on, tasks_and_threads_wait_in_one_queue,
         closing_a_hall_refuses_its_tasks;
-    many: several_slots_are_the_smallest_that_are_free, all_slots_can_be_acquired_at_once,
+    many: several_slots_are_the_smallest_that_are_free, all_slots_can_be_acquired_together,
         small_requests_do_not_starve_a_large_one,
         closing_a_hall_refuses_requests_for_several_slots;
     crowd: many_threads_never_share_a_slot_and_each_gets_one, threads_that_try_or_give_up_never_share_a_slot,

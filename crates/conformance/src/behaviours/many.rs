@@ -31,7 +31,7 @@ pub fn several_slots_are_the_smallest_that_are_free<H: ManyUnderTest>() {
 }
 
 /// A caller can acquire all slots in one call.
-pub fn all_slots_can_be_acquired_at_once<H: ManyUnderTest>() {
+pub fn all_slots_can_be_acquired_together<H: ManyUnderTest>() {
     for &k in H::CAPACITY.sizes {
         let hall: H = open(k);
         let all = hall.try_acquire_many(k).expect("free");

@@ -70,7 +70,7 @@ fn good_visits_are_accepted() {
 fn tokens_begin_again_if_the_store_was_wiped() {
     visits_break(&["+0 0 5", "-0", "+1 0 4"], &[TokensGrow]);
     visits_break(&["+0 0 5", "-0", "!0", "+1 0 4"], &[]);
-    // Slots do not.
+    // A holder still has its slot after the store was wiped.
     visits_break(&["+0 0 5", "!0", "+1 0 4"], &[OwnSlot]);
 }
 

@@ -1,4 +1,4 @@
-//! Several slots at once: owned passes, futures and error texts.
+//! Several slots in one call: owned passes, futures and error texts.
 
 use hallpass_threads::{AcquireError, TryAcquireError};
 

@@ -76,7 +76,7 @@ fn one_slot_is_a_mutex() {
 
 /// Two threads hold the two slots at the same time.
 #[test]
-fn two_threads_hold_slots_at_once() {
+fn two_threads_hold_slots_at_the_same_time() {
     for hall in all_halls(2) {
         let (sender, receiver) = mpsc::channel();
         let (answer, answered) = mpsc::channel();
