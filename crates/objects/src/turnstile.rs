@@ -185,12 +185,12 @@ impl Turnstile {
         // different number.
         let exits = memory.exits + 1;
         let Counters { drawn, level, .. } = &*self.counters;
-        let inside = drawn.load(SeqCst) - exits;
+        let admitted = drawn.load(SeqCst) - exits;
         let level_now = level.load(SeqCst);
-        if level_now > 1 && (exits - admission.since > OVERTAKEN || inside + 1 < level_now) {
+        if level_now > 1 && (exits - admission.since > OVERTAKEN || admitted + 1 < level_now) {
             level.store(level_now - 1, SeqCst); // a stalled thread has left
         }
-        if inside >= self.machine.k() as Word {
+        if admitted >= self.machine.k() as Word {
             self.turn(exits + self.machine.k() as Word - 1).notify_all();
         } else if self.waiting.sleepers.load(SeqCst) > 0 {
             self.call_sleeper(exits);

@@ -137,8 +137,8 @@ macro_rules! one {
             /// Drops the pass without freeing its slot. The hall permanently has one usable slot less.
             ///
             /// [`Hall::resize`] treats the slot as held. If the hall shrinks so much that it no longer has this
-            /// slot, the hall waits forever until the slot is freed. From then on, all callers go through the
-            /// queue instead of the fast path.
+            /// slot, the hall waits for it forever. From then on, all callers go through the queue instead of the
+            /// fast path.
             ///
             /// ```
             /// # use hallpass_threads::Hall;

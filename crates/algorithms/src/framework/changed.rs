@@ -11,9 +11,9 @@
 //!   cells to wait on, or a stack of levels without the outermost level. This form does not use this
 //!   module.
 //!
-//! The lines of the sound code never ask whether they belong to a variant. Two places outside the lines
-//! do: the normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear
-//! timestamp system (`Form::Grouped`).
+//! The lines of the sound code have no switches for variants. Two places outside the lines have one: the
+//! normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear timestamp system
+//! (`Form::Grouped`).
 
 use alloc::{string::String, vec::Vec};
 use core::marker::PhantomData;

@@ -46,7 +46,8 @@ pub enum Kind {
     Flag,
     /// A process number.
     Pid,
-    /// Two numbers, stored as `width * first + second`. Words have the same order as their pairs.
+    /// Two numbers, stored as `width * first + second`. Comparing two words gives the same result as comparing
+    /// their pairs.
     Pair {
         /// A number greater than every second number.
         width: Word,

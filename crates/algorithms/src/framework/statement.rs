@@ -74,7 +74,7 @@ pub struct Observed {
     /// The part of the past that the statement needs later. It has at most 30 bits, and is 0 before the
     /// initial state.
     pub history: u32,
-    /// Whether the statement says something about this step. If it never does, it is vacuous.
+    /// Whether the statement says something about this step. A statement that applies to no step is vacuous.
     pub applies: bool,
     /// Whether the step contradicts a statement of kind `Always`, or shows one of kind `Sometimes`.
     pub found: bool,

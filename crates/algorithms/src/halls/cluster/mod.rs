@@ -18,8 +18,8 @@
 //!
 //! The end of a lease does not prove that the owner has stopped, because store and owner have no common
 //! clock, and etcd is known to end leases early. So no process relies on the end of a lease. The owner
-//! counts from the last time at which it saw its claim in the store, and stops in time. A process that
-//! finds the claim gone waits until the owner must have stopped.
+//! measures the time since it last saw its claim in the store, and stops using its slot in time. A process
+//! that finds the claim gone waits until the owner must have stopped.
 //!
 //! A holder that leaves while others wait gives its slot to the head of the queue, in the transaction
 //! that removes its own claim. So no slot is free while a claim waits, with three exceptions:

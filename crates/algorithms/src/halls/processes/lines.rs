@@ -182,8 +182,8 @@ fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>>
                 None => Goto(W2 { number: card.number, i: 0, before: None }),
             }
         }
-        // The waiter marks itself asleep before its last look at the cards, the processes and the slots. So a process
-        // that changes any of these after the last look sees the mark, and rings.
+        // The waiter marks itself asleep before its last look at the cards, the processes and the slots. From here on,
+        // a process that changes any of these sees the mark, and rings.
         W11 { number } => {
             let old = Card::new(Phase::Waiting, number).pack();
             let new = Card::new(Phase::Asleep, number).pack();

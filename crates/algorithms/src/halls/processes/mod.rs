@@ -21,12 +21,12 @@
 //! - Three kinds of processes *serve*: a waiter, a process that has left while others wait, and a
 //!   process that has rescued another one. A serving process looks for the waiter with the lowest ticket
 //!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
-//!   offer on the waiter's card (S10). Several processes may make offers at once, and some offers come
-//!   late. The waiter's card decides which offer counts, and the other offers become void. A leaving
+//!   offer on the waiter's card (S10). Several processes may make offers at the same time, and some offers
+//!   come late. The waiter's card decides which offer counts, and the other offers become void. A leaving
 //!   process gives one slot away, or wakes the first waiter and leaves the rest to it (S12, S15). Other
-//!   processes can make lines S8, S9 and S10 fail. A leaving process tries each of these lines once, so
-//!   that its exit section is bounded. It tries S10 a second time, and never a third, if the first try
-//!   finds that the waiter has gone to sleep.
+//!   processes can make lines S8, S9 and S10 fail. A leaving process tries S8 and S9 only once, so that its
+//!   exit section is bounded. It tries S10 at most twice: the second time only if the first try finds that
+//!   the waiter has gone to sleep.
 //! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
 //!   process that gives it a slot rings, and then marks on the card that it has rung (S11, S14). If it dies

@@ -17,18 +17,20 @@
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
 //!    never gets an old number again.
 //!
-//! Point 3 makes all void tags of one process equal. This matters for one step: S8 of a process p, if a
-//! void tag A was replaced by another void tag B of the same process after p read A:
+//! Point 3 makes all void tags of one process equal. So a compare-and-swap that fails in the original state can
+//! succeed in the normal form. Suppose that a serving process p reads a void tag A of process q (S6), and that
+//! the slot then gets another void tag B of q. Now p executes S8:
 //!
 //! | | original state | normal form |
 //! |---|---|---|
-//! | the slot has | tag B | the same void tag that p has read |
-//! | S8 expects | tag A, and fails | this tag, and removes it |
+//! | the slot has | tag B | the void tag of q |
+//! | S8 expects | tag A, and fails | the void tag of q, and removes it |
 //! | then | p reads the slot again, and removes tag B | |
 //!
-//! So the original run takes a detour to the same state. A leaving process does not read the slot again after
-//! S8 has failed. The normal form has its run, too: a slot is always free before it gets a tag, and S8 also fails if p
-//! executes it while the slot is free, between A and B.
+//! So the original run takes a detour to the same state. A leaving process takes no detour: it does not read
+//! the slot again after S8 has failed. But the normal form also has a run in which S8 fails. The slot was free
+//! between A and B, because every tag is written into a free slot. If p executes S8 at that time, S8 fails in
+//! the normal form, too. A failed S8 does not change the slot, so this run leads to the same state.
 
 use alloc::vec::Vec;
 

@@ -187,7 +187,7 @@ fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
         (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
         (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
-        // The process was given a slot, or another program has changed the words.
+        // The process was given a slot, or another program has changed the shared words.
         (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
         (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,

@@ -284,7 +284,7 @@ fn overtaking<P: Pool, E: Environment>(e: &mut E, me: E::Waiter, at: Overtake) -
         Overtaken::Goto(Overtake::Take { left, paid, word, take }) => {
             Goto(B4 { left, paid, word, take })
         }
-        Overtaken::Inside(take) => Enter(X1 { take }),
+        Overtaken::Entered(take) => Enter(X1 { take }),
         Overtaken::Queue | Overtaken::Refused { .. } => Goto(L3),
     }
 }

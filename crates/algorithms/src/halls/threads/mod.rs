@@ -31,7 +31,7 @@
 //! I2: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
 //! free are still free at S9.
 //!
-//! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter without a grant.
+//! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter that has no grant yet.
 //!
 //! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then the first
 //!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue

@@ -55,7 +55,7 @@ pub enum Overtaken {
     /// The newcomer goes on at this line.
     Goto(Overtake),
     /// The newcomer has these slots.
-    Inside(Word),
+    Entered(Word),
     /// The newcomer must join the queue.
     Queue,
     /// There is no credit. The newcomer tries again up to `left` times, and then joins the queue.
@@ -100,7 +100,7 @@ pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake)
         },
         Overtake::Take { left, paid, word, take } => {
             if fast::take(e, Offer { word, take }) {
-                Overtaken::Inside(take)
+                Overtaken::Entered(take)
             } else if left == 0 {
                 Overtaken::Queue // others were faster each time
             } else {
@@ -129,7 +129,7 @@ pub fn overtake<P: Pool, E: OvertakeEnvironment>(
         }
         match next {
             Overtaken::Goto(next) => at = next,
-            Overtaken::Inside(take) => return Some(take),
+            Overtaken::Entered(take) => return Some(take),
             Overtaken::Queue | Overtaken::Refused { .. } => return None,
         }
     }

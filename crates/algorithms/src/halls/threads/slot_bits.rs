@@ -11,7 +11,7 @@
 //! I1: for each number i, at most k - i admitted callers are at i or at a larger number. The reason, by
 //! induction: at most k callers are admitted, so I1 holds for i = 0. A caller goes past i only at a moment
 //! at which another caller holds i. That holder is at i. So when the caller arrives at a larger number, at
-//! most (k - i) - 1 callers are at larger numbers than i.
+//! most (k - i) - 1 callers are at larger numbers than i. This is I1 for i + 1.
 //!
 //! By I1, at most one caller is at the last number, k - 1. So a caller that reaches this number finds it free,
 //! and no caller looks at a number twice.

@@ -19,7 +19,7 @@
 //!   waiter has to wait if and only if t - exit modulo M is from k to n-1. (M is a multiple of n so that
 //!   t mod n stays evenly spread.)
 //! - So line 2 never lets a process enter that has to wait: by B1, the age of such a process is not 0, and
-//!   by B2, line 2 then decides correctly. If the age is 0, line 2 may make the process wait without need.
+//!   by B2, line 2 then decides correctly. If the age is 0, line 2 may make the process wait unnecessarily.
 //!   Line 3 then finds the age 0, and lets the process enter.
 //! - Tokens give exclusion, FIFE and resilience k.
 //! - I1: entry = exit + the number of processes at 2..4 (modulo M).

@@ -4,32 +4,30 @@
 //! Entry, exit, rounds and cells grow without bound. In a normal form, the round of exit is fixed, and
 //! old numbers are as small as possible. A state and its normal form behave alike from then on: steps
 //! from both access the same variables, take the same branches, and lead to states with the same normal
-//! form.
-//!
-//! As in the [invariants](super::invariants), u is the token that a leaving process updates, and a is the
-//! value that it has read. A process is too late for u if exit > u + slack (line 8). The reasons are:
+//! form. There are five reasons. As in the [invariants](super::invariants), u is the token that a leaving
+//! process updates, and `a` is the value that it has read. A process is too late for u if exit > u + slack
+//! (line 8).
 //!
 //! 1. *Shifting.* Only differences of tokens matter. So a whole number of rounds may be subtracted from
 //!    everything, or added: N from entry and exit, and 1 from every round and cell. This gives exit the
 //!    same round E in every normal form.
 //!
 //! 2. *Processes with nothing to change.* Exit never decreases. Cells never decrease either, because line 9
-//!    comes after a < e. So line 8 fails for a cell, now and later, in two cases: the process is too late
-//!    for u, or the cell has reached u's round. If one of these holds for each cell that a process still has
-//!    to update, the round of this process has no effect. Its round becomes the floor F (see 5). With this
-//!    round, the process is too late as well. If all cells of a waiter have reached its round, the waiter
-//!    gets round 1, because no cell is below 1.
+//!    replaces `a` with u's round, and a process reaches it only if `a` is less than u's round. So line 8 fails
+//!    for a cell, now and later, in two cases: the process is too late for u, or the cell has reached u's
+//!    round. If one of these holds for each cell that a process still has to update, the round of this process
+//!    has no effect. Its round becomes the floor F (see 5). With this round, the process is too late as well.
+//!    If all cells of a waiter have reached its round, the waiter gets round 1, because no cell is below 1.
 //!
-//! 3. *Values that were read.* There are three cases:
-//!    - The process is at line 8, and line 8 will fail. Then a has no effect, and becomes u's round.
-//!    - The process is at line 9, or at line 8, which will not fail; and the cell no longer holds a. The
-//!      cell never holds a again, so the compare-and-swap will fail. Then a becomes 0, which no cell of a
-//!      normal form holds.
-//!    - Otherwise the compare-and-swap may succeed, and a equals the value of the cell.
+//! 3. *Values that were read.* For a process at line 8 or 9, there are three cases:
+//!    - The process is at line 8, and line 8 will fail. Then `a` has no effect. It becomes u's round.
+//!    - Otherwise, if the cell no longer holds `a`, the compare-and-swap of line 9 will fail, because the cell
+//!      never holds `a` again. Then `a` becomes 0, which no cell of a normal form holds.
+//!    - Otherwise the compare-and-swap may succeed, and `a` equals the value of the cell.
 //!
 //! 4. *Cells without waiters.* No future token is below exit. This includes the tokens that processes will
 //!    update, because line 3 adds k to exit. For a cell, let R be the first round in which the token of this
-//!    cell is not below exit. A future token is compared with this cell only with round R or a later one.
+//!    cell is not below exit. If the round of a future token is compared with this cell, it is R or later.
 //!    So if the value of the cell is below R, its exact value matters only for comparisons with the rounds
 //!    of the current waiters and leaving processes. The value becomes the largest of these rounds that it
 //!    has reached, or F if it has reached none. (Invariants are evaluated in normal forms, so a value that
@@ -38,17 +36,17 @@
 //! 5. *Old numbers.* Let F = E - 1 - ceil((slack + k) / N). A round up to F is old, and a larger round is
 //!    young. Future tokens, the tokens of processes that are not too late, and the values that these
 //!    processes will write are all young. A comparison of an old number with a young one finds the old
-//!    number smaller, whatever its exact value is. Old numbers are compared with each other in two cases
-//!    only, and both stay within one block:
+//!    number smaller, whatever the old number is. Old numbers are compared with each other in two cases only,
+//!    and both stay within one block:
 //!    - An old waiter checks whether a cell has reached its round.
 //!    - A process with an old round is at line 9, and its compare-and-swap may succeed. It will replace the
 //!      value of the cell with its round. So its round and the value of the cell must keep their order.
 //!
-//!    So the normal form keeps two things. First, it keeps which of its old numbers have reached the round
-//!    of which old waiter. The rounds of the old waiters of a block thus divide the old numbers of the
-//!    block into classes. Second, within a class, it keeps the order of the numbers of one cell, but not
-//!    their distance. Numbers of different cells are never compared with each other. The classes are packed
-//!    below F, the highest first.
+//!    So the rounds of the old waiters of a block divide the old numbers of the block into classes: the
+//!    numbers of a class have reached the rounds of the same waiters. The normal form keeps the class of each
+//!    number. Within a class, it keeps the order of the numbers of one cell, but not their distance. Numbers
+//!    of different cells are never compared with each other. The classes are packed below F, the highest
+//!    first.
 //!
 //! There are at most n old processes, so at most n + 1 such numbers are needed. Each old waiter begins a
 //! class, each old compare-and-swap adds a number to a class, and the cells add one more number.
@@ -67,12 +65,12 @@ use super::algorithm::{
 };
 use crate::framework::{machine::Loc, memory::Word};
 
-/// The normal value of an a that the cell no longer holds.
+/// The normal value of `a` if the cell no longer holds `a`.
 const STALE: Word = 0;
 /// The normal round of a waiter whose cells have all reached its round.
 const SATISFIED: Word = 1;
-// Markers for these two values, and for an a that becomes u's round (see 3). They are used until the cells
-// have their final values, because a cell may hold 0 or 1 before.
+// Markers for these two values, and for a value `a` that becomes u's round (see 3). They are used until the
+// cells have their final values, because a cell may hold 0 or 1 before.
 const STALE_MARKER: Word = Word::MIN;
 const SATISFIED_MARKER: Word = Word::MIN;
 const ENOUGH_MARKER: Word = Word::MAX;

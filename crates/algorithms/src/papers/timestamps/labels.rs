@@ -5,9 +5,9 @@
 //! determines their order. Equal labels are ordered by process. For digits, 1 < 2 < 3, 4, 5, and 3 < 4 <
 //! 5 < 3 form a cycle. So this relation does not order all labels. But among the labels that are in use
 //! at one time, no three ever form a cycle. [`Stamp::later`] ensures this, and the lab checks it. The
-//! reason: the more digits labels share from the first one on, the fewer processes may share them, one
-//! process less for each further digit. So a process takes the third digit of the cycle only after the
-//! holder of the first digit has left it.
+//! reason: the longer the common beginning of some labels is, the fewer processes may have it: one process
+//! less for each further digit. So a process takes the third digit of the cycle only after the holder of the
+//! first digit has left it.
 //!
 //! A label is packed into 3(n - 1) bits, with the first digit in the most significant bits. Each digit
 //! is stored minus one, so that 0 is the initial label.

@@ -19,8 +19,8 @@
 //! - If only one process has a ticket, this ticket becomes 1, with one exception. If the other process
 //!   is at line 2 with the maximum 0, it takes ticket 1, and then it matters whether the first ticket is
 //!   1 or larger. So a larger ticket becomes 2. The other process can read the maximum 0 only while no
-//!   process has a ticket. So if it is not at this line now, it does not come there before the first ticket
-//!   is given back, and the exact ticket does not matter.
+//!   process has a ticket. So if it is not at line 2 with the maximum 0 now, it does not get there while the
+//!   first process has its ticket. Then the exact ticket does not matter.
 //!
 //! For more processes, there is no normal form. While one process has read a large ticket and not yet
 //! taken a larger one, the others can start again from 1 and count past it. The time that this takes

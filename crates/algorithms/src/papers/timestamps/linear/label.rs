@@ -55,8 +55,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
             Labelling::Scan(scan) => self.inner_scanned(p, self.scan_step(m, p, scan)),
             Labelling::Mine(update) => {
                 let word = m.read(self.hand_var(p, update.slot as usize)) as u64;
-                // The label in the word is `own`. It is removed here, and a label is added again when
-                // the word is written.
+                // The label in `word` is `own`. It is removed here, and a label is added again when
+                // `word` is written.
                 Goto(Labelling::Ask(Update { word: self.with(word, Stamp::FIRST), ..update }))
             }
             Labelling::Ask(update) => self.ask(m, p, update, Labelling::Announce),

@@ -13,12 +13,11 @@
 //! | TOG\[p\] | a colour for each r; its write is the instant T | p |
 //! | SAVED\[r\]\[p\] | label | r |
 //!
-//! So p sees no third timestamp of r. The following shows this. Let X be the colour that p writes for r at T.
-//! - S1: r does not mistake an older X for the X of T. When p picks X, its own TOG does not hold X for r,
-//!   and ann and copy of r did not hold X when p read them. One case is left: r has read X from TOG during an
-//!   earlier scan, and has not announced it yet. In this case, r reads the colour a second time, after p has
-//!   read ann and copy. If this second look finds another colour, copy becomes *none*. Otherwise it finds
-//!   the X of T.
+//! The following shows that p never sees a third timestamp of r. Let X be the colour that p writes for r at T.
+//! - S1: r does not mistake an older X for the X of T. When p picks X, TOG\[p\] does not hold X for r, and ann
+//!   and copy of r for p did not hold X when p read them. One case is left: r has read X during an earlier scan
+//!   of p, and has not announced it yet. In this case, r reads the colour a second time, after p has read ann
+//!   and copy. If this second look finds another colour, copy becomes *none*. Otherwise it finds the X of T.
 //! - S2: if an update of r reads X after T, its second look finds X as well. The reason: p writes no other
 //!   colour before its scan ends, and the scan waits for no other process. So the update saves the old
 //!   timestamp of r. Only one update does so, because the next update finds copy = X.
