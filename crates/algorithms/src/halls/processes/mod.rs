@@ -29,8 +29,8 @@
 //!   the waiter has gone to sleep.
 //! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
-//!   process that gives it a slot rings, and then marks on the card that it has rung (S11, S14). If it dies
-//!   in between, the next serving process rings again (S4, S13).
+//!   process that gives the waiter a slot rings, and then marks on the card that it has rung (S11, S14). If
+//!   the process dies in between, the next serving process rings again (S4, S13).
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
@@ -43,9 +43,9 @@
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
 //!
 //! - Exclusion and distinct slots: a slot has one tag, and a card chooses at most one slot.
-//! - FIFE (first in, first enabled): the doorway is lines E1 to E8. At S3, a process is eligible only if
-//!   its ticket was drawn before S1. So the search cannot miss a process that finished its doorway
-//!   before another eligible process arrived.
+//! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is
+//!   lines E1 to E8. At S3, a process is eligible only if its ticket was drawn before S1. So if the search
+//!   finds an eligible process, it cannot miss a process that finished its doorway before that one arrived.
 //! - The algorithm tolerates k-1 undetected stops. No process waits for a serving process. A process
 //!   that stops while it waits, or after it was given a slot, blocks at most that slot.
 //! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,

@@ -1,30 +1,35 @@
 //! The invariants in the proof of Choi's algorithm.
 //! Choi 2011, Sections 3.4 and 3.6.
 //!
-//! En(t), "t is enabled", means: some cell of Wait-Set(j) in block i has reached round e, where t = \[e,
-//! i, j\]. u is the token that a process updates, and a is the value that it has read. 5.7 is line 7
-//! when line 5 calls it, and 6.7 is line 7 when line 6 calls it.
+//! Notation:
+//!
+//! - En(t), "t is enabled": some cell of Wait-Set(j) in block i has reached round e, where t = \[e, i, j\].
+//! - u: the token that a process updates. `a`: the value that it has read from u's cell.
+//! - Too late for u: exit has become so large that line 8 prevents the update.
+//! - 5.7 is line 7 when line 5 calls it, and 6.7 is line 7 when line 6 calls it.
+//!
+//! The invariants:
 //!
 //! - O4: the number of processes at 3 is at most the number of tokens t >= exit with En(t).
 //! - I1: entry = exit + the number of processes at 2..3.
 //! - I2: En(t) => t < exit + k.
 //! - I3: at most k processes are at 3.
 //! - I4: t < exit => En(t).
-//! - I5: p at 8 and too late for u (line 8) => the last cell of u's block has reached u's round.
+//! - I5: p at 8 and too late for u => the last cell of u's block has reached u's round.
 //! - I6: p at 6.7..6.9 and not too late for u => if a process at 9 has read the current value of u's
 //!   cell, it does not write a lower round there.
-//! - I7: p at 6.8..6.9 and not too late => its cell still has the value that p read, or has reached u's
-//!   round.
-//! - I8: p at 5.7..6.9 => each cell that p has finished has reached its round, or the last cell of that
-//!   block has reached it.
+//! - I7: p at 6.8..6.9 and not too late for u => u's cell still has the value that p read, or has reached
+//!   u's round.
+//! - I8: p at 5.7..6.9 => for each cell that p has finished, this cell or the last cell of its block has
+//!   reached the round of p's update.
 //! - I10: a process has left with t', or its remaining updates change nothing => En(t) for all t from
 //!   t'-k to t'.
 //! - I11: En(t') and t < t' => En(t).
 //!
 //! Differences from the paper:
 //!
-//! - I5 is printed with "and Exit". It must be "and Exit > u + 2k" (Exit >= u + k with the changed line
-//!   8).
+//! - The condition of I5 is printed as "and Exit". It must be "and Exit > u + 2k" (Exit >= u + k with the
+//!   changed line 8).
 //! - I6 and I7 are printed without "not too late". Without it they are false: when p goes from 5.8 to
 //!   6.7 because it is too late, a slower process may still be about to write a lower round. (The proof
 //!   calls the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5, without I6 and I7.

@@ -9,11 +9,13 @@
 //!
 //! | register | content | written by |
 //! |---|---|---|
-//! | MAIN\[r\] | label; for each reader p a colour *ann*, and a colour or none *copy* | r |
+//! | MAIN\[r\] | label; for each reader p: *ann*, a colour; and *copy*, a colour or *none* | r |
 //! | TOG\[p\] | a colour for each r; its write is the instant T | p |
 //! | SAVED\[r\]\[p\] | label | r |
 //!
-//! The following shows that p never sees a third timestamp of r. Let X be the colour that p writes for r at T.
+//! The following shows that p never sees a third timestamp of r: one that r neither had at T nor was writing at T.
+//! Let X be the colour that p writes for r at T.
+//!
 //! - S1: r does not mistake an older X for the X of T. When p picks X, TOG\[p\] does not hold X for r, and ann
 //!   and copy of r for p did not hold X when p read them. One case is left: r has read X during an earlier scan
 //!   of p, and has not announced it yet. In this case, r reads the colour a second time, after p has read ann
@@ -30,8 +32,8 @@
 //!
 //! It would be wrong to commit the label to one group of readers after another, although S1 to S3 hold
 //! for each reader. Of two consecutive scans, the first could see the new timestamp and the second the
-//! old one. No single register allows this, and even property (1) of Afek et al. fails. The lab keeps
-//! this variant as `linear:grouped`.
+//! old one. With one register for the label, this cannot happen. In this variant, even property (1) of Afek
+//! et al. fails. The lab keeps it as `linear:grouped`.
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2). With registers split into g groups, at
 //! most 4n - 1 for Scan and 7n - 3 + 3g for Label.
