@@ -53,7 +53,7 @@ pub enum Looked {
     Offer(Option<Offer>),
 }
 
-/// Lines L1 and L2 in one access, if `word` is what the caller expects. Otherwise line L1.
+/// Executes lines L1 and L2 in one access if `word` equals `guess`. Otherwise executes line L1.
 ///
 /// The compare-and-swap expects `guess`. This saves the read, which costs about a third of a passage. Every guess is
 /// safe. If `word` equals the guess, the compare-and-swap is L1 and L2, with no other access in between. Otherwise it
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_line_l1_or_both_lines() {
+    fn a_guess_has_the_effect_of_l1_or_of_l1_and_l2() {
         let above = [0, WAITER, 2 * WAITER, CALLED + WAITER, MARK, MARK + WAITER];
         let words: alloc::vec::Vec<Word> =
             above.iter().flat_map(|above| (0..16).map(move |free| above + free)).collect();
