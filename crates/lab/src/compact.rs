@@ -1,8 +1,8 @@
-//! A set of states that takes little more memory than the states themselves contain.
+//! An exact set of states that takes little memory.
 //!
 //! A bijection turns a state into an address and the other words of the state (see
 //! [`Bijection`]). The set is a hash table in which the place of an entry tells most bits of its
-//! address, and the entry has the rest (Cleary, "Compact hash tables using bidirectional linear probing",
+//! address, and the entry contains the rest (Cleary, "Compact hash tables using bidirectional linear probing",
 //! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
 //! states of 44 bits each, an entry takes less than 4 bytes.
 //!
@@ -83,8 +83,7 @@ impl Memory {
         self.limit.saturating_sub(self.used.load(Relaxed))
     }
 
-    /// Adds what another account has used at most to the maximum of this one. Both were in use at the same
-    /// time.
+    /// Includes the peak of another account in the peak of this one. Both accounts were in use at the same time.
     pub fn include(&self, other: &Memory) {
         self.peak.fetch_max(self.used.load(Relaxed) + other.peak(), Relaxed);
     }

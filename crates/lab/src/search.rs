@@ -1,7 +1,7 @@
 //! Explores a [`Space`] breadth first and keeps only the set of its states.
 //!
 //! The search is for properties of single states. It needs less memory than
-//! [`explore`](crate::explore::explore()), because states have no numbers: there is the set of all states found so far
+//! [`explore`](crate::explore::explore()), because states have no numbers. It keeps only the set of all states found so far
 //! (see [`compact`](crate::compact)), and the states of two levels. A level is finished before the next level
 //! begins. So levels are exact for any number of threads.
 //!
@@ -40,8 +40,7 @@ const FLAWS: usize = 64;
 trait Entry<const W: usize>: Copy + Send + Sync {
     /// Creates the entry of an initial state.
     fn root(state: [u64; W]) -> Self;
-    /// Creates the entry of a successor. `is_middle` is true if this entry is on the level that
-    /// [`Task::middle`] names.
+    /// Creates the entry of a successor. `is_middle` says whether `self` is on the level [`Task::middle`].
     fn child(&self, state: [u64; W], is_middle: bool) -> Self;
     /// Returns the state.
     fn state(&self) -> &[u64; W];
@@ -70,7 +69,7 @@ type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
 struct Task<'a, const W: usize> {
     space: &'a dyn Space<W>,
     look: Look<'a, W>,
-    /// The level whose states their descendants remember.
+    /// A level. Entries on later levels can remember their ancestor on this level (see `path`).
     middle: u32,
     /// Whether to end after the first level with a flaw.
     until_found: bool,
@@ -211,9 +210,9 @@ impl<const W: usize, E> Shared<'_, '_, W, E> {
 struct Worker<const W: usize, E> {
     /// For each segment: the states to insert.
     batches: Vec<Vec<(Local, E)>>,
-    /// States that this thread or an earlier level has found. Most states are found several times within a
-    /// short time, because the order of independent steps makes no difference. A look here is faster than
-    /// a look in the set.
+    /// States that this thread has found recently. At the start, each of them is an initial state. Most states
+    /// are found several times within a short time, because independent steps lead to the same state in any
+    /// order. A look-up here is faster than a look-up in the set.
     recent: Vec<[u64; W]>,
     /// The states that the last insertion has added.
     new: Vec<E>,

@@ -36,7 +36,7 @@ pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<Manifes
     Ok(blessed)
 }
 
-/// Returns the text of the models `here` of the report's manifest, with their measured results.
+/// Returns the text of a file with the measured results. `here` are the indices of its models in the manifest.
 fn rewrite(text: &str, report: &AtlasReport, here: Range<usize>) -> Result<String, Error> {
     let entries: Vec<_> =
         report.entries.iter().filter(|entry| here.contains(&entry.index)).collect();
@@ -130,7 +130,7 @@ enum Found {
 }
 
 fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
-    // The report contains a range only if it is violated.
+    // The report contains `range` only if it is violated.
     let Some(outcome) = report.properties.get(listed.name()) else {
         return if report.is_complete() { Found::Value("holds".into()) } else { Found::Nothing };
     };

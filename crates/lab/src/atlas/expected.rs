@@ -42,7 +42,7 @@ pub struct Expected {
     pub answer: Answer,
     /// The smallest number of stopped processes that can starve another process.
     pub resilience: Option<Resilience>,
-    /// The bound, in steps.
+    /// The bound, in steps or overtakings.
     pub bound: Option<Bound>,
 }
 

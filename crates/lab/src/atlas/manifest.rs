@@ -14,9 +14,9 @@
 //! | `memory` | `sc` (the default) or `tso` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
-//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (such a model is never as expected) |
-//! | `resilience` | the smallest number of stopped processes that can starve another process (`deadlock`: all others) |
-//! | `bound` | the maximum number of the process's own steps in an exit or a doorway; `bypass`: the maximum number of times that a process is overtaken |
+//! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
+//! | `resilience` | the smallest number of stopped processes that can starve another process or, under `deadlock`, block all others |
+//! | `bound` | under `exit` and `doorway`: the maximum number of the process's own steps; under `bypass`: the maximum number of times that a process is overtaken |
 //! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
 //! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: the tier of these numbers, if counting takes longer than checking |
 //!

@@ -17,7 +17,7 @@ use super::{
     safety::{Safety, SearchedFlaws, no_run},
 };
 
-/// Returns an error if the question asks for less memory and for something that needs more.
+/// Returns an error if the question asks for the compact set, and for something that the compact set cannot decide.
 pub(super) fn check_compact(question: &Question) -> Result<(), Error> {
     if !question.compact {
         return Ok(());
@@ -48,7 +48,7 @@ pub(super) fn check_compact(question: &Question) -> Result<(), Error> {
     Ok(())
 }
 
-/// Answers a question about single states and starvation. The check has begun at `begun`.
+/// Answers a question about single states and starvation. The check began at `begun`.
 pub(super) fn answer_compactly<const W: usize>(
     setup: &Setup<'_>,
     space: &dyn Space<W>,

@@ -17,7 +17,7 @@ use crate::{
 
 use super::{Outcome, Property, Question, Resources, Verdict, analyse::Outcomes};
 
-/// A flaw that an exploration has found.
+/// The flaws that an exploration has found.
 pub(super) trait Flaws {
     /// Returns the rank of the nearest state that has the flaw, if there is one. States nearer to the initial
     /// states have smaller ranks.
@@ -103,7 +103,7 @@ impl Safety<'_> {
             |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.steps.pop()?.access;
         let access = found.run.as_ref().and_then(last);
         let decls = self.machine.layout().decls();
-        // If the step cannot be replayed on its own, the normal form of its result is too large.
+        // `access` is `None` if the last step cannot be replayed. Then the numbers are too large even in normal form.
         let is_unbounded = |access: &Access| decls[access.var].unbounded;
         if self.machine.is_unbounded() && access.as_ref().is_none_or(is_unbounded) {
             let subject = catalogue::find(&self.question.algorithm);

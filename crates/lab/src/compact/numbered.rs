@@ -1,4 +1,4 @@
-//! A compact set that is complete. Its states have numbers, in the order of their places.
+//! A compact set that no longer grows. Its states have numbers, in the order of their places.
 
 use crate::{explore::MOST_STATES, store::Id};
 
@@ -11,8 +11,8 @@ const NEAR: usize = 64;
 /// the number. So the numbers take one word for each line.
 pub struct Numbered<const W: usize> {
     segments: Vec<Segment<W>>,
-    /// For each segment and line: the number of the line's first state. Each segment has one number more,
-    /// where the next segment begins.
+    /// For each segment and line: the number of the line's first state. After its lines, each segment has one
+    /// more number: that of the next segment's first state.
     firsts: Vec<Vec<Id>>,
     /// For each segment: the number of the next segment's first state.
     ends: Vec<Id>,

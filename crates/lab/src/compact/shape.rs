@@ -26,8 +26,8 @@ const FULL: f64 = 0.92;
 ///
 /// An address has `address_bits` bits. The addresses are divided into lines, `range` addresses each. The
 /// line and the *remainder*, a number less than `range`, determine the address. An entry stands in the line
-/// of its address or, if that line is full, a few lines later. The *value* of an entry is
-/// `distance * range + remainder`. So the place of an entry and its value determine its address.
+/// of its address or, if that line is full, a few lines later. Its *distance* is the number of these lines, and
+/// its *value* is `distance * range + remainder`. So the place of an entry and its value determine its address.
 ///
 /// The value consists of a tag and an upper part. A line has the tags of all its entries first, so that a
 /// search compares four of them at once. Then come the upper parts, each with the other words of the state.

@@ -73,7 +73,7 @@ fn every_state_of_a_small_width_fits() {
 }
 
 #[test]
-fn neighbouring_addresses_crowd_a_segment_and_stay_apart() {
+fn neighbouring_addresses_fill_a_line_and_stay_distinct() {
     // All these addresses have the same line until the segment has grown many times.
     let mut segment = Segment::<1>::new(30, [38], 0.0);
     for address in 0..3000 {

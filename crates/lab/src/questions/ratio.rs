@@ -58,7 +58,7 @@ impl Part for NoPassage<'_> {
 }
 
 /// Returns the largest ratio of references to passages of any cycle, or `None` if it has no bound: a cycle
-/// without a passage makes a reference. `costs` has the cost of each edge, at the index of its target.
+/// without a passage makes a reference. `costs` has the cost of each edge, at the index that the edge has in `graph.targets`.
 ///
 /// This is Dinkelbach's method (1967). For a ratio r, a cycle has a larger ratio if and only if its sum is
 /// positive when a reference counts 1 and a passage counts -r. Such a cycle is called positive. The search

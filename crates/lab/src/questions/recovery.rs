@@ -21,8 +21,8 @@ use crate::{
     store::Id,
 };
 
-/// The second word of a state, for a process without a super-passage. Otherwise, the word is the number of
-/// deaths in the super-passage.
+/// The second word of a state while no super-passage is under way. During a super-passage, this word is the number
+/// of deaths so far.
 const NONE_UNDER_WAY: u64 = u64::MAX;
 
 /// The explored states, extended by the cache of one process and by the deaths during its super-passage.
@@ -30,7 +30,8 @@ struct SuperPassages<'a, const W: usize> {
     subject: &'a Subject<'a, W>,
     caches: Caches<'a, W>,
     process: Pid,
-    /// The number of deaths of any process during a super-passage. Runs with more are left out.
+    /// The maximum number of deaths during a super-passage. The deaths of all processes count. Runs with more
+    /// deaths are left out.
     deaths: u64,
 }
 
@@ -82,7 +83,7 @@ impl<const W: usize> Space<2> for SuperPassages<'_, W> {
 
 impl<const W: usize> Subject<'_, W> {
     /// Returns the largest number of remote references of a super-passage with cache-coherent memory, during
-    /// which at most `deaths` processes are killed, including the process itself.
+    /// which processes are killed at most `deaths` times. The deaths of the process itself count too.
     pub(super) fn super_passage(&self, deaths: u32) -> Answered {
         // A waiter that polls its variable `bell` makes a read-modify-write that changes nothing. This access counts as
         // a read, because otherwise every waiter would make remote references without bound.

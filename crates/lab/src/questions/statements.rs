@@ -1,8 +1,9 @@
-//! Decides statements about steps: those that no step contradicts, and those that some run shows.
+//! Decides two kinds of statements about steps. A statement of the kind `Always` holds if no step contradicts it.
+//! A statement of the kind `Sometimes` holds if some run shows it.
 //!
-//! The graph is explored once more, with the history of the statement. A statement is evaluated on the
-//! state before a step and on the state after it, both with the same numbers: the state after the step
-//! is not brought into its normal form.
+//! The graph is explored once more, and each state also has the history that the statement needs. A statement is
+//! evaluated on the state before a step and on the state after it. The state after the step is not brought into its
+//! normal form, because both states must use the same numbers.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -17,7 +18,7 @@ use crate::{
     store::Id,
 };
 
-/// The history of a step that contradicts or shows the statement.
+/// The history after a step that contradicts or shows the statement.
 const FOUND: u64 = u32::MAX as u64;
 const HISTORY_SHIFT: u32 = 32;
 

@@ -1,14 +1,15 @@
 //! Measures the time of the longest entry section.
 //!
-//! Time passes as in Peterson & Fischer 1977 and Lynch 1996: each step happens at a time, times never
-//! decrease, and a process that has not stopped takes its next step at most l after its last one. It stays
-//! in its critical section for at most c. There is no lower limit, so any number of steps may happen at the
-//! same time. A process in its remainder may stay there.
+//! Time passes as in Peterson & Fischer 1977 and Lynch 1996. Each step happens at a time, and times never decrease.
+//! Two limits, l and c, apply to a process that has not stopped. In its entry and exit sections, the time from one
+//! of its steps to its next one is at most l. The time that it stays in its critical section is at most c. There is
+//! no lower limit, so any number of steps may happen at the same time. A process may stay in its remainder forever.
 //!
-//! `rounds` is the time for l = c = 1. The latest possible times are whole numbers: the clock can advance
-//! from r to r + 1 if and only if every process outside its remainder that has not stopped has moved at
-//! time r. So the graph is explored once more, with the set of processes that have moved since the clock
-//! last advanced and the set of stopped processes. The time is the largest number of advances on a path.
+//! `rounds` is the time for l = c = 1. If every step happens as late as possible, all times are whole numbers. The
+//! clock can then advance from r to r + 1 if and only if every process outside its remainder that has not stopped
+//! has moved at time r. So the graph is explored once more, and each state also has two sets: the processes that
+//! have moved since the clock last advanced, and the stopped processes. The time is the largest number of advances
+//! on a path.
 //!
 //! `sections` is the time for l = 0, c = 1. The clock can advance only in a state on a *waiting cycle*: a
 //! cycle on which no process leaves its critical section, and every process in its entry or exit section

@@ -2,7 +2,7 @@
 //!
 //! A search up to the state finds an ancestor of the state: the one in the middle of a shortest path. Two
 //! shorter searches then find both halves in the same way. Most states of a search are on its later levels,
-//! so all these searches together take about as long as two or three times the first one.
+//! so all these searches together take two or three times as long as the first one.
 
 use crate::{
     compact::Memory,
@@ -64,7 +64,7 @@ fn extend<const W: usize>(
         path.push(goal.state);
         return Ok(());
     }
-    // On the way to a successor of an initial state, the ancestor is that initial state.
+    // If the goal is on level 1, the middle level is 0, and the ancestor is an initial state.
     let middle = goal.level / 2;
     let is_goal = |state: &[u64; W]| u64::from(*state == goal.state);
     let task = Task { space, look: &is_goal, middle, until_found: true };

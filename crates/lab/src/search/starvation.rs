@@ -51,7 +51,7 @@ pub struct Trap<const W: usize> {
 }
 
 impl<const W: usize> Trap<W> {
-    /// Returns the order in which traps are preferred: first by cost, then by the length of the path.
+    /// Returns a rank: the cost, then the length of the path. A trap with a smaller rank is preferred.
     fn rank(&self) -> (usize, u32) {
         (self.cost, self.lasso.as_ref().map_or(u32::MAX, |lasso| lasso.start.level))
     }

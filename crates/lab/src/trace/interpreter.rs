@@ -40,7 +40,7 @@ pub struct RunState {
     pub buffers: Vec<VecDeque<(usize, Word)>>,
 }
 
-/// Everything that steps change: the state, and the history that a run has besides it.
+/// Everything that steps change: the state, and the history of the run.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     state: RunState,
@@ -55,7 +55,7 @@ impl Snapshot {
         &self.state
     }
 
-    /// Returns the same history with another state.
+    /// Returns a snapshot with this history and a different state.
     pub fn with_state(&self, state: RunState) -> Self {
         Snapshot { state, ..self.clone() }
     }
