@@ -128,8 +128,8 @@ impl<S: Standing> Victim<'_, S> {
         self.most_in(self, limits)
     }
 
-    /// Computes the maximum number of times that the victim is overtaken in runs from the initial states of `space`,
-    /// which otherwise is the space of this victim.
+    /// Computes the maximum number of times that the victim is overtaken in runs from the initial states of `space`.
+    /// Apart from its initial states, `space` is the space of this victim.
     pub(crate) fn most_in(&self, space: &dyn Space<1>, limits: &Limits<'_>) -> Overtaken {
         let histories = explore::<1>(space, limits);
         let graph = histories.graph(space, limits.threads);

@@ -95,9 +95,9 @@ impl Hashing {
         state
     }
 
-    /// Returns a distance in slots of the table. Within this distance of a state's position, no other state
-    /// has the same tag: before the positions are scaled to the table, states with the same tag are a
-    /// multiple of 2^32 apart.
+    /// Returns a distance, in slots of a table with this many slots. Within this distance of a state's position,
+    /// no other state has the same tag. The reason is that two mixed states with the same tag differ by a
+    /// multiple of 2^32, so their positions in the table are far apart.
     pub fn certain_within(self, words: usize, slots: usize) -> usize {
         if !self.is_bijective(words) {
             0
@@ -110,8 +110,8 @@ impl Hashing {
 }
 
 /// A bijection on states of any size. It mixes all words into the first word and leaves the other words as
-/// they are. So the mixed first word serves as an address, and it can be undone if the other words are
-/// known.
+/// they are. So the mixed first word serves as an address, and the mixing can be undone if the other words
+/// are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Bijection<const W: usize> {
     first: Hashing,

@@ -123,9 +123,10 @@ impl<State, Op, Ret> Configuration<State, Op, Ret> {
 /// All configurations that explain the history so far.
 ///
 /// Two monitors are equal if they allow the same configurations, whatever histories led to them. So a
-/// monitor can be part of an explored state. If a return shows that an operation must have had its
-/// effect, the monitor keeps only configurations in which it has. All other configurations follow from
-/// these.
+/// monitor can be part of an explored state.
+///
+/// In the configurations of a monitor, an operation takes effect only when a return requires it. All other possible
+/// configurations follow from these by operations that take effect.
 pub struct Monitor<S: Specification> {
     /// The configurations in ascending order. None of them follows from another one by operations that
     /// take effect.

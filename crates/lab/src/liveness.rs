@@ -1,12 +1,18 @@
 //! Decides deadlock, starvation and enabledness, based on the cycles of the graph.
 //!
-//! Fairness is weak, per process: every process outside its remainder that has not stopped keeps taking
-//! steps. A step that only waits counts as a step. So in a component of the graph, every process has an
-//! edge, or stays in its remainder, or has stopped. A trap is a component in which a process keeps
-//! taking steps and does not enter. Its cost is the number of stopped processes. The cheapest trap gives
-//! the resilience. It is enough to examine whole components, because in a smaller cycle fewer processes
-//! move, so more processes have stopped. A stopped process simply makes no step in the component, so the
-//! model needs no crash steps.
+//! **Fairness.** Fairness is weak, per process: every process outside its remainder that has not stopped keeps
+//! taking steps. A step that only waits counts as a step.
+//!
+//! **Traps.** An endless run eventually stays in one strongly connected component of the graph. In this
+//! component, each process takes steps, stays in its remainder, or has stopped. A *trap* is a component in which
+//! a process, the victim, keeps taking steps and never enters. The cost of a trap is the number of stopped
+//! processes: those that are outside their remainder and take no step in the component. The resilience is the
+//! cost of the cheapest trap.
+//!
+//! **Whole components are enough.** A smaller cycle within a component is never cheaper than the component: in
+//! the cycle, fewer processes move, so more processes have stopped.
+//!
+//! **The model needs no crash steps.** A stopped process simply takes no step in the component.
 
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;

@@ -70,13 +70,14 @@ pub trait Machine: Send + Sync {
     fn variables(&self, _at: Local) -> Vec<(String, String)> {
         Vec::new()
     }
-    /// Returns the private state that has this number.
+    /// Returns the private state that has this number, in a readable form.
     fn position(&self, p: Pid, at: Local) -> Position;
     /// Returns whether the algorithm counts without bound.
     fn is_unbounded(&self) -> bool {
         false
     }
-    /// Returns whether a step from or to this private state may change the normal form.
+    /// Returns whether a step from or to this private state may lead from a normal form to a state that is not in
+    /// normal form.
     fn counts(&self, _at: Local) -> bool {
         true
     }

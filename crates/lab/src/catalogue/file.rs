@@ -77,7 +77,7 @@ fn read(path: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the bytes of a file as text, or the reason why they are none.
+/// Returns the bytes of a file as text, or the reason why they are not text.
 fn text(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MOST_BYTES {
         return Err(format!(

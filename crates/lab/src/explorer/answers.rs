@@ -28,7 +28,7 @@ pub enum Goal {
 /// How near a violation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Near {
-    /// The number of steps to it; for a loop, to its first state.
+    /// The number of steps to the violation, or to the first state of a loop.
     pub steps: u32,
     /// For a loop: how many processes outside their remainders make no step in it.
     pub stopped: u32,
@@ -45,7 +45,7 @@ pub struct Way {
     pub shown_after: Option<usize>,
 }
 
-/// The answers for every state of a chart, while these processes have stopped.
+/// The answers for every state of a chart, for one set of stopped processes.
 pub struct Answers {
     pub(super) stopped: u64,
     /// The graph without the steps of stopped processes and without mishaps; `None` if that is the whole graph.
@@ -55,7 +55,7 @@ pub struct Answers {
     kept_out: Vec<KeptOut>,
 }
 
-/// A distance that does not exist.
+/// The distance to a violation that cannot be reached.
 const FAR: u32 = u32::MAX;
 
 impl Answers {

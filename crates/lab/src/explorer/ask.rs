@@ -1,5 +1,5 @@
-//! Questions to the checker about one state of a run: the way to a violation of FIFE (first in, first enabled), the
-//! play in which a process is overtaken most often, and the play that makes its passage as expensive as possible.
+//! Questions to the checker about one state: a shortest way from it to a violation of FIFE (first in, first enabled), a
+//! run in which a process is overtaken most often, and a run in which the passage of a process costs the most.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -61,9 +61,9 @@ pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(P
     })
 }
 
-/// Returns a shortest way from the state `id` to one in which a process that came later is in its critical section
-/// while one that came earlier can be kept out forever, and the loop that keeps the earlier one out. The error means
-/// that the limits were reached before a way was found.
+/// Returns a shortest way from the state `id` to a violation of FIFE: a process is in its critical section, and a
+/// process that came earlier can be kept out forever. The way ends with a loop that keeps the earlier process out. The
+/// error means that the limits were reached before a way was found.
 pub(super) fn way_to_overtaking(
     chart: &Chart,
     answers: &Answers,
@@ -116,7 +116,7 @@ pub(super) fn way_to_overtaking(
     Ok(Some(Way { steps, cycle, shown_after }))
 }
 
-/// Returns the play from the state `id` in which `victim` is overtaken most often.
+/// Returns a run from the state `id` in which `victim` is overtaken most often.
 pub(super) fn most_overtaken(
     chart: &Chart,
     answers: &Answers,
@@ -143,7 +143,8 @@ pub(super) fn most_overtaken(
     Worst { count: found.bound, way, exact }
 }
 
-/// The passage of one process, with its cache: the number of the state in the low 32 bits, then the valid copies.
+/// The passage of one process, with its cache. A state is one word: the number of the explored state in the low 32 bits,
+/// then the valid copies, and the bit [`BEGUN`].
 struct Passage<'a> {
     chart: &'a Chart,
     graph: &'a Graph,
@@ -249,7 +250,7 @@ impl Space<1> for Passage<'_> {
     }
 }
 
-/// The play that is worst for a process.
+/// The run that is worst for a process.
 pub(super) struct Worst {
     /// The number of remote references from here to the end of the passage, or the number of overtakings.
     pub count: Bound,
@@ -258,7 +259,7 @@ pub(super) struct Worst {
     pub exact: bool,
 }
 
-/// Returns the play from the state `id` that costs `process` the most remote references until its passage ends.
+/// Returns a run from the state `id` that costs `process` the most remote references until its passage ends.
 pub(super) fn most_expensive(
     subject: &Subject,
     chart: &Chart,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::trace::{RunState, Snapshot, Stand, Step};
 
-/// The part of a state that changes along a run.
+/// A state of a run, and the facts about it that depend on the run before it.
 #[derive(Clone)]
 pub(super) struct Moment {
     pub snapshot: Snapshot,
@@ -18,12 +18,13 @@ pub(super) struct Moment {
     pub stopped: u64,
     /// The remote references of each process in its current passage: cache-coherent, distributed.
     pub counts: Vec<[u32; 2]>,
-    /// For each process, the processes that entered their doorways after it left its own: it came before them.
+    /// For each process p, the processes that entered their doorways after p left its own. So p came before them.
     pub ahead: Vec<u64>,
     /// The position of each process.
     pub stands: Vec<Stand>,
-    /// The state with the numbers that the checker has: each step is made from a normal form and leads to one. The
-    /// normal form of the state itself may differ, although it behaves the same.
+    /// The same state with the numbers that the checker has. The checker makes each step from a normal form, and then
+    /// brings the result into normal form. The normal form of `snapshot` may be a different state, which behaves the
+    /// same.
     pub normal: RunState,
     /// The hash of that state, which makes loops quick to find.
     pub hash: u64,
@@ -58,8 +59,9 @@ pub(super) fn hash(state: &RunState) -> u64 {
     foldhash::fast::FixedState::default().hash_one(state)
 }
 
-/// Returns which processes came before which others after a step: `first` came before `second` from the moment
-/// `second` leaves its remainder while `first` waits, until `first` enters or `second` is back in its remainder.
+/// Returns [`Moment::ahead`] after a step. `first` is ahead of `second` from the moment at which `second` leaves its
+/// remainder while `first` waits. This ends when `first` enters its critical section, or when `second` returns to its
+/// remainder.
 pub(super) fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
     let waits = |p: Pid| stands[p].section == Section::Waiting;
     let outside = |stand: &Stand| stand.section != Section::Remainder;

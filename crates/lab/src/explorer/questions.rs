@@ -1,4 +1,4 @@
-//! Questions about a state: how far each violation is, a way to it, the play that costs a process the most, the drawing
+//! Questions about a state: how far each violation is, a way to it, the run that costs a process the most, the drawing
 //! of the states.
 
 use std::sync::atomic::AtomicBool;

@@ -214,8 +214,8 @@ impl Session {
             return self.interpreter.normal(actual.state());
         };
         let (to, machine) = (self.interpreter.state(), self.subject.machine());
-        // As in the checker, only steps that count need a new normal form: other steps keep a normal form, and the
-        // initial state need not be in normal form.
+        // As in the checker, a new normal form is computed only if the step may have left the normal form (see
+        // `Machine::counts`). The initial state is not brought into normal form.
         let counts = |state: &RunState| machine.counts(state.processes[step.process]);
         if counts(from.state()) || counts(to) { self.interpreter.normal(to) } else { to.clone() }
     }

@@ -34,7 +34,7 @@ pub(super) struct Wait {
     place: String,
     /// The variables that it reads over and over.
     variables: Vec<usize>,
-    /// The values of its only variable with which it goes on, if they can be listed.
+    /// If the process reads only one variable: the values with which it goes on, if they can be listed.
     goes_on: Option<Vec<Word>>,
     /// The condition that ends the wait: `Q.2 ≠ 2`.
     until: String,
@@ -108,7 +108,7 @@ impl Session {
         steps[..first].iter().all(harmless).then(|| steps[first..].to_vec())
     }
 
-    /// Returns the values of `var` with which `p`, alone, does not repeat its round of this many steps.
+    /// Returns the values of `var` with which `p`, alone, does not repeat its round. The round has `round` steps.
     fn values_that_end(
         &mut self,
         p: Pid,

@@ -81,9 +81,9 @@ where
     if follow(spec, initial.clone(), history, None).is_some() {
         return Ok(());
     }
-    // The search knows later results, so it gives up before the return that shows the violation. That
-    // return ends the shortest part of the history that cannot be explained. Longer parts cannot be
-    // explained either.
+    // `follow` knows the results of later returns, so it may fail before the return that shows the violation. That
+    // return is the last event of the shortest prefix that cannot be explained. No longer prefix can be explained,
+    // so a binary search finds it.
     let (mut explained, mut unexplained) = (0, history.len());
     while unexplained - explained > 1 {
         let middle = explained.midpoint(unexplained);
@@ -163,8 +163,8 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
 /// The minimum and maximum number of events shown.
 const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// Returns the events up to this one. They begin at the call of the operation that returns there, or a
-/// little before.
+/// Formats the last events up to and including the event `at`. They include the call of the operation that returns
+/// there, unless there are too many events in between.
 fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
     let process = history[at].process;
     let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);

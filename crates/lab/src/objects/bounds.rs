@@ -1,8 +1,9 @@
 //! Finds the maximum number of own steps of an operation, over all interleavings.
 //!
-//! In some interleavings, all other processes stop forever at any line. In others, they are arbitrarily
-//! faster. So a bound over all interleavings proves wait-freedom, and crashes need no separate model. A
-//! step is one access to a word, or the beginning or the end of an access to a copy or a buffer.
+//! The interleavings include those in which all other processes stop forever, at any line, and those in which
+//! the other processes are arbitrarily faster. So a bound over all interleavings proves wait-freedom, and crashes
+//! need no separate model. A step is one access to a word, or the beginning or the end of an access to a copy or
+//! a buffer.
 
 use hallpass_algorithms::objects::universal::Intent;
 

@@ -1,29 +1,46 @@
 //! Normal forms. Each state is replaced by a state with the same future behaviour. So there are finitely
 //! many states, although request numbers and versions grow without bound.
 //!
-//! **Numbers.** A request number is compared only with the number of the same process's latest request.
-//! Numbers grow, so a number that is not the latest never becomes the latest again. Apart from that,
-//! only parity matters. Flipping all parities of one process changes nothing: in its request numbers, in
-//! its bit of flips, in its bit of what each copy has served, and in its lines. So the latest number
-//! becomes 2, and the number that its owner is about to write becomes 3. An older number becomes 0 if it
-//! has the parity of the latest number, and 1 otherwise.
+//! **Numbers.** Only two facts about a request number matter: whether it is the number of its process's latest
+//! request, and its parity.
 //!
-//! **Versions.** A version is compared only with another version plus one. A new version is one more
-//! than the version of a copy that a process holds. It becomes the version of the head, or nothing is
-//! added to it again. So differences up to 2 matter, and 3 stands for all larger differences.
+//! - A request number is compared only with the number of the same process's latest request. Numbers grow, so a
+//!   number that is not the latest never becomes the latest again.
+//! - Parities of one process are compared only with each other. So all of them can be flipped together: in its
+//!   request numbers, in its bit of `flips`, in its bit of `served` in each copy, and in its lines.
+//!
+//! | request number of a process | normal form |
+//! |---|---|
+//! | the latest | 2 |
+//! | the next one, which the process is about to write | 3 |
+//! | an older one with the parity of the latest | 0 |
+//! | an older one with the other parity | 1 |
+//!
+//! **Versions.** Only differences of versions up to 2 matter, and 3 stands for all larger differences.
+//!
+//! - A version is compared only with another version plus one. So a difference of 1 matters.
+//! - A new version is one more than the version of a copy that a process holds. So a difference of 2 can become a
+//!   difference of 1.
+//! - The new version becomes the version of the head, or nothing is added to it again. So no larger difference
+//!   becomes 1.
 //!
 //! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds it (see
 //! [`held`]), a process that fetches an answer from it, and a process that makes it catch up with the
 //! copy that replaced it. Before any other process can read the copy, it is rewritten. So every field
 //! that none of these readers uses is cleared.
 //!
-//! **Late processes.** This part applies to [orderly](Variant::orderly) variants, in which no process
-//! writes a held head until it is released. This is not an assumption: the search checks
-//! [`Fault::Held`](super::observe::Fault::Held) at every step, so it is true up to the first fault. A
-//! process that holds a former head will never see it become the head again. So the copy that this
-//! process builds will be spoiled, and no process reads it before that. The contents of that copy do not
-//! matter, nor do the operations applied to it. Only two things matter: the requests that the process will
-//! serve, and the buffers that it will mark.
+//! **Late processes.** A process is late if it holds a former head: a copy that is no longer the head. The contents
+//! of the copy that a late process builds do not matter, nor do the operations applied to it. Only two things
+//! matter: the requests that the process will serve, and the buffers that it will mark. The reasons:
+//!
+//! - In an [orderly](Variant::orderly) variant, no process writes a held head until it is released. This is not an
+//!   assumption: the search checks [`Fault::Held`](super::observe::Fault::Held) at every step, so it is true up to
+//!   the first fault.
+//! - So the former head does not become the head again while the late process holds it.
+//! - So the late process cannot install the copy that it builds. The copy will be spoiled, and no process reads it
+//!   before that.
+//!
+//! This part of the normal form applies only to orderly variants.
 //!
 //! `tests/objects.rs` compares explorations with and without the last two parts.
 

@@ -5,6 +5,9 @@ use hallpass_algorithms::objects::universal::{Line, Request};
 use super::state::{CopyState, ModelState};
 use Line::*;
 
+/// The difference of versions that stands for all larger differences.
+const APART: u32 = 3;
+
 /// Returns the request that a process at this line serves, and its owner.
 pub fn serving(at: &mut Line) -> Option<(usize, &mut Request)> {
     match at {
@@ -15,7 +18,7 @@ pub fn serving(at: &mut Line) -> Option<(usize, &mut Request)> {
     .map(|(todo, request)| (todo.trailing_zeros() as usize, request))
 }
 
-/// Renumbers requests.
+/// Renumbers requests. The [normal form](super::normal) explains the new numbers.
 pub fn numbers(state: &mut ModelState) {
     let latest: Vec<u64> =
         state.shared.requests.iter().map(|&request| Request::unpack(request).number).collect();
@@ -58,9 +61,8 @@ pub fn numbers(state: &mut ModelState) {
     }
 }
 
-/// Renumbers versions.
+/// Renumbers versions. Differences of `APART` or more become `APART`.
 pub fn versions(copies: &mut [CopyState]) {
-    const APART: u32 = 3;
     let mut all: Vec<u32> =
         copies.iter().map(|copy| copy.version).filter(|&version| version != 0).collect();
     all.sort_unstable();

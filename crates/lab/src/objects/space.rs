@@ -1,8 +1,8 @@
 //! The space of all runs of a shared object, with a linearizability monitor.
 //!
 //! Processes begin operations at any time, without limit or up to a limit for each process. The first
-//! access of an operation counts as its call, and the last access counts as its return. Separate calls
-//! and returns would add runs, but no requirement.
+//! access of an operation counts as its call, and the last access counts as its return. Separate steps for
+//! calls and returns would add runs, but no requirement.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 

@@ -96,8 +96,8 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
     }
 }
 
-/// Returns whether a gap must be reported. It is not reported if some pieces have no model and the registry has none of
-/// their algorithms.
+/// Returns whether a gap must be reported. It is not reported if pieces of evidence are missing and all of them are
+/// about algorithms that the registry does not have.
 fn is_due(judged: &Judged<'_>) -> bool {
     let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();

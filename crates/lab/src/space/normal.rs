@@ -10,8 +10,7 @@ use crate::{
 /// Brings states into the normal form that the algorithm defines.
 pub struct Normal<'a> {
     machine: &'a dyn Machine,
-    /// For each process and private state: whether a step from or to this state may change the normal
-    /// form.
+    /// For each process and private state: whether a step from or to this state may leave the normal form.
     counts: Vec<Vec<bool>>,
 }
 

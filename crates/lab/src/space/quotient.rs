@@ -4,10 +4,15 @@
 //! state, its buffer if there are buffers, and the places where variables name it (such as a position in
 //! a queue). The representative is the state in which the keys descend from process to process.
 //!
-//! This is exact. If two states are renamings of each other, they have the same keys, and so the same
-//! keys in order. The ordered keys determine the state, except for variables that name no process. The
-//! order is unique: each place of a variable names only one process, so no variable names processes with
-//! equal keys, and their order makes no difference.
+//! This is exact: two states have the same representative if and only if they are renamings of each other.
+//!
+//! - A renaming permutes the keys, and does not change variables that name no process. So two states that are
+//!   renamings of each other have the same keys in descending order. These keys, and the variables that name no
+//!   process, determine the representative.
+//! - The order of processes with equal keys makes no difference. Each place of a variable names only one process.
+//!   So if two processes have equal keys, no variable names either of them.
+//! - The representative is itself a renaming of the state. So states with the same representative are renamings of
+//!   each other.
 
 use std::collections::HashMap;
 

@@ -7,8 +7,8 @@
 //!
 //! Each property is a question about the past, and a few sets of processes are enough to answer it. There
 //! are finitely many such sets, so the exploration with them is also finite. The first access of a
-//! procedure counts as its beginning, and the last access as its end. So "after" covers no more pairs than
-//! necessary.
+//! procedure counts as its beginning, and the last access as its end. A procedure that begins earlier or ends
+//! later overlaps more procedures, so the properties demand less of it.
 
 use super::{
     observe::{Fault, Observer},

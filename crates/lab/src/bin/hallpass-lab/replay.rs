@@ -19,7 +19,7 @@ use crate::{
 pub struct Args {
     /// The replay string that `check` or `rmr` printed
     string: String,
-    /// Where the file of the algorithm is now, if the run is of a file that has moved
+    /// The path of the algorithm's file, if the file has moved since the run was found
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
     /// Write the run as an HTML page
