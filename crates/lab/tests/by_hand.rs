@@ -89,9 +89,9 @@ fn without_line_6_of_afek_processes_that_left_count() {
     run.overtaken(FIRST, SECOND, |_| ());
 }
 
-/// A and B are in their critical sections when FIRST and SECOND arrive. Then A and B leave. They have just shown
-/// SECOND that they no longer compete, and FIRST is next in their loop. So SECOND enters, and nothing releases
-/// FIRST.
+/// A and B are in their critical sections when FIRST and SECOND arrive. Then A and B leave. Each of
+/// them stops in the loop of line 15: it has already shown SECOND that it no longer competes, and it has not yet shown
+/// this to FIRST. So SECOND enters, and nothing releases FIRST.
 #[test]
 fn without_line_12_of_zehavi_a_later_process_enters_first() {
     let mut run = Director::new("zehavi:no-allow", 4, 2);

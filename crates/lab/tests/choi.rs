@@ -41,8 +41,12 @@ impl Director {
     }
 }
 
-/// Cell 1 of block 1 belongs to the tokens 4, 10 and 16. With k = 3, only processes that leave with t' =
-/// 4, 10 or 16 write to this cell. The first two stop, so that they disturb the third twice.
+/// Lets two slow processes disturb both attempts of a third process to write to a cell.
+///
+/// A leaving process takes a number from Exit and adds k. The sum is t', the token up to which it releases waiters.
+/// Here k = 3. Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and only the processes with these t' write to it.
+/// The processes with t' = 4 and t' = 10 stop before they write. They write between the attempts of the process with
+/// t' = 16.
 fn disturbed_twice(algorithm: &str) -> Director {
     let mut run = Director::new(algorithm, 4, 3);
     let (p, slow, slower) = (0, 1, 2);

@@ -130,7 +130,8 @@ pub enum Ex {
     Call(usize, Vec<Ex>),
     /// A function of the language.
     Builtin(Builtin, Vec<Ex>),
-    /// The expression for the place of the process that a bound variable stands for, or the last one if there is none.
+    /// One expression for each place that a process can be at, and one more. The bound variable stands for a process.
+    /// The place of this process selects the expression. If it is at none of the places, the last one applies.
     /// Only [`Program`](crate::Program) makes such an expression.
     ByPlace(usize, Vec<Ex>),
 }

@@ -138,7 +138,7 @@ impl<'a> Scope<'a> {
         Ok(self.value(ex)? != 0)
     }
 
-    /// Evaluates an expression inside another one. Most are numbers and bound variables, which need no call.
+    /// Evaluates a part of an expression. Most parts are numbers and bound variables, which need no call.
     #[inline]
     fn part(&mut self, ex: &Ex) -> Result<Value, Fault> {
         match ex {

@@ -87,7 +87,7 @@ impl Watch<'_> {
     }
 }
 
-/// Adds what is known where `condition` has this value.
+/// Adds the places at which processes must be if `condition` has this value.
 fn with<'e>(known: &[Known<'e>], condition: &'e Ex, value: bool) -> Vec<Known<'e>> {
     let mut known = known.to_vec();
     add(&mut known, condition, value);

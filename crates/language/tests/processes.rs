@@ -103,7 +103,7 @@ fn files_that_only_compare_process_numbers_treat_processes_alike() {
     for name in ["papers/am_fig3.kx", "spinlock.kx", "ticket.kx", "gottlieb.kx", "fischer.kx"] {
         assert!(is_alike(name), "{name}");
     }
-    // These have homes, orders of process numbers, or arrays with an element for each process.
+    // These files have homes, order processes by their numbers, or have arrays with an element for each process.
     for name in ["papers/am_fig8.kx", "burns.kx", "bakery.kx", "mcs.kx", "peterson.kx", "filter.kx"]
     {
         assert!(!is_alike(name), "{name}");

@@ -63,7 +63,7 @@ fn permutable<S: Specification<Op = Op>>(
     false
 }
 
-/// Returns the first event up to which there is no such order.
+/// Returns the first event such that no order explains the history up to this event.
 fn first_wrong<S: Specification<Op = Op>>(
     spec: &S,
     initial: &S::State,

@@ -148,7 +148,7 @@ fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
             let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": goal }));
             let text = answer["text"].as_str().unwrap().to_string();
             let end = answer["path"].as_array().unwrap().last().cloned();
-            // The play ends while the process still waits.
+            // The run ends while the process still waits.
             assert!(end.is_none_or(|view| view["processes"][p]["section"] == "waiting"), "{text}");
             text
         });

@@ -147,7 +147,7 @@ fn a_model_is_explored_in_the_background() {
 #[test]
 fn a_browser_that_keeps_its_connections_open_does_not_block_others() {
     with_server("am-fig3", 2, 1, |_, address| {
-        // More connections than the server has reading threads, each left open by its client after the answer.
+        // More connections than the server has threads. Each client leaves its connection open after the answer.
         let mut open = Vec::new();
         for _ in 0..24 {
             let mut stream = TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! Matches each `end` with the block that it ends, to say which block has none.
+//! Matches each `end` with the block that it ends, and finds the block that has no `end`.
 //!
 //! The number of `end`s alone does not say where one is missing: the last `end` of a file always ends the outermost
 //! block that is open. So the indentation decides. An `end` that begins its line and stands further left than the
@@ -50,8 +50,8 @@ impl Blocks {
         self.suspect.as_ref().or(self.open.last())
     }
 
-    /// Takes one token. `in_expression` says whether an expression continues after the tokens before it. Returns the
-    /// same for the next token.
+    /// Takes one token. `in_expression` says whether this token continues an expression. Returns whether the next token
+    /// does so.
     fn next(
         &mut self,
         token: &Token,

@@ -1,7 +1,8 @@
 //! Prepares invariants for the evaluation in every state.
 //!
-//! Most conditions ask at which lines processes are. A process has few places, so what is known there is decided in
-//! advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for a process at line 4, and `false` for one at line 7.
+//! Most conditions ask at which lines processes are. A process has few places. So for each place, the parts of a
+//! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for a
+//! process at line 4, and `false` for a process at line 7.
 
 use hallpass_algorithms::{Loc, Section};
 
@@ -64,7 +65,7 @@ impl Program {
         }
     }
 
-    /// Returns the conditions of the invariants, with everything decided that this size and a place decide.
+    /// Returns the conditions of the invariants. The parts that depend only on n, k and places are already evaluated.
     pub(super) fn conditions(&self) -> Vec<Ex> {
         let places = self.all_places();
         let mut preparation = Preparation { program: self, places: &places, left: MOST_PARTS };
@@ -278,7 +279,7 @@ mod tests {
                 values[index][value(original).map_or(2, usize::from)] += 1;
             }
         }
-        // The walk shows both values of the invariants that have two, and the index that E lacks.
+        // The run has shown that B can be true and false, and that E can be false or have an index that does not exist.
         let seen: Vec<[bool; 3]> =
             values.iter().map(|counts| counts.map(|count| count > 0)).collect();
         assert_eq!(seen[0], [false, true, false]);

@@ -15,7 +15,7 @@ struct Mistake {
     declarations: &'static str,
     /// The lines between `passage` and `end`.
     passage: &'static str,
-    /// The line of the first error, its message and its hint. Parts of them are enough.
+    /// The line of the first error, a part of its message and a part of its hint.
     says: (usize, &'static str, &'static str),
 }
 
