@@ -3,8 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`threads`] | semaphores for threads: the cost of a passage, fairness, waits |
-//! | [`processes`] | semaphores for processes, and the effect of killing one |
-//! | [`cluster`] | halls on clusters of etcd, compared with `etcdctl lock` |
+//! | [`processes`] | semaphores for processes, and the effect of killing a process |
+//! | [`cluster`] | halls on etcd and PostgreSQL, compared with `etcdctl lock` |
 //! | [`objects`] | shared objects, and threads that stop in the middle of an operation |
 //! | [`common`] | the parts that several of these share |
 //!

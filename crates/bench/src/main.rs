@@ -29,7 +29,7 @@ enum Family {
     Threads(threads::options::Options),
     /// Processes: passages, the time from a kill to the successor, the cost of waiting
     Processes(processes::options::Options),
-    /// Machines: halls on etcd clusters that the benchmark starts, compared with etcdctl lock
+    /// Machines: halls on etcd and PostgreSQL servers that the benchmark starts, compared with etcdctl lock
     #[command(alias = "machines")]
     Cluster(cluster::options::Options),
     /// Shared objects: operations on a priority queue, while threads are paused or stopped in an operation

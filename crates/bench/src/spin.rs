@@ -1,4 +1,4 @@
-//! Compares the lab's checker with SPIN, on Anderson and Moir's Figure 3 used inductively.
+//! Compares the lab's checker with SPIN, on Anderson and Moir's Figure 3, nested level by level as in their Theorem 1.
 //!
 //! Both programs explore the same model with the same steps. If they do not find the same number of states, the
 //! run fails. Times are wall-clock times of whole searches. The two programs are measured alternately, and for
@@ -105,7 +105,7 @@ impl Pan {
             megabytes: number("total actual memory usage", 0).unwrap_or(f64::NAN),
             errors: errors
                 .and_then(|errors| errors.parse().ok())
-                .ok_or("SPIN printed no errors")?,
+                .ok_or("SPIN printed no number of errors")?,
         })
     }
 }

@@ -157,7 +157,7 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
     let of_run = env::args_os().nth(1).is_some_and(|word| word == "run" || word == "jobserver");
     match error.exit_code() {
         0 if is_written => ExitCode::SUCCESS,
-        // A smaller status could be that of the command.
+        // A smaller status could be mistaken for that of the command.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
         code => ExitCode::from(code.max(USAGE_ERROR) as u8),
     }

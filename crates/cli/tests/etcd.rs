@@ -199,7 +199,7 @@ fn halls_are_resized_reaped_and_removed() {
 }
 
 #[test]
-fn eviction_gives_the_slot_of_a_stopped_holder_to_the_next_waiter() {
+fn eviction_gives_the_slot_of_a_suspended_holder_to_the_next_waiter() {
     let (_, halls) = halls!("evict");
     // With this ttl, the slot of a holder that has vanished becomes free long after the time limit of the test, unless
     // the holder is evicted.

@@ -269,7 +269,7 @@ fn a_short_outage_has_no_effect() {
 }
 
 #[test]
-fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
+fn a_suspended_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
     let (cluster, halls) = halls!("asleep");
     let (path, far) = through(cluster, "asleep");
     let holder = far.hold(&[&RENEWED[..], &["-k", "1"]].concat(), "x");
@@ -285,7 +285,7 @@ fn a_stopped_hallpass_keeps_its_slot_as_long_as_etcd_can_be_reached() {
 }
 
 #[test]
-fn a_stopped_command_that_is_continued_alone_is_guarded_again() {
+fn a_suspended_command_that_is_continued_alone_is_guarded_again() {
     let (_, halls) = halls!("continued");
     let mut holder = halls.hold(&[&ENDLESS[..], &["-k", "1"]].concat(), "x");
     send(holder.command_pid, Signal::STOP);
@@ -299,7 +299,7 @@ fn a_stopped_command_that_is_continued_alone_is_guarded_again() {
 }
 
 #[test]
-fn a_hall_that_is_removed_by_force_stops_the_command() {
+fn removing_a_hall_by_force_ends_its_command() {
     let (_, halls) = halls!("removed");
     let holder = halls.hold(&["--ttl", "6", "-k", "1"], "x");
     halls.prints("rm", &["--force", "x"]);

@@ -64,7 +64,7 @@ fn ctrl_c_reaches_the_command_and_not_the_keeper() {
 }
 
 #[test]
-fn ctrl_z_stops_hallpass_and_the_command_but_the_slot_stays_held() {
+fn ctrl_z_suspends_hallpass_and_the_command_but_the_slot_stays_held() {
     let (cluster, halls) = halls!("stop");
     let script = "set -m; \"$HALLPASS\" run --on \"$ON\" --ttl 12 x sh -c 'echo ready; read word; echo $word'; \
                   echo stopped; read word; fg; echo over";

@@ -61,7 +61,8 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
         let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hallpass'";
         server.psql(count).parse::<usize>().expect("a number")
     };
-    // A waiter that cannot run for as long as its ttl loses its position, and many waiters start slowly.
+    // If a waiter gets no processor time for a whole ttl, it loses its position. Many waiters start slowly, so the ttl
+    // must not be short.
     let ttl = "10s";
     let holder = halls.hold(&["--ttl", ttl], "crowd");
     let waiter = |_| halls.start(&["--ttl", ttl, "crowd", "echo", "my turn"]);
@@ -80,7 +81,7 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
         assert_eq!(waiter.leave(), (Some(0), "my turn\n".into()));
         most = most.max(connections());
     }
-    // Each of two or three waiters shares its connection. The others belong to commands that just begin or end.
+    // Two or three of these connections are shared. The others belong to commands that are just starting or ending.
     assert!(most <= 8, "{most} connections");
     send(keeper, Signal::CONT);
     assert_eq!(first.leave(), (Some(0), "my turn\n".into()));

@@ -52,7 +52,7 @@ fn cancel_removes_waiters_by_pid_and_by_position() {
 }
 
 #[test]
-fn cancel_never_stops_a_command_that_has_its_slot() {
+fn cancel_never_ends_a_command_that_has_its_slot() {
     let halls = Halls::new();
     let mut holder = halls.hold(&["-k", "1"], "x");
     let pid = holder.pid().to_string();

@@ -1,5 +1,5 @@
-//! Tests of `hallpass run` and signals. Each signal reaches the command once, hallpass and the command stop
-//! together, and no waiter remains in the queue.
+//! Tests of `hallpass run` and signals. Each signal reaches the command once, hallpass and the command are suspended
+//! together, and a waiter that a signal kills leaves the queue.
 
 mod common;
 
@@ -138,7 +138,7 @@ fn hold_in_a_group(halls: &Halls) -> Running {
 }
 
 #[test]
-fn hallpass_stops_with_the_command_and_continues_it_when_continued() {
+fn hallpass_is_suspended_with_the_command_and_continues_it_when_continued() {
     let halls = Halls::new();
     for signal in [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU] {
         let mut running = hold_in_a_group(&halls);
@@ -171,7 +171,7 @@ fn hallpass_continues_when_the_command_alone_is_continued() {
 }
 
 #[test]
-fn a_stopped_command_that_is_killed_frees_its_slot() {
+fn a_suspended_command_that_is_killed_frees_its_slot() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
     send(running.command_pid, Signal::STOP);
@@ -182,7 +182,7 @@ fn a_stopped_command_that_is_killed_frees_its_slot() {
 }
 
 #[test]
-fn every_stop_sent_to_hallpass_stops_the_command_too() {
+fn every_signal_that_suspends_hallpass_suspends_the_command_too() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
     let group = Pid::from_raw(running.pid()).expect("a group");
@@ -199,7 +199,7 @@ fn every_stop_sent_to_hallpass_stops_the_command_too() {
 }
 
 #[test]
-fn hallpass_does_not_stop_if_the_command_does_not() {
+fn hallpass_is_not_suspended_if_the_command_is_not() {
     let halls = Halls::new();
     let mut command = halls.command("run", &["x", "sh", "-c", &counting(&halls, "TSTP")]);
     let mut counter = Running::start(command.process_group(0));
@@ -250,7 +250,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
 }
 
 #[test]
-fn signals_and_stops_also_reach_a_command_under_a_warden() {
+fn signals_and_suspensions_also_reach_a_command_under_a_warden() {
     let halls = Halls::new();
     let script = counting(&halls, "TERM");
     let words = ["--descendants", "x", "sh", "-c", &script];

@@ -46,7 +46,7 @@ fn ctrl_c_ends_a_script_that_runs_hallpass() {
 }
 
 #[test]
-fn ctrl_z_stops_hallpass_and_the_command_and_fg_continues_both() {
+fn ctrl_z_suspends_hallpass_and_the_command_and_fg_continues_both() {
     let halls = Halls::new();
     let script = format!(
         "set -m; {RUN} x sh -c 'echo $$ >\"$DIR/pid\"; echo ready; read line; echo \"read $line\"; exit 5'; \

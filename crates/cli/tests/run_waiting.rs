@@ -31,15 +31,15 @@ fn said(running: Running) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_waiter_stopped_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continued() {
+fn a_waiter_suspended_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continued() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");
-    let stopped = wait_in_a_group(&halls, &["x", "echo", "stopped one"]);
+    let suspended = wait_in_a_group(&halls, &["x", "echo", "suspended one"]);
     eventually("the first waits", || halls.status("x")["waiting"] == 1);
     let behind = halls.start(&["x", "echo", "behind"]);
     eventually("both wait", || halls.status("x")["waiting"] == 2);
-    stopped.send(Signal::TSTP);
-    eventually("it is suspended", || state(stopped.pid()) == Some('T'));
+    suspended.send(Signal::TSTP);
+    eventually("it is suspended", || state(suspended.pid()) == Some('T'));
     assert_eq!(halls.status("x")["waiting"], 1, "the suspended waiter has left the queue");
     assert_eq!(holder.leave().0, Some(0));
     assert_eq!(
@@ -48,16 +48,16 @@ fn a_waiter_stopped_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continued
         "the second waiter does not wait for the suspended one"
     );
     let holder = halls.hold(&[], "x");
-    stopped.send(Signal::CONT);
+    suspended.send(Signal::CONT);
     eventually("it waits again", || halls.status("x")["waiting"] == 1);
     assert_eq!(holder.leave().0, Some(0));
-    let (code, output, said) = said(stopped);
-    assert_eq!((code, output.as_str()), (Some(0), "stopped one\n"));
+    let (code, output, said) = said(suspended);
+    assert_eq!((code, output.as_str()), (Some(0), "suspended one\n"));
     assert!(said.contains("its position is lost"), "{said}");
 }
 
 #[test]
-fn a_waiter_stopped_twice_waits_at_most_as_long_as_it_should() {
+fn a_waiter_suspended_twice_waits_at_most_as_long_as_it_should() {
     let halls = Halls::new();
     let _holder = halls.hold(&["-k", "1"], "x");
     let begun = Instant::now();

@@ -32,7 +32,8 @@ pub struct Herd {
     pub late: f64,
 }
 
-/// Returns `true` if the numbers of events for different numbers of waiters differ by at most one.
+/// Returns `true` if more waiters do not cause more events: for the same k, no number of waiters causes over one event
+/// more than the first number of waiters.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
     let mut groups = herds.chunk_by(same_k);

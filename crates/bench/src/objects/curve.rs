@@ -67,7 +67,7 @@ pub fn measure(
     sample
 }
 
-/// Pauses threads until all operations are done, or until `end`. Returns whether all operations are done.
+/// Pauses threads until all operations are done, or until `end`. Returns `true` if all operations are done.
 fn with_pauses(
     stage: &Stage,
     end: Instant,

@@ -171,11 +171,11 @@ fn ranges(figure: &Figure) -> Vec<Range> {
     let range = |curve: &Curve| {
         let points = curve.points.iter().filter(|point| counts(figure.part, point.threads));
         let times: Option<Vec<f64>> = points.map(|point| point.ms).collect();
-        let most = |times: Vec<f64>| {
+        let ratio = |times: Vec<f64>| {
             let least = times.iter().copied().fold(f64::INFINITY, f64::min);
             times.into_iter().fold(0.0, f64::max) / least
         };
-        let worst_to_best = times.filter(|times| !times.is_empty()).map(most);
+        let worst_to_best = times.filter(|times| !times.is_empty()).map(ratio);
         Range { part: figure.part, contestant: curve.contestant, worst_to_best }
     };
     figure.curves.iter().filter(|curve| k_of(curve).is_some()).map(range).collect()

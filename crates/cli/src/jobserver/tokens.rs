@@ -102,8 +102,8 @@ impl Tokens {
     }
 }
 
-/// Limits the pipe to one buffer. Then the kernel reports that the pipe can be written only while it is empty,
-/// that is when a client has taken the token.
+/// Limits the pipe to one buffer. Then the kernel reports the pipe as writable only while it is empty, that is, when a
+/// client has taken the token.
 fn shrink(pipe: &OwnedFd) -> io::Result<()> {
     // The kernel rounds up to a page, which is one buffer.
     fcntl_setpipe_size(pipe, 1)?;
@@ -125,9 +125,9 @@ fn inheritable(end: OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// Wakes the server when its request gets a slot.
-struct Bell(OwnedFd);
+struct RequestWaker(OwnedFd);
 
-impl Wake for Bell {
+impl Wake for RequestWaker {
     fn wake(self: Arc<Self>) {
         let _ = write(&self.0, &1u64.to_ne_bytes());
     }
@@ -146,7 +146,7 @@ pub struct Server {
     exhausted: bool,
     /// The last request failed. The server makes the next one at this time.
     retry_at: Option<Instant>,
-    bell: Arc<Bell>,
+    request_waker: Arc<RequestWaker>,
     /// When the latest token was offered.
     offered_at: Instant,
 }
@@ -171,7 +171,8 @@ impl Server {
     ) -> Result<Self, Failure> {
         let build = WatchedCommand::start(command, vec![lifeline], duties)?;
         drop(shared);
-        let bell = Arc::new(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+        let request_waker =
+            Arc::new(RequestWaker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         Ok(Server {
             hall,
             tokens,
@@ -180,7 +181,7 @@ impl Server {
             request: None,
             exhausted: false,
             retry_at: None,
-            bell,
+            request_waker,
             offered_at: Instant::now(),
         })
     }
@@ -196,7 +197,7 @@ impl Server {
                 self.accept_returned()?;
             }
             if woken.granted {
-                let _ = read(&self.bell.0, &mut [0; 8]);
+                let _ = read(&self.request_waker.0, &mut [0; 8]);
                 self.poll_request()?;
             }
             if woken.taken && self.wants_token() {
@@ -223,7 +224,7 @@ impl Server {
             (report, PollFlags::IN),
             (signals, PollFlags::IN),
             returned.map_or(nothing, |end| (end.as_fd(), PollFlags::IN)),
-            (self.bell.0.as_fd(), PollFlags::IN),
+            (self.request_waker.0.as_fd(), PollFlags::IN),
             if wants_token { (self.tokens.offer.as_fd(), PollFlags::OUT) } else { nothing },
         ];
         let mut files = watched.map(|(file, flags)| PollFd::from_borrowed_fd(file, flags));
@@ -259,7 +260,7 @@ impl Server {
     /// Offers a token if the request has got its slot.
     fn poll_request(&mut self) -> Result<(), Failure> {
         let Some(request) = &mut self.request else { return Ok(()) };
-        let waker = Waker::from(self.bell.clone());
+        let waker = Waker::from(self.request_waker.clone());
         let Poll::Ready(granted) = request.as_mut().poll(&mut Context::from_waker(&waker)) else {
             return Ok(());
         };

@@ -49,13 +49,13 @@ pub fn wait(
             done => return done.map_err(refusal),
         }
     }
-    let waited = wait_in_line(hall, until, run, inbox);
+    let waited = wait_in_queue(hall, until, run, inbox);
     // If the time is over because the cluster did not answer, report this error, and not a full hall.
     waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
 }
 
 /// Returns `None` if the time is over, or `hallpass run` has ended.
-fn wait_in_line(
+fn wait_in_queue(
     hall: &ClusterHall,
     until: Option<Instant>,
     run: Pid,

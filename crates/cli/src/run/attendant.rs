@@ -32,7 +32,7 @@ const SHARE: u32 = 50;
 /// Why the attendant ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
-    /// This signal is to suspend hallpass.
+    /// hallpass must suspend itself by this signal.
     Suspend(Signal),
     /// `hallpass cancel` asks hallpass to give up.
     Cancelled,

@@ -47,8 +47,8 @@ pub fn run([hallpass, command]: Pair) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns `true` if the process is suspended, or if this user may not see it. Then there is no reason to wake
-/// hallpass.
+/// Returns `true` if the process is suspended, or if this user may not see it. In both cases, there is no reason to
+/// wake hallpass.
 fn is_suspended(pid: Pid) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
     // The name of the program, before the last parenthesis, may contain anything.

@@ -250,7 +250,7 @@ impl Warden {
             let detached = detach();
             let _ = write(&reporter, &encode(Ok(ended)));
             drop(reporter);
-            // Not earlier: until the report is written, a signal must not kill the warden.
+            // Stop catching signals only now: until the report is written, a signal must not kill the warden.
             if detached.and_then(|()| supervisor.stop_catching()).is_ok() {
                 await_children();
             }

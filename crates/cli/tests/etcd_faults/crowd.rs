@@ -26,7 +26,7 @@ const SHORT: &str = "5-200";
 const LONG: &str = "8000-11000";
 /// The suffix of the names of long visits.
 pub const LONG_SUFFIX: &str = ".long";
-/// One visit in this many is long.
+/// On average, one visit in `LONG_EVERY` is long.
 const LONG_EVERY: u64 = 40;
 
 /// All competitors.
@@ -39,9 +39,9 @@ pub struct Crowd {
 /// Orders to all competitors.
 #[derive(Default)]
 struct Orders {
-    /// The present passage is the last one.
+    /// The current passage of each competitor is its last one.
     ends: AtomicBool,
-    /// No passage begins.
+    /// No competitor begins a passage.
     pause: AtomicBool,
 }
 
@@ -97,7 +97,7 @@ impl Crowd {
         Crowd { competitors, threads, orders }
     }
 
-    /// While `back` is `true`, no competitor begins a passage. Passages that have begun go on.
+    /// While `back` is `true`, no competitor begins a passage. Passages that have begun continue.
     pub fn hold_newcomers_back(&self, back: bool) {
         self.orders.pause.store(back, SeqCst);
     }

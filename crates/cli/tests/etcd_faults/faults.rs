@@ -119,7 +119,7 @@ pub enum Store<'a> {
 }
 
 impl Targets<'_> {
-    /// Applies a fault, and repairs it after a while. Returns whether the fault could be applied.
+    /// Applies a fault, and repairs it after a while. Returns `false` if the fault could not be applied.
     pub fn perform(&self, fault: Fault, rng: &mut Rng) -> bool {
         match (fault, self.store) {
             #[cfg(feature = "postgres")]

@@ -64,7 +64,7 @@ impl Targets<'_> {
             Fault::Wipe => {
                 self.lose_history(|| {
                     pair.primary().psql("DROP SCHEMA IF EXISTS hallpass CASCADE");
-                    // A command that was started before, and slowly, may create the hall again.
+                    // A command that was started before the wipe, and starts slowly, may create the hall again.
                     self.witness.note_wipe();
                 });
                 self.witness.note_wipe();
