@@ -1,4 +1,4 @@
-//! Tests of processes that are killed or stopped: which of their slots become free, and which stay taken.
+//! Tests of processes that are killed or suspended (SIGSTOP): which of their slots become free, and which stay taken.
 
 use std::{
     fs::File,
@@ -133,7 +133,7 @@ fn a_hall_whose_users_are_all_killed_together_is_free() {
     test.assert_all_slots_free();
 }
 
-/// The other processes are stopped, so that none of them can free the slot first.
+/// The other processes are suspended, so that none of them can free the slot first.
 #[test]
 fn reap_returns_how_many_processes_had_died() {
     let test = TestHall::new(2);

@@ -1,4 +1,4 @@
-//! First come, first served.
+//! Tests of the order in which waiters get slots.
 
 use crate::support::{TestHall, a_while, is_full, wait_until};
 

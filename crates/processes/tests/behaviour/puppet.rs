@@ -52,7 +52,7 @@ impl Puppet {
         writeln!(self.orders, "{order}").unwrap();
     }
 
-    /// Waits for the answer.
+    /// Waits for the puppet's answer to an order, and returns it.
     pub fn hear(&mut self) -> String {
         loop {
             let line = self.answers.next().expect("the puppet is gone").unwrap();
@@ -96,7 +96,7 @@ impl Puppet {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops the puppet, and returns when all its threads are stopped.
+    /// Suspends the puppet with SIGSTOP, and returns when all its threads are suspended.
     ///
     /// Sending SIGSTOP is not enough. One thread of the puppet takes the signal, and the others keep running until
     /// that thread is scheduled.
@@ -107,7 +107,7 @@ impl Puppet {
         assert!(status.is_some_and(|status| status.stopped()), "the puppet ended");
     }
 
-    /// Lets a stopped puppet run again.
+    /// Lets a suspended puppet run again.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
@@ -121,7 +121,7 @@ impl Puppet {
 
 impl Drop for Puppet {
     fn drop(&mut self) {
-        // SIGKILL also ends stopped processes.
+        // SIGKILL also ends suspended processes.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

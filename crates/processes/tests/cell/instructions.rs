@@ -1,8 +1,8 @@
 //! Kills a process after every instruction of an update.
 //!
-//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While it is
-//! stopped, it must not block readers. When it is killed, it has made the whole update or none of it. After that, the
-//! waiters must make their updates, and so must a process that arrives later.
+//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While the
+//! tracer has stopped it, it must not block readers. When it is killed, it has made the whole update or none of it.
+//! After that, the waiters must make their updates, and so must a process that arrives later.
 
 use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
 
@@ -164,7 +164,7 @@ fn run(scenario: &Scenario, steps: usize) -> (Reached, bool) {
     let reached = victim.run(steps);
     let old = scenario.earlier;
     let name = scenario.name;
-    // The stopped process must not block readers.
+    // The victim, which the tracer has stopped, must not block readers.
     let seen = &signals.words[1];
     in_a_process(|| seen.store(whole(cell(dir).read().unwrap()), SeqCst));
     victim.kill();

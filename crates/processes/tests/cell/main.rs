@@ -1,4 +1,4 @@
-//! Tests of values that processes share. Processes are killed, stopped and forked during updates.
+//! Tests of values that processes share. Processes are killed, suspended and forked during updates.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test cell                        # some seconds

@@ -1,4 +1,4 @@
-//! Tests with several processes. Only a stopped process is killed in an update.
+//! Tests with several processes. The only process that is killed in an update was suspended before.
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -97,7 +97,7 @@ pub fn processes_that_open_at_the_same_time_share_one_value() {
     }
 }
 
-/// While a process is stopped in an update, reads succeed and updates wait. When the stopped process is killed, the
+/// While a process is suspended in an update, reads succeed and updates wait. When the suspended process is killed, the
 /// updates start from the old value.
 pub fn a_process_stopped_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();

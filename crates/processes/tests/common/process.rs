@@ -1,4 +1,4 @@
-//! Starting, stopping and ending processes.
+//! Starting, suspending and ending processes.
 
 use std::{
     io::{self, Write},
@@ -47,8 +47,8 @@ pub fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Stops a child, and returns when it is stopped.
-#[allow(dead_code, reason = "not every test stops a process")]
+/// Suspends a child with SIGSTOP, and returns when it is suspended.
+#[allow(dead_code, reason = "not every test suspends a process")]
 pub fn stop(pid: Pid) {
     kill_process(pid, Signal::STOP).unwrap();
     let status = waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).unwrap();

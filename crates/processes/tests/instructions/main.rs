@@ -8,8 +8,8 @@
 //!
 //! A victim runs an operation one instruction at a time. It is killed after the first instruction, after the
 //! second instruction, and so on until the operation ends. Each time, all waiters must get a slot, and then all
-//! slots must be free. Before the victim is killed, it is only stopped. If there is another slot, another process
-//! must be able to take it while the victim is stopped.
+//! slots must be free. Before the victim is killed, the tracer has stopped it between two instructions. If there is
+//! another slot, another process must be able to take that slot while the victim is stopped.
 
 mod scenarios;
 mod step;

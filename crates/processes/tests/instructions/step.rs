@@ -54,7 +54,7 @@ impl Traced {
         }))
     }
 
-    /// Runs `steps` instructions from the first mark on. The child is stopped then.
+    /// Runs `steps` instructions from the first mark on. Afterwards, the child is stopped by the tracer.
     pub fn run(&self, steps: usize) -> Reached {
         let first = (0..25).find_map(|_| self.stopped_by());
         assert_eq!(first, Some(libc::SIGSTOP), "the process does not reach the first mark");
@@ -76,7 +76,8 @@ impl Traced {
         process::wait(self.0);
     }
 
-    /// Waits until the child is stopped. Returns the signal, or `None` if the child is blocked.
+    /// Waits until the child is stopped by the tracer. Returns the signal that stopped it, or `None` if the child is
+    /// blocked.
     fn stopped_by(&self) -> Option<i32> {
         let mut looks = 0;
         while looks < LOOKS {

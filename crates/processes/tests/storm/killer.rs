@@ -23,7 +23,7 @@ use crate::{
 /// The longest time without a new holder. A working hall assigns slots far more often.
 const LONGEST_LULL: Duration = Duration::from_secs(10);
 
-/// A process. While it is stopped, `stopped` is the time at which it has to continue.
+/// A process. While it is suspended by SIGSTOP, `stopped` is the time at which it has to continue.
 struct Worker {
     pid: Pid,
     stopped: Option<Instant>,
@@ -61,7 +61,7 @@ impl<'a> Storm<'a> {
         process::fork(|| worker::work(job))
     }
 
-    /// Kills and stops processes for some time.
+    /// Kills and suspends processes for some time.
     pub fn kill_and_stop(&mut self, time: Duration) -> Result<(), String> {
         let end = Instant::now() + time;
         let (mut entries, mut since) = (0, Instant::now());
@@ -187,7 +187,7 @@ impl<'a> Storm<'a> {
         self.workers[index] = Worker { pid, stopped: None };
     }
 
-    /// Stops a process for a while. The hall must not treat it as dead.
+    /// Suspends a process with SIGSTOP for a while. The hall must not treat it as dead.
     fn stop(&mut self) {
         let index = self.victim();
         if self.workers[index].stopped.is_none() {

@@ -10,15 +10,15 @@
 //! 64 processes use one hall. Some wait, some give up soon, some have two threads, some free the slots of dead
 //! processes, some resize the hall, some exec while they hold a slot, and some leave their slot to a child. The
 //! test kills them all the time, mostly at the most difficult moments: while they hold a slot; at the front of the
-//! queue just after a holder was killed; while they open, leave, reap or resize. It also stops some of them for a
-//! while; a stopped process is not dead. The test checks that
+//! queue just after a holder was killed; while they open, leave, reap or resize. It also suspends some of them with
+//! SIGSTOP for a while; a suspended process is not dead. The test checks that
 //!
 //! - no slot has two holders, and every slot is below k, so there are at most k holders (`witness`);
 //! - no process gets a slot before a waiter that was in the queue when it arrived (`observer`);
 //! - processes keep getting slots (`killer`);
 //! - at the end, when all processes are dead, all slots can be acquired, from 0 on.
 //!
-//! The second test lets processes join the queue one by one, and kills and stops some of them. So it knows exactly
+//! The second test lets processes join the queue one by one, and kills and suspends some of them. So it knows exactly
 //! which process is next.
 //!
 //! A failure prints a seed, which repeats the actions of the test but not how processes are scheduled.

@@ -1,8 +1,8 @@
 //! Processes join the queue one by one, so the test knows which one is next.
 //!
 //! One holder after another leaves or is killed. Each time, the first live waiter must get the slot, and no other
-//! process. In the meantime, some waiters are killed and some are stopped. A killed waiter leaves the queue. A
-//! stopped waiter does not: at the front of the queue, it keeps the slot for itself.
+//! process. In the meantime, some waiters are killed and some are suspended with SIGSTOP. A killed waiter leaves the
+//! queue. A suspended waiter does not: at the front of the queue, it keeps the slot for itself.
 
 use std::{
     path::Path,
@@ -23,7 +23,7 @@ use crate::{
 const QUEUE: usize = 20;
 const MAX_SLOTS: usize = 3;
 const NAME: &str = "queue";
-/// How long the test checks that no process gets a slot while the first waiter is stopped.
+/// How long the test checks that no process gets a slot while the first waiter is suspended.
 const STANDSTILL: Duration = Duration::from_millis(30);
 /// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
 /// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.

@@ -56,12 +56,12 @@ impl Tally {
     pub fn assert_all_were_hit(&self) {
         let least = self.kills / 50;
         let rescuers = self.of(State::Reaping) + self.while_waiting_for_a_dead_holder;
-        for (who, count) in [
+        for (role, count) in [
             ("holders", self.of(State::Inside)),
             ("waiters", self.of(State::Asking)),
             ("rescuers", rescuers),
         ] {
-            assert!(count >= least, "only {count} of {} victims were {who}", self.kills);
+            assert!(count >= least, "only {count} of {} victims were {role}", self.kills);
         }
     }
 }

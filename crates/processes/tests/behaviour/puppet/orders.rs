@@ -62,11 +62,11 @@ impl PuppetState {
                     Err(error) => error.to_string(),
                 }
             }
-            "acquire" => self.came_in(self.hall().acquire()),
-            "try" => self.came_in(self.hall().try_acquire()),
+            "acquire" => self.answer_of(self.hall().acquire()),
+            "try" => self.answer_of(self.hall().try_acquire()),
             "for" => {
                 let time = Duration::from_millis(rest.parse().unwrap());
-                self.came_in(self.hall().try_acquire_for(time))
+                self.answer_of(self.hall().try_acquire_for(time))
             }
             "leave" => {
                 drop(self.pass(rest));
@@ -114,8 +114,9 @@ impl PuppetState {
         self.hall.expect("the puppet has opened a hall")
     }
 
-    fn came_in(&mut self, answer: Result<SharedPass<'static>, Error>) -> String {
-        match answer {
+    /// Keeps the pass, if there is one. Returns the puppet's answer: the slot or the error.
+    fn answer_of(&mut self, acquired: Result<SharedPass<'static>, Error>) -> String {
+        match acquired {
             Ok(pass) => {
                 let slot = pass.slot();
                 self.passes.push(pass);
