@@ -91,7 +91,7 @@ fn a_slot_of_a_killed_holder_is_assigned_before_larger_slots() {
 }
 
 #[test]
-fn a_stopped_holder_keeps_its_slot() {
+fn a_suspended_holder_keeps_its_slot() {
     let test = TestHall::new(1);
     let (mut holder, _) = test.holder();
     holder.stop();

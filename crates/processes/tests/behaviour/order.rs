@@ -41,7 +41,7 @@ fn threads_and_processes_wait_in_one_queue() {
 }
 
 #[test]
-fn a_caller_cannot_overtake_a_waiter_that_is_stopped() {
+fn a_caller_cannot_overtake_a_waiter_that_is_suspended() {
     let test = TestHall::new(2);
     let (one, other) = (test.hall.acquire().unwrap(), test.hall.acquire().unwrap());
     let waiter = test.waiter();
@@ -56,7 +56,7 @@ fn a_caller_cannot_overtake_a_waiter_that_is_stopped() {
 }
 
 #[test]
-fn a_stopped_waiter_does_not_block_other_slots() {
+fn a_suspended_waiter_does_not_block_other_slots() {
     let test = TestHall::new(2);
     let (one, other) = (test.hall.acquire().unwrap(), test.hall.acquire().unwrap());
     let (mut first, mut second) = (test.waiter(), test.waiter());

@@ -51,8 +51,8 @@ fn main() {
             together::processes_that_open_at_the_same_time_share_one_value,
         ),
         (
-            "a_process_stopped_in_an_update_blocks_no_reader",
-            together::a_process_stopped_in_an_update_blocks_no_reader,
+            "a_process_suspended_in_an_update_blocks_no_reader",
+            together::a_process_suspended_in_an_update_blocks_no_reader,
         ),
         (
             "a_child_forked_in_the_closure_does_not_change_the_value",

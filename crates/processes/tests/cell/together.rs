@@ -99,7 +99,7 @@ pub fn processes_that_open_at_the_same_time_share_one_value() {
 
 /// While a process is suspended in an update, reads succeed and updates wait. When the suspended process is killed, the
 /// updates start from the old value.
-pub fn a_process_stopped_in_an_update_blocks_no_reader() {
+pub fn a_process_suspended_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let dir = &folder.path().join("dir");
     let signals = Mapped::<Signals>::open(&folder.path().join("signals"));

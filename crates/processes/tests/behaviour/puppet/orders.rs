@@ -62,11 +62,11 @@ impl PuppetState {
                     Err(error) => error.to_string(),
                 }
             }
-            "acquire" => self.answer_of(self.hall().acquire()),
-            "try" => self.answer_of(self.hall().try_acquire()),
+            "acquire" => self.keep_pass(self.hall().acquire()),
+            "try" => self.keep_pass(self.hall().try_acquire()),
             "for" => {
                 let time = Duration::from_millis(rest.parse().unwrap());
-                self.answer_of(self.hall().try_acquire_for(time))
+                self.keep_pass(self.hall().try_acquire_for(time))
             }
             "leave" => {
                 drop(self.pass(rest));
@@ -115,7 +115,7 @@ impl PuppetState {
     }
 
     /// Keeps the pass, if there is one. Returns the puppet's answer: the slot or the error.
-    fn answer_of(&mut self, acquired: Result<SharedPass<'static>, Error>) -> String {
+    fn keep_pass(&mut self, acquired: Result<SharedPass<'static>, Error>) -> String {
         match acquired {
             Ok(pass) => {
                 let slot = pass.slot();
