@@ -51,7 +51,7 @@ class Hall(_native.Hall):
 
     @property
     def _lines(self) -> Lines:
-        """The tasks that wait, by event loop. Created on first use: the ``__init__`` of a subclass might not call ours."""
+        """The tasks that wait, by event loop. Created on first use: a subclass's ``__init__`` might not call ours."""
         lines: Lines = self.__dict__.setdefault(_LINES, WeakKeyDictionary())
         return lines
 
