@@ -49,10 +49,10 @@ static void misuse(const char *folder) {
     { auto gone = std::move(taken); }
     CHECK(outlives.slot() == 0);
     try {
-        auto freed_by_the_exception = hallpass::hall(folder, "misuse", 0).try_acquire();
-        CHECK(!freed_by_the_exception);
+        auto none = hallpass::hall(folder, "misuse", 0).try_acquire();
+        CHECK(!none);
         outlives.release();
-        auto held = hallpass::hall(folder, "misuse", 0).acquire();
+        auto freed_by_the_exception = hallpass::hall(folder, "misuse", 0).acquire();
         throw 1;
     } catch (int) {
     }
