@@ -57,7 +57,7 @@ fn a_waiter_suspended_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continu
 }
 
 #[test]
-fn a_waiter_suspended_twice_waits_at_most_as_long_as_it_should() {
+fn a_waiter_suspended_twice_keeps_its_time_limit() {
     let halls = Halls::new();
     let _holder = halls.hold(&["-k", "1"], "x");
     let begun = Instant::now();

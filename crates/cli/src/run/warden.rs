@@ -154,7 +154,7 @@ impl WatchedCommand {
             return self.read_report().map(Some);
         }
         if signalled {
-            // The report says how the command ended. The way in which the warden ends does not.
+            // Ignore how the warden ends. Only its report says how the command ended.
             let _ = self.warden.attend()?;
         }
         Ok(None)
@@ -246,8 +246,8 @@ impl Warden {
             descendants::kill_all();
         }
         if duties.await_descendants {
-            // If the other end is closed, nobody waits for the report.
             let detached = detach();
+            // This fails if hallpass has died. Then nobody needs the report.
             let _ = write(&reporter, &encode(Ok(ended)));
             drop(reporter);
             // Stop catching signals only now: until the report is written, a signal must not kill the warden.

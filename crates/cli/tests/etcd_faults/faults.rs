@@ -22,7 +22,8 @@ use crate::{
 pub enum Fault {
     /// Kills the primary server, and starts it again.
     KillServer,
-    /// Kills the standby for longer than claims live. Meanwhile, no commit succeeds.
+    /// Kills the standby, and starts it again after a time that is longer than claims live. Meanwhile, no commit
+    /// succeeds.
     KillStandby,
     /// Replaces the primary server with the standby, which has all commits that were confirmed.
     FailOver,
