@@ -22,7 +22,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Makes the waiter give up. It returns soon, unless it got a slot before.
+    /// Makes the waiter give up soon. If the waiter has already got a slot, its call returns the pass.
     pub fn cancel(&self) {
         // The waiter sets its lifeline before it reads the flag. So either the waiter sees the flag, or this thread
         // sees the lifeline.

@@ -103,7 +103,7 @@ pub fn a_process_suspended_in_an_update_blocks_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let dir = &folder.path().join("dir");
     let signals = Mapped::<Signals>::open(&folder.path().join("signals"));
-    let stopped = process::fork(|| {
+    let suspended = process::fork(|| {
         let stay = |numbers: &mut Numbers| {
             add_one(numbers);
             signals.ready.store(1, SeqCst);
@@ -113,7 +113,7 @@ pub fn a_process_suspended_in_an_update_blocks_no_reader() {
         0
     });
     until("the process is in its update", || signals.ready.load(SeqCst) == 1);
-    process::stop(stopped);
+    process::stop(suspended);
     in_a_process(|| {
         let cell = cell(dir);
         assert_eq!(whole(cell.read().unwrap()), 0);
@@ -127,8 +127,8 @@ pub fn a_process_suspended_in_an_update_blocks_no_reader() {
         0
     });
     in_a_process(|| until("a process waits", || cell(dir).hall().waiting() == 1));
-    kill_process(stopped, Signal::KILL).unwrap();
-    process::wait(stopped);
+    kill_process(suspended, Signal::KILL).unwrap();
+    process::wait(suspended);
     ends_well(waiter);
     in_a_process(|| assert_eq!(whole(cell(dir).read().unwrap()), 1));
 }

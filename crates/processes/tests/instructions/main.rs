@@ -169,7 +169,7 @@ fn come(
     }
     if let Other::DeadHolder = other {
         kill_process(pid, Signal::KILL).unwrap();
-        // The process stays a zombie for now. Only this process can see that.
+        // The killed process stays a zombie until this process waits for it.
         until("the process is dead", || is_dead(pid));
     }
     pid

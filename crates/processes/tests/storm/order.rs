@@ -58,6 +58,7 @@ pub fn order() {
     }
 }
 
+/// The processes of one round, and what the test expects of them.
 struct Line {
     slots: usize,
     random: Rng,
@@ -68,6 +69,7 @@ struct Line {
     holders: Vec<usize>,
     /// The waiters, the first one first.
     queue: Vec<usize>,
+    /// The suspended waiters.
     stopped: Vec<usize>,
 }
 

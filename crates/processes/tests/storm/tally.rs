@@ -14,9 +14,11 @@ const RESCUE: Duration = Duration::from_millis(1);
 #[derive(Default)]
 pub struct Tally {
     pub kills: u64,
+    /// How often a process was suspended.
     pub stops: u64,
     /// The time at which `Storm::kill_holder_then_waiters` last killed a holder.
     pub holder_killed: Option<Instant>,
+    /// The number of victims that were suspended when they were killed.
     while_stopped: u64,
     while_waiting_for_a_dead_holder: u64,
     /// The number of victims in each state.
@@ -76,7 +78,7 @@ impl fmt::Display for Tally {
         let (while_stopped, stops) = (self.while_stopped, self.stops);
         write!(
             f,
-            " for the slot of a holder that was just killed, {while_stopped} stopped; {stops} stops"
+            " for the slot of a holder that was just killed, {while_stopped} suspended; {stops} suspensions"
         )
     }
 }
