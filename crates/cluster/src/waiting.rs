@@ -41,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// After this time, a waiter assumes that it will wait for long.
 const REST_AFTER: Duration = Duration::from_millis(250);
 
-/// Tells the store after some time that this claim waits. Dropping this value ends that.
+/// Reports to the store that this claim waits, after [`REST_AFTER`]. Dropping this value withdraws the report.
 struct Rest(AbortHandle);
 
 impl Rest {

@@ -74,7 +74,7 @@ fn a_waiter_keeps_its_position_through_a_short_partition() {
         let (second, third) = (second.join(), third.join());
         assert!(
             second.expect("the thread does not panic") < third.expect("no panic"),
-            "the second came first"
+            "the third waiter has overtaken the second"
         );
     });
 }

@@ -53,7 +53,7 @@ enum Wire {
     Relay(MemberWire),
 }
 
-/// What the task that reads from a connection has to tell.
+/// What the task that reads from a connection reports.
 #[derive(Clone, Default)]
 pub(super) struct Signals {
     pub(super) subscribers: Arc<Subscribers>,
@@ -148,8 +148,8 @@ impl Line {
         let _ = self.signals.useless.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// Returns the result of `call`, unless the connection becomes useless first. The calls on a connection that ends by
-    /// itself fail, and say why.
+    /// Returns the result of `call`, unless the connection becomes useless first. If the connection ends by itself,
+    /// `call` fails, and its own error gives the reason.
     async fn while_usable<T>(&self, call: impl Future<Output = T>) -> Result<T, Failure> {
         let mut useless = self.signals.useless.subscribe();
         tokio::select! {

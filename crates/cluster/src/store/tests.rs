@@ -13,12 +13,12 @@ use crate::{ClusterOptions, runtime::Tasks};
 const TTL: Duration = Duration::from_secs(60);
 
 /// A new hall in a store, for one test.
-struct Bed {
+struct TestHall {
     store: Arc<dyn Store>,
     hall: String,
 }
 
-impl Bed {
+impl TestHall {
     fn key(&self, key: &str) -> String {
         format!("{}{key}", self.store.base(&self.hall))
     }
@@ -63,7 +63,7 @@ pub(crate) fn urls() -> Vec<String> {
 }
 
 /// Runs a test in a new hall, on each store.
-fn on_every_store<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
+fn on_every_store<F: Future<Output = ()>>(test: impl Fn(TestHall) -> F) {
     static HALLS: AtomicUsize = AtomicUsize::new(0);
     for url in urls() {
         let mut options = ClusterOptions::at(&url).expect("a valid URL");
@@ -71,40 +71,40 @@ fn on_every_store<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
         let store = options.connect(Tasks::default()).expect("valid options");
         let hall = format!("store-{}", HALLS.fetch_add(1, Relaxed));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("a runtime").block_on(test(Bed { store, hall }));
+        runtime.expect("a runtime").block_on(test(TestHall { store, hall }));
     }
 }
 
 #[test]
 fn a_step_executes_exactly_one_branch() {
-    on_every_store(async |bed| {
-        let queue = KeyRange::prefix(bed.key("queue/"));
+    on_every_store(async |test| {
+        let queue = KeyRange::prefix(test.key("queue/"));
         let door = Txn {
-            when: vec![When::absent(bed.key("door")), When::empty(queue.clone())],
-            then: vec![Op::put(bed.key("door"), "open", 0), Op::put(bed.key("queue/b"), "B", 0)],
-            otherwise: vec![Op::get(bed.key("door"))],
+            when: vec![When::absent(test.key("door")), When::empty(queue.clone())],
+            then: vec![Op::put(test.key("door"), "open", 0), Op::put(test.key("queue/b"), "B", 0)],
+            otherwise: vec![Op::get(test.key("door"))],
         };
-        let first = bed.step(door.clone()).await.expect("reachable");
+        let first = test.step(door.clone()).await.expect("reachable");
         assert!(first.succeeded);
         assert_eq!(first.answers, [Answer::Put, Answer::Put]);
-        let second = bed.step(door).await.expect("reachable");
+        let second = test.step(door).await.expect("reachable");
         assert!(!second.succeeded);
         assert!(second.revision >= first.revision, "other halls may share the revisions");
         let found = second.answers[0].first().expect("it exists");
-        assert_eq!((&*found.key, &*found.value), (bed.key("door").as_bytes(), &b"open"[..]));
+        assert_eq!((&*found.key, &*found.value), (test.key("door").as_bytes(), &b"open"[..]));
         assert_eq!((found.create_revision, found.mod_revision), (first.revision, first.revision));
 
         let holds = async |when| {
             let step = Txn { when: vec![when], ..Txn::default() };
-            bed.step(step).await.expect("reachable").succeeded
+            test.step(step).await.expect("reachable").succeeded
         };
         assert!(!holds(When::empty(queue)).await);
-        let (door, revision) = (bed.key("door"), first.revision);
+        let (door, revision) = (test.key("door"), first.revision);
         for (when, expected) in [
             (When::present(door.clone()), true),
             (When::created(door.clone(), revision), true),
             (When::modified(door.clone(), revision), true),
-            (When::present(bed.key("no door")), false),
+            (When::present(test.key("no door")), false),
             (When::created(door.clone(), revision + 1), false),
             (When::modified(door.clone(), revision - 1), false),
             (When::absent(door), false),
@@ -116,29 +116,29 @@ fn a_step_executes_exactly_one_branch() {
 
 #[test]
 fn records_are_read_in_the_order_of_their_keys_or_of_their_creation() {
-    on_every_store(async |bed| {
+    on_every_store(async |test| {
         let mut last = 0;
         for key in ["queue/c", "queue/a", "queue/b"] {
-            last = bed.put(key, 0).await.revision;
+            last = test.put(key, 0).await.revision;
         }
-        let queue = || KeyRange::prefix(bed.key("queue/"));
-        assert_eq!(bed.read(queue(), Op::list).await, ["queue/a", "queue/b", "queue/c"]);
-        assert_eq!(bed.read(queue(), Op::keys).await, ["", "", ""]);
-        assert_eq!(bed.read(queue(), Op::oldest).await, ["queue/c"]);
+        let queue = || KeyRange::prefix(test.key("queue/"));
+        assert_eq!(test.read(queue(), Op::list).await, ["queue/a", "queue/b", "queue/c"]);
+        assert_eq!(test.read(queue(), Op::keys).await, ["", "", ""]);
+        assert_eq!(test.read(queue(), Op::oldest).await, ["queue/c"]);
         let inner = Txn {
-            when: vec![When::present(bed.key("queue/a"))],
+            when: vec![When::present(test.key("queue/a"))],
             then: vec![Op::youngest_before(queue(), last)],
             otherwise: vec![],
         };
         let nested = Txn { then: vec![Op::nested(inner)], ..Txn::default() };
-        let said = bed.step(nested).await.expect("reachable");
+        let said = test.step(nested).await.expect("reachable");
         let inner = said.answers[0].txn().expect("a nested step");
         assert!(inner.succeeded && inner.revision >= last);
         assert_eq!(inner.answers[0].first().expect("one").value, b"queue/a");
 
         // A step reads its own writes.
-        let then = vec![Op::delete(bed.key("queue/c")), Op::oldest(queue())];
-        let said = bed.step(Txn { then, ..Txn::default() }).await.expect("reachable");
+        let then = vec![Op::delete(test.key("queue/c")), Op::oldest(queue())];
+        let said = test.step(Txn { then, ..Txn::default() }).await.expect("reachable");
         assert_eq!(said.answers[0].count(), 1);
         assert_eq!(said.answers[1].first().expect("one").value, b"queue/a");
         assert!(said.revision > last);
@@ -147,84 +147,84 @@ fn records_are_read_in_the_order_of_their_keys_or_of_their_creation() {
 
 #[test]
 fn a_record_that_is_written_again_keeps_the_revision_of_its_creation() {
-    on_every_store(async |bed| {
-        let first = bed.put("door", 0).await.revision;
-        let touch = Txn { then: vec![Op::touch(bed.key("door"))], ..Txn::default() };
-        let second = bed.step(touch).await.expect("reachable").revision;
-        let door = bed.store.read(&bed.hall, bed.key("door")).await.expect("reachable");
+    on_every_store(async |test| {
+        let first = test.put("door", 0).await.revision;
+        let touch = Txn { then: vec![Op::touch(test.key("door"))], ..Txn::default() };
+        let second = test.step(touch).await.expect("reachable").revision;
+        let door = test.store.read(&test.hall, test.key("door")).await.expect("reachable");
         let door = door.kv.expect("it exists");
         assert_eq!((door.create_revision, door.mod_revision), (first, second));
         assert_eq!(door.value, b"door");
-        bed.delete("door").await;
-        let third = bed.put("door", 0).await.revision;
-        let door = bed.store.read(&bed.hall, bed.key("door")).await.expect("reachable");
+        test.delete("door").await;
+        let third = test.put("door", 0).await.revision;
+        let door = test.store.read(&test.hall, test.key("door")).await.expect("reachable");
         assert_eq!(door.kv.expect("it exists").create_revision, third);
     });
 }
 
 #[test]
 fn records_vanish_with_their_lease_and_cannot_be_written_after_it() {
-    on_every_store(async |bed| {
-        let lease = bed.grant().await;
-        bed.put("queue/leased", lease).await;
-        bed.put("queue/free", 0).await;
-        assert_eq!(bed.store.keep_alive(&bed.hall, lease).await, Ok(true));
-        bed.store.revoke(&bed.hall, lease).await.expect("reachable");
-        let all = KeyRange::prefix(bed.key("queue/"));
-        assert_eq!(bed.read(all.clone(), Op::list).await, ["queue/free"]);
-        assert_eq!(bed.store.keep_alive(&bed.hall, lease).await, Ok(false));
-        let late = Op::put(bed.key("queue/late"), "", lease);
+    on_every_store(async |test| {
+        let lease = test.grant().await;
+        test.put("queue/leased", lease).await;
+        test.put("queue/free", 0).await;
+        assert_eq!(test.store.keep_alive(&test.hall, lease).await, Ok(true));
+        test.store.revoke(&test.hall, lease).await.expect("reachable");
+        let all = KeyRange::prefix(test.key("queue/"));
+        assert_eq!(test.read(all.clone(), Op::list).await, ["queue/free"]);
+        assert_eq!(test.store.keep_alive(&test.hall, lease).await, Ok(false));
+        let late = Op::put(test.key("queue/late"), "", lease);
         // A step whose lease is gone does nothing at all.
-        let then = vec![Op::put(bed.key("queue/other"), "", 0), late];
-        assert_eq!(bed.step(Txn { then, ..Txn::default() }).await, Err(Failure::LeaseGone));
-        assert_eq!(bed.read(all, Op::list).await, ["queue/free"]);
-        assert_eq!(bed.store.revoke(&bed.hall, lease).await, Ok(()));
+        let then = vec![Op::put(test.key("queue/other"), "", 0), late];
+        assert_eq!(test.step(Txn { then, ..Txn::default() }).await, Err(Failure::LeaseGone));
+        assert_eq!(test.read(all, Op::list).await, ["queue/free"]);
+        assert_eq!(test.store.revoke(&test.hall, lease).await, Ok(()));
     });
 }
 
 #[test]
 fn records_vanish_some_time_after_their_lease_was_last_renewed() {
-    on_every_store(async |bed| {
+    on_every_store(async |test| {
         let short = Duration::from_secs(1);
-        let lease = bed.store.grant(&bed.hall, short).await.expect("reachable");
-        bed.put("queue/leased", lease).await;
+        let lease = test.store.grant(&test.hall, short).await.expect("reachable");
+        test.put("queue/leased", lease).await;
         let begun = std::time::Instant::now();
-        while !bed.read(KeyRange::prefix(bed.key("queue/")), Op::list).await.is_empty() {
+        while !test.read(KeyRange::prefix(test.key("queue/")), Op::list).await.is_empty() {
             assert!(begun.elapsed() < TIMEOUT, "the lease does not end");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        assert_eq!(bed.store.keep_alive(&bed.hall, lease).await, Ok(false));
+        assert_eq!(test.store.keep_alive(&test.hall, lease).await, Ok(false));
     });
 }
 
 #[test]
 fn a_watch_reports_the_changes_in_its_ranges_after_its_revision() {
-    on_every_store(async |bed| {
-        bed.put("inside/1", 0).await;
-        let ranges = vec![KeyRange::prefix(bed.key("inside/")), KeyRange::one(bed.key("door"))];
-        let mut watch = bed.store.watch(&bed.hall, ranges).await.expect("reachable");
-        bed.put("elsewhere", 0).await;
+    on_every_store(async |test| {
+        test.put("inside/1", 0).await;
+        let ranges = vec![KeyRange::prefix(test.key("inside/")), KeyRange::one(test.key("door"))];
+        let mut watch = test.store.watch(&test.hall, ranges).await.expect("reachable");
+        test.put("elsewhere", 0).await;
         let mut change = async |key: &str, deleted: bool| {
             loop {
                 let events = watch.changes.next().await.expect("reachable");
                 assert!(events.iter().all(|event| !event.kv.key.ends_with(b"elsewhere")));
                 let wanted = |event: &&Event| {
-                    event.kv.key == bed.key(key).as_bytes() && event.deleted == deleted
+                    event.kv.key == test.key(key).as_bytes() && event.deleted == deleted
                 };
                 if let Some(event) = events.iter().find(wanted) {
                     return event.kv.clone();
                 }
             }
         };
-        let put = bed.put("door", 0).await.revision;
+        let put = test.put("door", 0).await.revision;
         let kv = change("door", false).await;
         assert_eq!((kv.mod_revision, &*kv.value), (put, &b"door"[..]));
-        let deleted = bed.delete("inside/1").await.revision;
+        let deleted = test.delete("inside/1").await.revision;
         assert_eq!(change("inside/1", true).await.mod_revision, deleted);
-        let lease = bed.grant().await;
-        bed.put("inside/2", lease).await;
+        let lease = test.grant().await;
+        test.put("inside/2", lease).await;
         assert_eq!(change("inside/2", false).await.lease, lease);
-        bed.store.revoke(&bed.hall, lease).await.expect("reachable");
+        test.store.revoke(&test.hall, lease).await.expect("reachable");
         // The end of a lease is a change.
         change("inside/2", true).await;
         assert!(put > watch.since);
@@ -233,22 +233,22 @@ fn a_watch_reports_the_changes_in_its_ranges_after_its_revision() {
 
 #[test]
 fn a_hall_has_a_name_once_it_has_a_door() {
-    on_every_store(async |bed| {
-        bed.put("queue/a", 0).await;
-        let names = async || bed.store.names().await.expect("reachable");
-        assert!(!names().await.contains(&bed.hall));
-        bed.put("door", 0).await;
-        assert!(names().await.contains(&bed.hall));
-        bed.store.write().await.expect("reachable");
+    on_every_store(async |test| {
+        test.put("queue/a", 0).await;
+        let names = async || test.store.names().await.expect("reachable");
+        assert!(!names().await.contains(&test.hall));
+        test.put("door", 0).await;
+        assert!(names().await.contains(&test.hall));
+        test.store.write().await.expect("reachable");
     });
 }
 
 #[test]
 fn revisions_grow_even_if_all_records_of_a_hall_are_deleted() {
-    on_every_store(async |bed| {
-        let before = bed.put("door", 0).await.revision;
-        let deleted = bed.delete("door").await.revision;
-        let again = bed.put("door", 0).await.revision;
+    on_every_store(async |test| {
+        let before = test.put("door", 0).await.revision;
+        let deleted = test.delete("door").await.revision;
+        let again = test.put("door", 0).await.revision;
         assert!(before < deleted && deleted < again, "{before} {deleted} {again}");
     });
 }

@@ -4,13 +4,14 @@
 //! *relay*, lets the others use its connection through a socket. It forwards their statements and the notifications they
 //! wait for. The others keep no connection of their own.
 //!
-//! - **Who is the relay.** The process that has locked the lock file. If it ends, another process gets the lock: each
+//! - **The relay** is the process that has locked the lock file. If it ends, another process gets the lock: each
 //!   member notices the end of its connection to the relay, and tries to become the relay after a random time.
 //! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up to
 //!   [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
-//! - **Who may use it.** Only processes of the same user, with the same options and the same version of hallpass, in the
-//!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the other.
+//! - **Access.** A relay and its members have the same user, the same options, the same version of hallpass and the
+//!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the
+//!   other.
 //! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the options,
 //!   which include the password. So the hash also covers a random [key](find_key) that only this user can read. Without
 //!   it, other users could test guesses of the password.

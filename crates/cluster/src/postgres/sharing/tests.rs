@@ -36,7 +36,7 @@ fn another_user_has_another_key() {
 }
 
 #[test]
-fn without_a_socket_a_process_is_alone_at_once() {
+fn without_a_socket_a_process_is_alone_immediately() {
     let folder = tempfile::tempdir().expect("a folder");
     let begun = Instant::now();
     for name in ["x".repeat(200), "no-such-folder/socket".into()] {
