@@ -18,8 +18,9 @@ pub struct Stopwatch<'a> {
     worker: &'a Worker,
     begun: Instant,
     longest: Duration,
-    /// The state after the last operation that was examined.
+    /// The worker's count of pauses when the last operation was examined.
     pauses: u32,
+    /// The thread's total time without a core when the last operation was examined.
     without_core: Duration,
 }
 

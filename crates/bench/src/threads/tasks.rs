@@ -32,7 +32,8 @@ pub trait TaskSemaphore: Sized {
     fn wait(&self) -> impl Future<Output = Self::Guard<'_>>;
     /// Takes a slot if one is free.
     fn take(&self) -> Option<Self::Guard<'_>>;
-    /// Takes `m` slots together if they are free. Returns `None` if the semaphore cannot take several slots together.
+    /// Takes `m` slots together. Returns `None` if fewer than `m` are free, or if the semaphore cannot take several
+    /// slots together.
     fn take_many(&self, m: usize) -> Option<Self::Many<'_>>;
 }
 
