@@ -40,7 +40,7 @@ pub enum Interruption {
 
 /// A thread that attends to signals and to the terminal during a wait.
 pub struct Attendant {
-    /// One `Cancel` for each request of this wait. It ends its request.
+    /// One for each request of this wait. It ends the request.
     pub cancels: Arc<[Cancel]>,
     /// The signals that this process blocks during the wait.
     blocked: SignalSet,
