@@ -18,9 +18,10 @@ use crate::{
     wake::WakeHandle,
 };
 
-/// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a releasing
-/// thread does not yield. If it did, the queue would become empty now and then. While the queue is empty, the threads
-/// that happen to run would make passages for whole time slices, and the others would make none.
+/// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a newcomer
+/// does not spin before it sleeps, and a releasing thread does not yield. If a releasing thread yielded then, the queue
+/// would become empty now and then. While the queue is empty, the threads that happen to run would make passages for
+/// whole time slices, and the others would make none.
 const SHORT_QUEUE: Word = 8;
 
 /// The action of a newcomer when no more newcomers may overtake.
@@ -61,7 +62,11 @@ impl Hall {
             self.rotation.thread_waits();
         }
         let node = Node::new(need, Some(WakeHandle::Thread(thread::current())));
-        let take = NativeEnvironment::new(self, deadline).wait::<P, M>(&node);
+        let mut environment = NativeEnvironment::new(self, deadline);
+        if waiters(word) > SHORT_QUEUE {
+            environment.skip_spinning();
+        }
+        let take = environment.wait::<P, M>(&node);
         if let Some(waiting) = waiting {
             let outcome = match take {
                 Some(_) => Outcome::Granted,

@@ -79,6 +79,11 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
+    /// Prepares for a long wait: see [`Parker::skip_spinning`].
+    pub(crate) fn skip_spinning(&mut self) {
+        self.parker.skip_spinning();
+    }
+
     /// Runs the step machine from `at` until the caller has entered or left, or has to stop.
     ///
     /// # Safety

@@ -2,7 +2,9 @@
 //!
 //! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
-//! parking costs. Both are bounded. A thread that still has to wait after that sleeps.
+//! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
+//! their grant when it is their turn again. A waiter that does not find it then would only take the core from threads
+//! that have one, so it yields once and then sleeps.
 
 use std::{
     cell::Cell,
@@ -16,9 +18,8 @@ use crate::{
 
 /// The number of times that a waiter looks again without a pause.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// The number of times that a waiter yields before it parks. If every caller has to wait, the system switches from each
-/// waiter to the next, and the waiter gets its grant after a few yields. This costs less than sleeping and being woken.
-const YIELDS_BEFORE_PARKING: u32 = if cfg!(loom) { 0 } else { 8 };
+/// The spins, and one yield. Under loom, a waiter parks without a yield.
+const ROUNDS_BEFORE_PARKING: u32 = SPINS + if cfg!(loom) { 0 } else { 1 };
 /// A yield that takes longer is slow. Then sleeping costs less: the system wakes a thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
 /// After a slow yield, a thread parks without yielding in its next waits. This is the largest number of such waits.
@@ -73,6 +74,11 @@ impl Parker {
         Parker { rounds: 0, deadline }
     }
 
+    /// Makes the first rest a yield. A caller behind many waiters will not get its grant while it spins.
+    pub(crate) fn skip_spinning(&mut self) {
+        self.rounds = SPINS;
+    }
+
     /// Returns whether the deadline has passed.
     pub(crate) fn has_expired(&self) -> bool {
         self.deadline.has_passed()
@@ -88,11 +94,9 @@ impl Parker {
             spin_loop();
         } else if self.has_expired() {
             return false;
-        } else if self.rounds > SPINS + YIELDS_BEFORE_PARKING
+        } else if self.rounds > ROUNDS_BEFORE_PARKING
             || !WAITS_LEFT.with(|left| YIELDS.yield_core(left))
         {
-            // A wait that does not yield now does not yield later either.
-            self.rounds = SPINS + YIELDS_BEFORE_PARKING;
             self.park();
         }
         true
