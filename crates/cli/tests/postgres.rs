@@ -113,6 +113,26 @@ fn if_the_command_that_shares_its_connection_is_killed_another_one_takes_its_pla
     }
 }
 
+/// Many commands may start at the same time, and the server may have fewer connections.
+#[test]
+fn a_command_that_is_willing_to_wait_waits_for_a_connection() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    assert_eq!(Halls::on(&server.url()).run(&["-k", "1", "full", "true"]), Some(0));
+    server.psql("CREATE ROLE joe LOGIN CONNECTION LIMIT 0");
+    server.psql("GRANT ALL ON SCHEMA hallpass TO joe");
+    server.psql("GRANT ALL ON ALL TABLES IN SCHEMA hallpass TO joe");
+    let halls = Halls::on(&server.url().replacen("postgres@", "joe@", 1));
+    let mut patient = halls.start(&["full", "echo", "my turn"]);
+    let impatient = halls.output("run", &["-n", "full", "true"]);
+    assert_eq!(impatient.status.code(), Some(125));
+    assert!(said(&impatient).contains("is busy: too many connections"), "{}", said(&impatient));
+    // By now, the first command has tried for longer than the first answer may take.
+    assert_eq!(patient.process.try_wait().expect("it is a child"), None);
+    server.psql("ALTER ROLE joe CONNECTION LIMIT 10");
+    assert_eq!(patient.leave(), (Some(0), "my turn\n".into()));
+}
+
 #[test]
 fn bad_urls_and_unreachable_servers_are_explained() {
     let refused = |url: &str| {

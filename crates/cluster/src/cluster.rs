@@ -70,8 +70,8 @@ impl Cluster {
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or this number of slots.
     /// - [`Error::Closed`] if the hall is closed.
     /// - [`Error::Version`] or [`Error::Damaged`] if this version of hallpass cannot use the hall.
-    /// - [`Error::Unreachable`], [`Error::Denied`] or [`Error::Refused`] if the cluster does not answer or
-    ///   rejects the request.
+    /// - [`Error::Unreachable`], [`Error::Busy`], [`Error::Denied`] or [`Error::Refused`] if the cluster does not
+    ///   answer, has no capacity or rejects the request.
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) -> Result<(), hallpass_cluster::Error> {
@@ -119,8 +119,8 @@ impl Cluster {
     /// Lists the names of the halls.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], [`Error::Denied`] or [`Error::Refused`] if the cluster does not answer or
-    /// rejects the request.
+    /// [`Error::Unreachable`], [`Error::Busy`], [`Error::Denied`] or [`Error::Refused`] if the cluster does not
+    /// answer, has no capacity or rejects the request.
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) -> Result<(), hallpass_cluster::Error> {

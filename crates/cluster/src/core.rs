@@ -15,7 +15,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hallpass_algorithms::halls::cluster::Picture;
@@ -48,13 +48,20 @@ pub(crate) struct Core {
     history: Mutex<History>,
     /// The view with which the hall was opened, for the first passage. The view may be old. This does no harm,
     /// because a request takes effect only if the records that it depends on are unchanged.
-    opening: Mutex<Option<View>>,
+    opening: Mutex<Option<OpeningView>>,
     current_error: CurrentError,
     command: Mutex<Option<String>>,
     /// The process and the user that claims contain, for display.
     owner: Mutex<(u32, String)>,
     handle: Handle,
     tasks: Tasks,
+}
+
+/// The view with which a hall was opened.
+pub(crate) struct OpeningView {
+    pub view: View,
+    /// When the hall was opened.
+    pub at: Instant,
 }
 
 /// The history of the hall, as far as its views have shown it.
@@ -100,11 +107,11 @@ impl Core {
 
     /// Keeps the view with which the hall was opened.
     pub(crate) fn set_opening_view(&self, view: View) {
-        *lock(&self.opening) = Some(view);
+        *lock(&self.opening) = Some(OpeningView { view, at: Instant::now() });
     }
 
     /// Returns the view with which the hall was opened, once.
-    pub(crate) fn take_opening_view(&self) -> Option<View> {
+    pub(crate) fn take_opening_view(&self) -> Option<OpeningView> {
         lock(&self.opening).take()
     }
 

@@ -88,6 +88,15 @@ pub enum Error {
         /// Why the last attempt failed.
         why: String,
     },
+    /// The store answers, but had no capacity for the request in time. For example, the database has no connection left.
+    Busy {
+        /// The name of the store, such as `PostgreSQL`.
+        engine: &'static str,
+        /// The servers that were tried.
+        endpoints: String,
+        /// The reason that was given.
+        why: String,
+    },
     /// The store rejected the credentials or the certificate.
     Denied {
         /// The name of the store, such as `etcd`.
@@ -137,6 +146,9 @@ impl fmt::Display for Error {
             Error::BadOption { what, why } => write!(f, "{what}: {why}"),
             Error::Unreachable { engine, endpoints, why } => {
                 write!(f, "{engine} cannot be reached at {endpoints}: {why}")
+            }
+            Error::Busy { engine, endpoints, why } => {
+                write!(f, "{engine} at {endpoints} is busy: {why}")
             }
             Error::Denied { engine, why } => write!(f, "no access to {engine}: {why}"),
             Error::Refused { engine, why } => write!(f, "{engine} refused: {why}"),

@@ -10,6 +10,8 @@ use crate::{Error, store::Place};
 pub(crate) enum Failure {
     /// There was no answer, or the answer does not show what happened. The request may have taken effect.
     Unreachable(String),
+    /// The store answers, but has no capacity for this request at the moment. The request had no effect.
+    Busy(String),
     /// The revision to watch from has been compacted away.
     Compacted,
     /// The lease does not exist. The request had no effect.
@@ -36,6 +38,7 @@ impl Failure {
         let refused = |why: String| Error::Refused { engine, why };
         match self {
             Failure::Unreachable(why) => Error::Unreachable { engine, endpoints, why },
+            Failure::Busy(why) => Error::Busy { engine, endpoints, why },
             Failure::Denied(why) | Failure::Certificate(why) => Error::Denied { engine, why },
             Failure::Refused(why) | Failure::OtherCluster(why) | Failure::NoSpace(why) => {
                 refused(why)

@@ -1,4 +1,6 @@
-//! The hall: acquiring passes and managing the hall.
+//! The hall: acquiring passes, and reading the hall. Its submodule changes the hall.
+
+mod management;
 
 use std::{
     fmt,
@@ -6,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_common::{Limit, check_slots};
+use hallpass_common::Limit;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -111,9 +113,10 @@ impl ClusterHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed or was removed.
-    /// - [`Error::Unreachable`] if the first answer of the cluster does not arrive within
+    /// - [`Error::Unreachable`] or [`Error::Busy`] if the first answer of the cluster does not arrive within
     ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
-    ///   waiting however long the cluster is down. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
+    ///   waiting however long the cluster is down. If the hall was opened less than this time ago, the answer to
+    ///   `open` counts as the first one. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
     ///   the wait, and [`trouble`](ClusterHall::trouble) to show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
     ///
@@ -243,43 +246,6 @@ impl ClusterHall {
         ClusterPass::new(held, self.core.clone(), self.runtime.clone())
     }
 
-    /// Changes the number of slots while the hall is in use.
-    ///
-    /// Holders of removed slots keep them until they leave.
-    ///
-    /// # Errors
-    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall
-    /// is closed or was removed, [`Error::Unreachable`] if the cluster does not answer.
-    ///
-    /// ```no_run
-    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
-    /// hall.resize(16)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn resize(&self, k: usize) -> Result<(), Error> {
-        check_slots(k)?;
-        let core = self.core.clone();
-        self.runtime.wait(async move { manage::resize(&core, k).await })
-    }
-
-    /// Closes the hall: waiters and newcomers get [`Error::Closed`]. Holders keep their slots until they leave.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`] if the cluster does not answer.
-    ///
-    /// ```no_run
-    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
-    /// hall.close()?;
-    /// assert!(hall.is_closed()?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn close(&self) -> Result<(), Error> {
-        let core = self.core.clone();
-        self.runtime.wait(async move { manage::close(&core).await })
-    }
-
     /// Returns `true` if the hall is closed or was removed.
     ///
     /// # Errors
@@ -329,46 +295,6 @@ impl ClusterHall {
     pub fn status(&self) -> Result<Status, Error> {
         let core = self.core.clone();
         self.runtime.wait(async move { manage::status(&core).await })
-    }
-
-    /// Releases the slots of vanished holders, and returns their number.
-    ///
-    /// Waiters do this by themselves. Call this function to clean up a hall without waiters. It blocks as long as
-    /// these holders may still use their slots: up to 1.1 times their ttl.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`] if the cluster does not answer.
-    ///
-    /// ```no_run
-    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
-    /// println!("released {} slots", hall.reap()?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn reap(&self) -> Result<usize, Error> {
-        let core = self.core.clone();
-        self.runtime.wait(async move { manage::reap(&core).await })
-    }
-
-    /// Takes a slot away from its holder immediately. The next waiter gets the slot.
-    ///
-    /// Call this only if the holder has certainly ended, for example because its machine is switched off. A holder
-    /// that still runs loses its pass at its next renewal. Until then, **two processes may have the slot**.
-    /// Without this call, the slot of a vanished holder becomes free after at most about twice its
-    /// [ttl](crate::ClusterOptions::ttl).
-    ///
-    /// # Errors
-    /// [`Error::Vacant`] if no holder has the slot, [`Error::Unreachable`] if the cluster does not answer.
-    ///
-    /// ```no_run
-    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
-    /// hall.evict(3)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn evict(&self, slot: usize) -> Result<(), Error> {
-        let core = self.core.clone();
-        self.runtime.wait(async move { manage::evict(&core, slot).await })
     }
 
     /// Sets the command that [`status`](ClusterHall::status) shows for this process, from its next passage on.

@@ -37,6 +37,10 @@ use crate::{
     waiting::{News, WaitingRoom},
 };
 
+/// A time limit for a caller that waits. It is longer than any caller lives. Unlike [`Duration::MAX`], it does not apply to
+/// requests for which the store has no space: a newcomer gets this error.
+const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
+
 /// A passage in its critical section.
 pub(crate) struct Held {
     pub claim: Arc<Claim>,
@@ -67,16 +71,24 @@ pub(crate) struct Passage {
 
 impl Passage {
     /// Starts a passage with a claim that is not in the store yet.
-    async fn begin(core: Arc<Core>) -> Result<Passage, Error> {
+    async fn begin(core: Arc<Core>, limit: Limit) -> Result<Passage, Error> {
+        let patience = match limit {
+            Limit::Now => core.first_contact,
+            Limit::Until(_) | Limit::Never => AS_LONG_AS_THE_CALLER,
+        };
+        // The first answer must come soon, because the options may be wrong.
+        let opening = core.take_opening_view();
+        let has_answered = opening.as_ref().is_some_and(|it| it.at.elapsed() < core.first_contact);
+        let first_limit = if has_answered { patience } else { core.first_contact };
         let look = async {
-            match core.take_opening_view() {
-                Some(view) => Ok(view),
+            match opening {
+                Some(opening) => Ok(opening.view),
                 None => core.look().await,
             }
         };
-        let (claim, view) = tokio::try_join!(core.new_claim(core.first_contact), look)?;
+        let (claim, view) = tokio::try_join!(core.new_claim(first_limit), look)?;
         let keeper = core.keep(&claim);
-        let limit = core.first_contact;
+        let limit = patience;
         let waiting_room = WaitingRoom::default();
         Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
@@ -90,7 +102,7 @@ impl Passage {
         mut given_up: oneshot::Receiver<()>,
     ) -> Result<Held, Error> {
         let mut passage = tokio::select! {
-            begun = Passage::begin(core.clone()) => begun?,
+            begun = Passage::begin(core.clone(), limit) => begun?,
             _ = &mut given_up => return Err(core.current_error().unwrap_or(Error::NoPermits)),
         };
         passage.given_up = Some(given_up);

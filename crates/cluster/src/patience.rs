@@ -31,6 +31,13 @@ impl Patience {
         *self.lock() = time.saturating_mul(4).clamp(self.least, self.most);
     }
 
+    /// Notes that other answers probably arrive within this time. Never shortens the limit.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn expect_answers_within(&self, time: Duration) {
+        let mut now = self.lock();
+        *now = time.saturating_mul(4).clamp(*now, self.most);
+    }
+
     /// Notes that an answer did not arrive within this limit.
     pub(crate) fn not_answered_within(&self, limit: Duration) {
         let mut now = self.lock();
@@ -64,5 +71,16 @@ mod tests {
         assert_eq!(patience.limit(), seconds(4));
         patience.answered_within(Duration::from_millis(1));
         assert_eq!(patience.limit(), seconds(2));
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn a_guess_only_extends_the_limit() {
+        let seconds = Duration::from_secs;
+        let patience = Patience::new([seconds(2), seconds(10)]);
+        for (guess, limit) in [(0, 2), (1, 4), (0, 4), (60, 10), (1, 10)] {
+            patience.expect_answers_within(seconds(guess));
+            assert_eq!(patience.limit(), seconds(limit));
+        }
     }
 }

@@ -46,7 +46,7 @@ impl Retry {
     ///
     /// # Errors
     /// Returns the failure as an [`Error`] if there should be no further attempt. Only requests that got no
-    /// answer are retried, and only until the limit. Without a limit, requests for which the store has no space
+    /// answer, or for which the store was too busy, are retried, and only until the limit. Without a limit, requests for which the store has no space
     /// are also retried, because an operator will make space.
     pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
         let failure = match failed.into() {
@@ -54,7 +54,7 @@ impl Retry {
             StoreError::Failed(failure) => failure,
         };
         let may_retry = match failure {
-            Failure::Unreachable(_) => true,
+            Failure::Unreachable(_) | Failure::Busy(_) => true,
             Failure::NoSpace(_) => self.end.is_none(),
             _ => false,
         };

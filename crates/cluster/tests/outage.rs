@@ -183,6 +183,34 @@ fn a_waiter_waits_as_long_as_it_was_told_to() {
     });
 }
 
+/// The store answers when the hall is opened, and cannot be reached when the waiter joins the queue.
+#[test]
+fn a_waiter_whose_first_request_fails_waits_as_long_as_it_was_told_to() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    let url = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let far = Cluster::connect(options(&url)).expect("valid options");
+    far.open("gpu", 1).expect("a new hall can be created");
+    let command_timeout = Duration::from_secs(5);
+    let far = Cluster::connect(ClusterOptions { command_timeout, ..options(&url) });
+    let far = far.expect("valid options").open("gpu", 1).expect("the hall exists");
+    path.refuse();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| far.try_acquire_for(10 * TIMEOUT));
+        let begun = Instant::now();
+        while !waiter.is_finished() && begun.elapsed() < command_timeout * 2 {
+            thread::sleep(Duration::from_millis(20));
+        }
+        path.heal();
+        let pass = waiter.join().expect("the thread does not panic").expect("it gets the slot");
+        pass.release().expect("the pass is valid");
+    });
+    // A caller that does not wait gets the error soon.
+    path.refuse();
+    far.try_acquire().expect_err("the store cannot be reached");
+}
+
 /// A member whose disk is full refuses everything that might write.
 #[test]
 fn a_holder_outlives_a_cluster_without_space() {

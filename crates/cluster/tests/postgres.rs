@@ -3,7 +3,12 @@
 
 mod common;
 
-use std::{net::TcpListener, sync::mpsc, thread, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use common::{await_queue, eventually, options, wait};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
@@ -201,6 +206,42 @@ fn a_server_behind_a_cut_network_is_reported_and_found_again() {
     path.heal();
     drop(pass);
     next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+}
+
+/// A connection takes several round trips, and one round trip takes longer than a tenth of the ttl.
+#[test]
+fn a_holder_in_a_slow_network_keeps_its_pass_even_with_the_shortest_ttl() {
+    let Some(()) = postgres() else { return };
+    let path = Proxy::before_address(PostgresServer::shared().address());
+    path.delay(Duration::from_millis(150));
+    let url = PostgresServer::url_through(&[path.address()]);
+    let ttl = Duration::from_secs(2);
+    let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
+    let hall = cluster.open("slow", 1).expect("reachable");
+    let pass = hall.acquire().expect("reachable");
+    let next = token_of_next(&hall);
+    await_queue(&hall, 1);
+    let begun = Instant::now();
+    while begun.elapsed() < 2 * ttl {
+        assert!(pass.is_valid(), "lost after {:?}", begun.elapsed());
+        thread::sleep(Duration::from_millis(20));
+    }
+    pass.release().expect("the pass is valid");
+    next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+}
+
+#[test]
+fn a_server_without_a_free_connection_is_busy() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    connect(&server.url()).names().expect("reachable");
+    server.psql("CREATE ROLE joe LOGIN CONNECTION LIMIT 0");
+    let url = server.url().replacen("postgres@", "joe@", 1);
+    let options = ClusterOptions { command_timeout: Duration::from_secs(1), ..options(&url) };
+    let error =
+        Cluster::connect(options).expect("valid options").names().expect_err("no connection");
+    assert!(matches!(error, Error::Busy { .. }), "{error}");
+    assert!(error.to_string().contains("too many connections"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,9 @@
 mod common;
 
 use std::{
-    env,
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
     sync::{
         LazyLock,
         mpsc::{self, Receiver},
@@ -58,16 +60,37 @@ fn connections(server: &PostgresServer) -> Vec<u32> {
     server.psql(list).lines().map(|pid| pid.parse().expect("a number")).collect()
 }
 
+/// The directory of the sockets.
+static RUNTIME: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    // SAFETY: every test does this first, and waits until it is done. So no other thread uses the environment.
+    unsafe { env::set_var("XDG_RUNTIME_DIR", folder.path()) };
+    folder
+});
+
 /// Makes the tests use a directory of their own for sockets. Returns `None` if PostgreSQL is not installed.
 fn start() -> Option<()> {
-    static RUNTIME: LazyLock<TempDir> = LazyLock::new(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        // SAFETY: every test does this first, and waits until it is done. So no other thread uses the environment.
-        unsafe { env::set_var("XDG_RUNTIME_DIR", folder.path()) };
-        folder
-    });
     LazyLock::force(&RUNTIME);
     postgres()
+}
+
+/// Returns the sockets of the relays of all tests.
+fn sockets() -> Vec<PathBuf> {
+    let files = fs::read_dir(RUNTIME.path().join("hallpass-sockets")).into_iter().flatten();
+    let paths = files.map(|file| file.expect("readable").path());
+    paths.filter(|path| path.extension().is_some_and(|number| number == "0")).collect()
+}
+
+/// Connects to a socket in another process, and returns the first line that the relay sends. `wrapper` starts the process.
+fn first_line(socket: &Path, wrapper: &[&str]) -> String {
+    // A relay that has just ended has no socket.
+    let script = "my $relay = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit; \
+                  my $first = <$relay>; print $first // ''";
+    let words = [wrapper, &["perl", "-MIO::Socket::UNIX", "-e"]].concat();
+    let output = Command::new(words[0]).args(&words[1..]).arg(script).arg(socket).output();
+    let output = output.expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// A server with a holder, which has a connection of its own, and waiters in the order of their arrival.
@@ -207,4 +230,22 @@ fn a_relay_that_ends_cancels_the_statements_of_its_members() {
         // The member connects to the server.
         asked.join().expect("no panic").expect("reachable");
     });
+}
+
+#[test]
+fn a_relay_answers_no_process_of_another_user() {
+    let Some(()) = start() else { return };
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped, because only root can start a process of another user");
+    }
+    let (_server, pass, waiters) = crowd(1);
+    // The directory is closed to other users. This one has the right to ignore that.
+    let capability = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--"];
+    let nobody = [&["setpriv", "--reuid=65534", "--clear-groups"][..], &capability].concat();
+    eventually(|| sockets().iter().any(|socket| first_line(socket, &[]).contains("Hello")));
+    for socket in sockets() {
+        assert_eq!(first_line(&socket, &nobody), "", "{socket:?}");
+    }
+    pass.release().expect("reachable");
+    waiters[0].pass().release().expect("reachable");
 }

@@ -17,7 +17,7 @@ mod waiting;
 
 use std::{env, io, process::ExitCode};
 
-use hallpass_cluster::{Cluster, ClusterHall};
+use hallpass_cluster::Cluster;
 use rustix::process::{Pid, Signal, getpid, getppid, getuid, setsid};
 
 pub use self::{deadline::Deadline, start::Keeper};
@@ -28,11 +28,7 @@ use self::{
     lifeline::Lifeline,
     messages::{AcquireRequest, Report, Request},
 };
-use crate::{
-    location::{Error, open_or_create},
-    signals::SignalSet,
-    users,
-};
+use crate::{signals::SignalSet, users};
 
 /// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened. Users cannot
 /// start a keeper, so no help text mentions it.
@@ -63,25 +59,25 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     SignalSet::of([Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT]).block()?;
     let Some(Request { cluster, request }) = channel.receive()? else { return Ok(()) };
     let mut inbox = Inbox::open(channel, read_end)?;
-    let failed = |inbox: &Inbox, error: Error| inbox.report(&Report::Failed(error.to_string()));
+    let until = waiting::until(&request);
     let cluster = match Cluster::connect(cluster.into()) {
         Ok(cluster) => cluster,
         Err(error) => {
-            failed(&inbox, error.into());
+            inbox.report(&Report::Failed(error.to_string()));
             return Ok(());
         }
     };
-    let hall = match open(&cluster, &request) {
+    let hall = match waiting::open(&cluster, &request, until, &mut inbox) {
         Ok(hall) => hall,
-        Err(error) => {
-            failed(&inbox, error);
+        Err(refusal) => {
+            inbox.report(&refusal);
             return Ok(());
         }
     };
     inbox.report(&Report::Opened { slots: hall.slots() });
     hall.describe_as(&request.command);
     hall.act_for(lifeline.run.as_raw_pid().unsigned_abs(), &user());
-    match waiting::wait(&hall, &request, lifeline.run, &mut inbox) {
+    match waiting::wait(&hall, &request, until, lifeline.run, &mut inbox) {
         Ok(pass) => {
             let (slots, AcquireRequest { grace, survive_kill, .. }) = (hall.slots(), request);
             holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, lifeline })?;
@@ -103,10 +99,4 @@ fn parent() -> io::Result<Pid> {
 fn user() -> String {
     let uid = getuid().as_raw();
     users::name_of(uid).unwrap_or_else(|| uid.to_string())
-}
-
-fn open(cluster: &Cluster, request: &AcquireRequest) -> Result<ClusterHall, Error> {
-    let (existing, with) =
-        (|| cluster.open_existing(&request.name), |slots| cluster.open(&request.name, slots));
-    open_or_create(request.slots, request.default_slots, existing, with)
 }

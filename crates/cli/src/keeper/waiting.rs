@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{ClusterHall, ClusterPass, Error};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterPass, Error};
 use hallpass_common::Participant;
 use rustix::process::Pid;
 
@@ -17,6 +17,7 @@ use super::{
     messages::{AcquireRequest, Order, Report},
 };
 use crate::{
+    location::open_or_create,
     run::sentence,
     snapshot::{Users, View},
 };
@@ -29,23 +30,60 @@ const LONGEST_SENTENCE: usize = 2000;
 /// to get a slot without joining the queue.
 const ANSWER: Duration = Duration::from_secs(1);
 
+/// The pause before another attempt to open a hall on a busy store. An attempt itself tries for a few seconds.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// Returns the time at which the user stops waiting. `None` means never.
+pub fn until(request: &AcquireRequest) -> Option<Instant> {
+    Instant::now().checked_add(request.limit.unwrap_or(LONG))
+}
+
+/// Opens the hall. If the user is willing to wait, also waits until the store has capacity. Fails with the report to
+/// send instead.
+pub fn open(
+    cluster: &Cluster,
+    request: &AcquireRequest,
+    until: Option<Instant>,
+    inbox: &mut Inbox,
+) -> Result<ClusterHall, Report> {
+    let (existing, with) =
+        (|| cluster.open_existing(&request.name), |slots| cluster.open(&request.name, slots));
+    loop {
+        let opened = open_or_create(request.slots, request.default_slots, existing, with);
+        let error = match opened {
+            Ok(hall) => return Ok(hall),
+            Err(error) => error,
+        };
+        let left = until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()));
+        if request.nonblock || !error.is_busy() || left.is_zero() || inbox.orphaned {
+            return Err(Report::Failed(error.to_string()));
+        }
+        if let Some(Order::Show) = inbox.wait(left.min(BUSY_PAUSE)) {
+            inbox.report(&Report::Waiting(format!("{}: waiting: {error}", request.name)));
+        }
+    }
+}
+
 /// Waits for a pass. Fails with the report to send instead.
 pub fn wait(
     hall: &ClusterHall,
     request: &AcquireRequest,
+    until: Option<Instant>,
     run: Pid,
     inbox: &mut Inbox,
 ) -> Result<ClusterPass, Report> {
-    let until = Instant::now().checked_add(request.limit.unwrap_or(LONG));
     let in_a_hurry = request.limit.is_some_and(|limit| limit < ANSWER);
     if request.nonblock || request.verbose || in_a_hurry {
         match hall.try_acquire() {
             Err(Error::NoPermits) if request.nonblock => return Err(Report::NoSlot),
             Err(Error::NoPermits) if !request.verbose => {}
             Err(Error::NoPermits) => {
-                let waiting = hall.status().map_err(refusal)?.waiters.len();
-                inbox.report(&Report::Full { waiting });
+                if let Ok(status) = hall.status() {
+                    inbox.report(&Report::Full { waiting: status.waiters.len() });
+                }
             }
+            // The cluster has answered before. The user is willing to wait until it answers again.
+            Err(Error::Unreachable { .. } | Error::Busy { .. }) if !request.nonblock => {}
             done => return done.map_err(refusal),
         }
     }

@@ -21,9 +21,15 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the cluster does not answer. Then it would not answer for another hall either.
+    /// Returns `true` if the cluster does not answer, or is too busy. The same would happen for another hall.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, Error::Cluster(hallpass_cluster::Error::Unreachable { .. }))
+        use hallpass_cluster::Error as OnCluster;
+        self.is_busy() || matches!(self, Error::Cluster(OnCluster::Unreachable { .. }))
+    }
+
+    /// Returns `true` if the cluster answers, but has no capacity at the moment.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Error::Cluster(hallpass_cluster::Error::Busy { .. }))
     }
 
     /// Returns `true` if the hall has a different number of slots.

@@ -1,5 +1,7 @@
 //! The connection of this process to the database. All calls share it.
 
+mod server;
+
 use std::{
     future::Future,
     sync::{
@@ -20,6 +22,7 @@ use tokio_postgres::{
 };
 
 use super::{
+    activities::{Activities, Need},
     line::{Ending, Line},
     options::PostgresOptions,
     sharing::{Role, Sharing, serve},
@@ -54,8 +57,10 @@ pub(super) struct Database {
     place: Place,
     /// How long one attempt may take.
     patience: Patience,
-    /// How long it may take to connect and log in.
+    /// How long it may take to connect and log in, for a process that has no pass.
     login_timeout: Duration,
+    /// The same, for a process that has a pass.
+    holder_login_timeout: Duration,
     current: Mutex<Current>,
     /// Whether there was a check that notifications of other connections arrive.
     checked: AtomicBool,
@@ -70,51 +75,6 @@ pub(super) struct Database {
     /// Set when the store is dropped. Tasks that serve others end then. The end of the program waits until they have
     /// dropped this value, and the connection is being ended. So this field comes after `current`.
     end: watch::Sender<Option<TaskGuard>>,
-}
-
-/// What the passages of this process do.
-#[derive(Default)]
-struct Activities {
-    /// The number of claims that wait for long.
-    waiting: usize,
-    /// The number of passes.
-    holding: usize,
-    need: Need,
-    /// The number of changes of `need`.
-    changes: u64,
-}
-
-impl Activities {
-    /// Returns whether `need` has changed.
-    fn note(&mut self, activity: Activity, begins: bool) -> bool {
-        let count = match activity {
-            Activity::Waiting => &mut self.waiting,
-            Activity::Holding => &mut self.holding,
-        };
-        *count = if begins { *count + 1 } else { count.saturating_sub(1) };
-        // A process that holds a pass must not depend on another process, even if it waits for another pass.
-        let need = match (self.holding, self.waiting) {
-            (0, 0) => self.need,
-            (0, _) => Need::Resting,
-            _ => Need::Holding,
-        };
-        let changed = need != self.need;
-        self.need = need;
-        self.changes += u64::from(changed);
-        changed
-    }
-}
-
-/// For what this process needs a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Need {
-    /// It is new. It uses the connection of another process if there is one.
-    #[default]
-    Entering,
-    /// It only waits. It uses the connection of another process, or shares its own.
-    Resting,
-    /// It has a slot, or leaves. It uses a connection of its own.
-    Holding,
 }
 
 #[derive(Default)]
@@ -145,18 +105,19 @@ impl Database {
         config.ssl_mode(if options.tls.is_some() { SslMode::Require } else { SslMode::Disable });
         let server = |(host, port): &(String, u16)| config.clone().host(host).port(*port).clone();
         let place = Place { engine: "PostgreSQL", endpoints: options.addresses() };
-        let login_timeout = cluster.login_time();
+        let login_timeout = cluster.first_login_time();
         let tls = options.tls.as_ref().map(tls::connector).transpose()?;
-        let sharing = || Sharing::new(options, cluster.ttl, login_timeout);
+        let sharing = || Sharing::new(options, cluster, login_timeout);
         let sharing = options.share_connection.then(sharing).flatten();
         Ok(Arc::new_cyclic(|this| Database {
             servers: options.hosts.iter().map(server).collect(),
             latest: AtomicUsize::new(0),
-            ending: Ending { tls, limit: login_timeout / 2, tasks },
+            ending: Ending { tls, limit: cluster.login_time() / 2, tasks },
             permits: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             place,
             patience: Patience::new(cluster.attempt_times()),
             login_timeout,
+            holder_login_timeout: cluster.login_time(),
             current: Mutex::default(),
             checked: AtomicBool::new(false),
             sharing,
@@ -219,9 +180,9 @@ impl Database {
         {
             return Err(failure.clone());
         }
-        let late =
-            |_| Failure::Unreachable(format!("no connection within {:?}", self.login_timeout));
-        let connected = timeout(self.login_timeout, self.connect()).await;
+        let limit = self.login_limit();
+        let late = |_| Failure::Unreachable(format!("no connection within {limit:?}"));
+        let connected = timeout(limit, self.connect()).await;
         match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {
             Ok(line) => {
                 let line = Arc::new(line);
@@ -297,7 +258,6 @@ impl Database {
 
     /// Notes that an activity of this process begins or ends, and changes to the connection for it.
     pub(super) fn note_activity(&self, activity: Activity, begins: bool) {
-        let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
         let (need, change) = {
             let mut activities = lock(&self.activities);
             if !activities.note(activity, begins) {
@@ -305,6 +265,7 @@ impl Database {
             }
             (activities.need, activities.changes)
         };
+        let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
         // Without a runtime, the process ends.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(this.until_end(async move |this| match need {
@@ -328,7 +289,7 @@ impl Database {
         // Many commands end before a connection of their own is of any use.
         sleep(self.short_hold).await;
         while self.is_latest(change) && self.uses_shared_line().await == Some(true) {
-            let connecting = timeout(self.login_timeout, self.connect_to_server());
+            let connecting = timeout(self.login_limit(), self.connect_to_server());
             if let Ok(Ok(line)) = connecting.await {
                 return self.replace(line, change).await;
             }
@@ -372,61 +333,5 @@ impl Database {
         let former = current.line.replace(Arc::new(line));
         // The connection of another process costs nothing, so its watches may go on.
         current.former = former.filter(|line| line.is_shared());
-    }
-
-    async fn connect_to_server(&self) -> Result<Line, Failure> {
-        let line = self.find_server().await?;
-        let (tables, other) = tokio::join!(line.check_tables(), self.second_connection());
-        tables?;
-        line.check_notifications(other.as_ref().unwrap_or(&line)).await?;
-        // ORDERING: Relaxed, because a second check does no harm.
-        self.checked.fetch_or(other.is_some(), Relaxed);
-        Ok(line)
-    }
-
-    /// Connects to the first server that accepts writes, beginning with the one that was connected last. A server that
-    /// accepts a connection and then says nothing must not use up the time of the others, so each has its share.
-    async fn find_server(&self) -> Result<Line, Failure> {
-        let end = Instant::now() + self.login_timeout;
-        // ORDERING: Relaxed, because the number is only a hint.
-        let latest = self.latest.load(Relaxed);
-        let mut failure = Failure::Unreachable("there is no server".into());
-        let mut left = self.servers.len();
-        let servers = self.servers.iter().enumerate();
-        for (at, server) in servers.clone().skip(latest).chain(servers.take(latest)) {
-            let limit = end.saturating_duration_since(Instant::now()) / left.max(1) as u32;
-            left -= 1;
-            let late = || Failure::Unreachable(format!("no connection within {limit:?}"));
-            match timeout(limit, self.connect_to(server)).await.unwrap_or_else(|_| Err(late())) {
-                Ok(line) => {
-                    self.latest.store(at, Relaxed);
-                    return Ok(line);
-                }
-                Err(other) => failure = other,
-            }
-        }
-        Err(failure)
-    }
-
-    /// Until a check has succeeded, returns a second connection to the current server, to check that notifications of
-    /// other connections arrive.
-    ///
-    /// A pooler may run each transaction on any of its connections. While no other client needs a connection, it often
-    /// uses the same one again. So a notification that a process sends to itself arrives, although those of other
-    /// processes do not. If there is no second connection, because the number of connections is limited, there is no
-    /// such check.
-    async fn second_connection(&self) -> Option<Line> {
-        // ORDERING: Relaxed, because a second check does no harm.
-        if self.checked.load(Relaxed) || self.permits.available_permits() == 0 {
-            return None;
-        }
-        let server = self.servers.get(self.latest.load(Relaxed))?;
-        timeout(self.login_timeout / 4, self.connect_to(server)).await.ok()?.ok()
-    }
-
-    async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
-        let permit = self.permits.clone().acquire_owned().await;
-        let permit = permit.map_err(|closed| Failure::Unreachable(closed.to_string()))?;
-        Line::connect(server, self.ending.clone(), permit).await
     }
 }

@@ -28,6 +28,7 @@ use super::{
     notifications::Subscribers,
     sharing::MemberWire,
     sql,
+    statements::Statements,
     values::{Parameter, Row},
 };
 use crate::{failure::Failure, runtime::Tasks};
@@ -64,6 +65,7 @@ pub(super) struct Signals {
 /// A connection to the server.
 struct ServerWire {
     client: Client,
+    statements: Statements,
     /// The task that reads from and writes to the connection. It ends some time after `client` is dropped.
     driver: Option<JoinHandle<()>>,
     ending: Ending,
@@ -114,8 +116,10 @@ impl Line {
                 (client, tokio::spawn(drive(connection, signals.clone(), permit)))
             }
         };
-        let (driver, runtime) = (Some(driver), Handle::current());
-        Ok(Line { wire: Wire::Server(ServerWire { client, driver, ending, runtime }), signals })
+        let (driver, runtime, statements) =
+            (Some(driver), Handle::current(), Statements::default());
+        let wire = Wire::Server(ServerWire { client, statements, driver, ending, runtime });
+        Ok(Line { wire, signals })
     }
 
     /// Returns the connection of a member to its relay.
@@ -170,9 +174,7 @@ impl Line {
     ) -> Result<Vec<Row>, Failure> {
         match &self.wire {
             Wire::Server(server) => {
-                let typed: Vec<_> = parameters.iter().map(Parameter::typed).collect();
-                // No statement is prepared, because a pooler may send the next one to another server process.
-                let call = server.client.query_typed(statement, &typed);
+                let call = server.statements.query(&server.client, statement, parameters);
                 self.while_usable(call).await??.into_iter().map(Row::try_from).collect()
             }
             Wire::Relay(relay) => self.while_usable(relay.query(statement, parameters)).await?,

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::{line::Line, sql, timelines::Timelines, values::Row};
+use super::{
+    line::Line,
+    scope::{Scope, Selection},
+    sql,
+    timelines::Timelines,
+    values::Row,
+};
 use crate::{
     failure::Failure,
-    store::{Document, KeyRange, KeyValue, LeaseId, Op, Order, Revision, Stamp, Txn, When},
+    store::{Document, KeyValue, LeaseId, Revision, Stamp},
 };
 
 /// A hall as one statement saw it.
 pub(super) struct Loaded {
+    /// The records and leases in the scope, and the leases that are over.
     pub document: Document,
     /// Whether the hall has a row.
     pub exists: bool,
@@ -27,86 +34,27 @@ impl Loaded {
     }
 }
 
-/// The records to read.
-#[derive(Default)]
-pub(super) struct Scope {
-    all: bool,
-    first: Vec<String>,
-    after: Vec<String>,
-    below: Vec<Revision>,
-    direction: Vec<i64>,
-    count: Vec<Option<i64>>,
-}
-
-impl Scope {
-    /// All records below this prefix, and all leases.
-    pub(super) fn all(base: &str) -> Scope {
-        let mut scope = Scope { all: true, ..Scope::default() };
-        scope.add(&KeyRange::prefix(base), Order::Keys);
-        scope
-    }
-
-    /// The records that a step reads. The step must not write.
-    pub(super) fn of(step: &Txn) -> Scope {
-        let mut scope = Scope::default();
-        scope.add_step(step);
-        scope
-    }
-
-    fn add_step(&mut self, step: &Txn) {
-        for When { range, .. } in &step.when {
-            self.add(range, Order::Keys);
-        }
-        for op in step.then.iter().chain(&step.otherwise) {
-            match op {
-                Op::Range { range, order, .. } => self.add(range, *order),
-                Op::Nested(step) => self.add_step(step),
-                Op::Put { .. } | Op::Touch { .. } | Op::Delete(_) => {}
-            }
-        }
-    }
-
-    fn add(&mut self, range: &KeyRange, order: Order) {
-        let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
-        self.first.push(text(&range.key));
-        self.after.push(match range.end.as_slice() {
-            // The first key after a single key. No key has such a character.
-            [] => format!("{}\u{1}", text(&range.key)),
-            end => text(end),
-        });
-        let (below, direction, count) = match order {
-            Order::Keys => (Revision::MAX, 1, None),
-            Order::Oldest => (Revision::MAX, 1, Some(1)),
-            Order::YoungestBefore(revision) => (revision, -1, Some(1)),
-        };
-        self.below.push(below);
-        self.direction.push(direction);
-        self.count.push(count);
-    }
-}
-
-/// Reads a hall. With `proof`, the answer proves that the server was the primary server at that moment.
+/// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server at that moment.
 pub(super) async fn load(
     line: &Line,
     hall: &str,
     scope: &Scope,
     proof: bool,
 ) -> Result<Loaded, Failure> {
-    let rows = line
-        .query(
-            sql::LOAD,
-            &[
-                hall.into(),
-                proof.into(),
-                scope.all.into(),
-                scope.first.as_slice().into(),
-                scope.after.as_slice().into(),
-                scope.below.as_slice().into(),
-                scope.direction.as_slice().into(),
-                scope.count.as_slice().into(),
-            ],
-        )
-        .await?;
+    let columns = Columns::of(&scope.selections);
+    let parameters = &[
+        hall.into(),
+        proof.into(),
+        scope.all_leases.into(),
+        columns.first.as_slice().into(),
+        columns.after.as_slice().into(),
+        columns.below.as_slice().into(),
+        columns.direction.as_slice().into(),
+        columns.count.as_slice().into(),
+        scope.leases.as_slice().into(),
+        scope.bound_to.as_slice().into(),
+    ];
+    let rows = line.query(sql::LOAD, parameters).await?;
     let mut loaded = Loaded {
         document: Document::default(),
         exists: false,
@@ -122,6 +70,30 @@ pub(super) async fn load(
     let (timeline, revision) = (loaded.timeline, loaded.document.revision);
     loaded.timelines.enter(timeline, revision);
     Ok(loaded)
+}
+
+/// Selections, as the statement expects them: one list for each field.
+#[derive(Default)]
+struct Columns {
+    first: Vec<String>,
+    after: Vec<String>,
+    below: Vec<Revision>,
+    direction: Vec<i64>,
+    count: Vec<Option<i64>>,
+}
+
+impl Columns {
+    fn of(selections: &[Selection]) -> Columns {
+        let mut columns = Columns::default();
+        for Selection { first, after, below, direction, count } in selections.iter().cloned() {
+            columns.first.push(first);
+            columns.after.push(after);
+            columns.below.push(below);
+            columns.direction.push(direction);
+            columns.count.push(count);
+        }
+        columns
+    }
 }
 
 /// Columns of [`sql::LOAD`].

@@ -6,12 +6,13 @@ pub(super) const VERSION: i32 = 1;
 /// Returns the version of the tables; fails with "undefined table" if there are none.
 ///
 /// Also changes settings of this session that the user or the database may have set. A commit that is not on disk, or
-/// not on the standby, proves nothing. And if two steps change a hall at the same time, the second must see the first
-/// one, instead of failing.
+/// not on the standby, proves nothing. If two steps change a hall at the same time, the second must see the first
+/// one, instead of failing. And the server need not plan a prepared statement each time that it runs.
 pub(super) const FIND_VERSION: &str = "SELECT version,
         CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
             THEN set_config('synchronous_commit', 'on', false) END,
-        set_config('default_transaction_isolation', 'read committed', false)
+        set_config('default_transaction_isolation', 'read committed', false),
+        set_config('plan_cache_mode', 'force_generic_plan', false)
     FROM hallpass.format";
 
 /// Creates the tables. Without the lock, two processes that create the same schema at the same time would fail.
@@ -53,9 +54,10 @@ macro_rules! timeline {
 
 /// Reads a hall: the server, the hall, records and leases, told apart by the first column.
 ///
-/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases, or only those that
-/// are over; and for each range of records the first key, the first key after it, the first revision of creation that
-/// does not count, the order of creation (1 or -1), and how many records to return. The whole statement sees one moment.
+/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range of
+/// records the first key, the first key after it, the first revision of creation that does not count, the order of
+/// creation (1 or -1), and how many records to return; leases to return in addition to those that are over; and leases
+/// whose records to return. The whole statement sees one moment.
 pub(super) const LOAD: &str = concat!(
     "SELECT 0 AS kind, system_identifier::text AS key, '' AS value, ",
     timeline!(),
@@ -70,8 +72,10 @@ pub(super) const LOAD: &str = concat!(
             WHERE hall = $1 AND key >= first AND key < after AND created < below
             ORDER BY created * direction LIMIT count
         ) AS found
+    UNION ALL SELECT 2, key, value, created, modified, lease FROM hallpass.records
+        WHERE cardinality($10) > 0 AND hall = $1 AND lease = ANY ($10)
     UNION ALL SELECT 3, '', '', (ends < clock_timestamp())::int, 0, id FROM hallpass.leases
-        WHERE hall = $1 AND ($3 OR ends < clock_timestamp())"
+        WHERE hall = $1 AND ($3 OR id = ANY ($9) OR ends < clock_timestamp())"
 );
 
 /// Replaces records of a hall, if its revision and the server are still the same. Returns how many halls were changed,

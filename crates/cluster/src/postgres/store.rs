@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::time::sleep;
@@ -11,9 +11,10 @@ use tokio::time::sleep;
 use super::{
     connection::Database,
     line::Line,
-    load::{Loaded, Scope, load},
+    load::{Loaded, load},
     notifications::{channels_of, payload, watch},
     options::PostgresOptions,
+    scope::Scope,
     sql,
     timelines::{Timelines, next_revision},
     values::Row,
@@ -31,6 +32,12 @@ use crate::{
 
 /// The number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
 const ATTEMPTS: u32 = 100;
+
+/// The pause after the first conflict is random, and up to this time if an attempt takes less.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
+
+/// The longest pause after a conflict.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A connection to a PostgreSQL database.
 pub(crate) struct PostgresStore {
@@ -87,7 +94,7 @@ impl PostgresStore {
 
     /// Performs a step that does not write.
     async fn look(&self, hall: &str, step: &Txn) -> Result<TxnResponse, Failure> {
-        let (known, scope) = (self.hall(hall), Scope::of(step));
+        let (known, scope) = (self.hall(hall), Scope::of_step(step));
         for _ in 0..ATTEMPTS {
             let sent = known.history.sent();
             let scope = &scope;
@@ -117,14 +124,24 @@ impl PostgresStore {
     async fn change(&self, hall: &str, change: Change<'_>) -> Result<Option<TxnResponse>, Failure> {
         let known = self.hall(hall);
         let _turn = known.turn.lock().await;
-        let scope = Scope::all(&self.base(hall));
+        let whole = || Scope::all(&self.base(hall));
+        let mut scope = match change {
+            Change::Step(step) => Scope::of_step(step),
+            Change::Revoke(lease) => Scope::of_lease(lease),
+            Change::EndLeases => whole(),
+        };
         let mut proof = false;
         for attempt in 0..ATTEMPTS {
-            let sent = known.history.sent();
-            let scope = &scope;
-            let read = |line: Arc<Line>| async move { load(&line, hall, scope, proof).await };
+            let (begun, sent) = (Instant::now(), known.history.sent());
+            let part = &scope;
+            let read = |line: Arc<Line>| async move { load(&line, hall, part, proof).await };
             let loaded = self.database.attempt(read).await?;
             known.history.note_cluster(loaded.system)?;
+            if !loaded.overdue.is_empty() && !scope.all_leases {
+                // The records of the leases that are over may be outside of the part that was loaded.
+                scope = whole();
+                continue;
+            }
             let changed = perform(&loaded, change)?;
             let unchanged = changed.keys.is_empty() && changed.leases.is_empty();
             let revision = match (unchanged, proof) {
@@ -143,8 +160,7 @@ impl PostgresStore {
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
                     Some(revision) => revision,
                     None => {
-                        // Another process was faster. Many processes may try at the same time, so the pause is random.
-                        sleep(Duration::from_micros(fastrand::u64(..500 << attempt.min(6)))).await;
+                        sleep(pause_after_conflict(attempt, begun.elapsed())).await;
                         continue;
                     }
                 },
@@ -262,8 +278,19 @@ impl Write {
     }
 }
 
+/// Returns the pause after another process was faster. `took` is the time of the attempt, the first of which has the
+/// number 0.
+///
+/// Hundreds of processes may try at the same time, and only one of those that have loaded the same revision succeeds. So
+/// the pause is random, and its range grows. It also grows with the time of an attempt: the more processes try, and the
+/// slower the machine is, the longer an attempt takes.
+fn pause_after_conflict(attempt: u32, took: Duration) -> Duration {
+    let range = took.max(SHORTEST_PAUSE).saturating_mul(1 << attempt.min(6)).min(LONGEST_PAUSE);
+    range.mul_f64(fastrand::f64())
+}
+
 fn busy() -> Failure {
-    Failure::Unreachable("other processes change the hall all the time".into())
+    Failure::Busy("other processes change the hall all the time".into())
 }
 
 /// Returns whether a step may write.

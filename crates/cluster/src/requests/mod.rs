@@ -326,12 +326,12 @@ impl HallStore {
         self.store.keep_alive(&self.name, lease).await
     }
 
-    /// Ends a lease, with a second attempt if the first gets no answer. Returns whether the lease has certainly
+    /// Ends a lease, with a second attempt if the first fails. Returns whether the lease has certainly
     /// ended.
     pub(crate) async fn revoke_lease(&self, lease: LeaseId) -> bool {
         let revoke = || self.store.revoke(&self.name, lease);
         match revoke().await {
-            Err(Failure::Unreachable(_)) => revoke().await.is_ok(),
+            Err(Failure::Unreachable(_) | Failure::Busy(_)) => revoke().await.is_ok(),
             revoked => revoked.is_ok(),
         }
     }

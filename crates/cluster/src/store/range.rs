@@ -39,6 +39,12 @@ impl KeyRange {
         }
     }
 
+    /// Returns whether some key is in both ranges.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn overlaps(&self, other: &KeyRange) -> bool {
+        self.contains(&other.key) || other.contains(&self.key)
+    }
+
     /// Returns the range of all keys from `from` up to but not including `end`.
     #[cfg(test)]
     pub(crate) fn between(from: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> KeyRange {
@@ -65,5 +71,18 @@ mod tests {
         assert!(contains(KeyRange::prefix("a/"), "a/") && contains(KeyRange::prefix("a/"), "a/b"));
         assert!(!contains(KeyRange::prefix("a/"), "a0") && !contains(KeyRange::prefix("a/"), "a"));
         assert!(contains(KeyRange::prefix(""), "a"));
+    }
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn ranges_overlap_if_they_have_a_common_key() {
+        let overlap = |one: &KeyRange, other: &KeyRange| {
+            assert_eq!(one.overlaps(other), other.overlaps(one));
+            one.overlaps(other)
+        };
+        let (one, all, part) =
+            (KeyRange::one("a/b"), KeyRange::prefix("a/"), KeyRange::prefix("a/b"));
+        assert!(overlap(&one, &all) && overlap(&part, &all) && overlap(&one, &part));
+        assert!(!overlap(&one, &KeyRange::one("a/")) && !overlap(&all, &KeyRange::prefix("b/")));
+        assert!(overlap(&KeyRange::prefix(""), &all));
     }
 }

@@ -47,7 +47,7 @@ use tokio::{
 };
 
 use super::{line::Line, options::PostgresOptions, sql};
-use crate::failure::Failure;
+use crate::{ClusterOptions, failure::Failure};
 
 pub(super) use member::MemberWire;
 pub(super) use relay::serve;
@@ -94,7 +94,7 @@ impl Sharing {
     /// Returns the sockets for these options. Returns `None` if there is no directory that only this user can use.
     pub(super) fn new(
         options: &PostgresOptions,
-        ttl: Duration,
+        cluster: &ClusterOptions,
         connect_limit: Duration,
     ) -> Option<Self> {
         let folder = private_folder()?;
@@ -103,13 +103,13 @@ impl Sharing {
         // In another namespace, the same URL may name another server.
         let namespace = |name| fs::read_link(format!("/proc/self/ns/{name}")).ok();
         let namespaces = (namespace("net")?, namespace("mnt")?);
-        text.extend(serde_json::to_vec(&(versions, options, ttl, namespaces)).ok()?);
+        text.extend(serde_json::to_vec(&(versions, options, cluster.ttl, namespaces)).ok()?);
         let hash = sha256(&text)?;
         let name = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
         let name = format!("postgres-{name}");
         let socket = |number| folder.join(format!("{name}.{number}"));
         let sockets = (0..RELAYS).map(socket).collect();
-        let limit = connect_limit / 4;
+        let limit = cluster.login_time() / 4;
         Some(Sharing { sockets, limit, connect_limit, is_relay: AtomicBool::new(false) })
     }
 
@@ -180,7 +180,7 @@ fn lead(socket: &Path) -> io::Result<Option<(UnixListener, RelayLock)>> {
 /// The number of bytes of the key.
 const KEY_LENGTH: usize = 32;
 
-/// Returns the key of this user. Creates it if necessary.
+/// Returns the key of this user. Creates it if necessary, and replaces a file that is no key.
 fn find_key(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("key");
     let read = || fs::read(&path).ok().filter(|key| key.len() == KEY_LENGTH);
@@ -193,9 +193,10 @@ fn find_key(folder: &Path) -> Option<Vec<u8>> {
         let mut file =
             OpenOptions::new().create_new(true).write(true).mode(0o600).open(&draft).ok()?;
         let written = file.write_all(&key).and_then(|()| file.sync_all());
-        if written.is_ok() {
-            // If this fails, there is a key.
-            let _ = fs::hard_link(&draft, &path);
+        if written.is_ok() && fs::hard_link(&draft, &path).is_err() && read().is_none() {
+            // The file exists and is no key. If several processes replace it at the same time, the last one wins. The
+            // others then share no connection with it.
+            let _ = fs::rename(&draft, &path);
         }
         let _ = fs::remove_file(&draft);
         read()

@@ -30,6 +30,15 @@ fn all_processes_of_a_user_find_the_same_key() {
 }
 
 #[test]
+fn a_file_that_is_no_key_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("key"), "short").expect("a file");
+    let key = find_key(folder.path()).expect("a key");
+    assert_eq!(find_key(folder.path()), Some(key), "the next process finds the same key");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[test]
 fn another_user_has_another_key() {
     let [one, other] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     assert_ne!(find_key(one.path()), find_key(other.path()));

@@ -1,0 +1,53 @@
+//! What this process does with its connection.
+
+use crate::store::Activity;
+
+/// What the passages of this process do.
+#[derive(Default)]
+pub(super) struct Activities {
+    /// The number of claims that wait for long.
+    waiting: usize,
+    /// The number of passes.
+    holding: usize,
+    pub(super) need: Need,
+    /// The number of changes of `need`.
+    pub(super) changes: u64,
+}
+
+impl Activities {
+    /// Returns whether this process has a pass.
+    pub(super) fn is_holding(&self) -> bool {
+        self.holding > 0
+    }
+
+    /// Returns whether `need` has changed.
+    pub(super) fn note(&mut self, activity: Activity, begins: bool) -> bool {
+        let count = match activity {
+            Activity::Waiting => &mut self.waiting,
+            Activity::Holding => &mut self.holding,
+        };
+        *count = if begins { *count + 1 } else { count.saturating_sub(1) };
+        // A process that holds a pass must not depend on another process, even if it waits for another pass.
+        let need = match (self.holding, self.waiting) {
+            (0, 0) => self.need,
+            (0, _) => Need::Resting,
+            _ => Need::Holding,
+        };
+        let changed = need != self.need;
+        self.need = need;
+        self.changes += u64::from(changed);
+        changed
+    }
+}
+
+/// For what this process needs a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Need {
+    /// It is new. It uses the connection of another process if there is one.
+    #[default]
+    Entering,
+    /// It only waits. It uses the connection of another process, or shares its own.
+    Resting,
+    /// It has a slot, or leaves. It uses a connection of its own.
+    Holding,
+}

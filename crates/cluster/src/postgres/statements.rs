@@ -1,0 +1,74 @@
+//! Prepared statements: the server parses and plans a statement once, and not each time that it runs.
+//!
+//! Preparing takes a round trip. So a connection prepares a statement only after it has run a few times. Prepared
+//! statements need a session on the server, and so do notifications. A pooler that has no session for each client is
+//! [refused](super::line::Line::check_notifications).
+
+use std::{collections::HashMap, sync::Mutex};
+
+use tokio_postgres::{Client, Error, Row, Statement, types::Type};
+
+use super::values::Parameter;
+use crate::retry::lock;
+
+/// A statement is prepared after this many uses.
+const PREPARE_AFTER: u32 = 4;
+
+/// The largest number of statements that are counted. The store has fewer.
+const MOST_STATEMENTS: usize = 32;
+
+/// The statements that a connection has run.
+#[derive(Default)]
+pub(super) struct Statements(Mutex<HashMap<String, Known>>);
+
+/// What is known about a statement.
+enum Known {
+    /// The number of times that it has run.
+    Used(u32),
+    Prepared(Statement),
+}
+
+/// How to run a statement.
+enum How {
+    Directly,
+    PrepareFirst,
+    Prepared(Statement),
+}
+
+impl Statements {
+    /// Runs a statement on the connection of this value.
+    pub(super) async fn query(
+        &self,
+        client: &Client,
+        statement: &str,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, Error> {
+        let typed: Vec<_> = parameters.iter().map(Parameter::typed).collect();
+        let prepared = match self.note(statement) {
+            How::Directly => return client.query_typed(statement, &typed).await,
+            How::Prepared(prepared) => prepared,
+            How::PrepareFirst => {
+                let types: Vec<Type> = typed.iter().map(|(_, kind)| kind.clone()).collect();
+                let prepared = client.prepare_typed(statement, &types).await?;
+                lock(&self.0).insert(statement.into(), Known::Prepared(prepared.clone()));
+                prepared
+            }
+        };
+        let values: Vec<_> = typed.iter().map(|(value, _)| *value).collect();
+        client.query(&prepared, &values).await
+    }
+
+    /// Notes that a statement is about to run.
+    fn note(&self, statement: &str) -> How {
+        let mut known = lock(&self.0);
+        let is_full = known.len() >= MOST_STATEMENTS;
+        match known.get_mut(statement) {
+            Some(Known::Prepared(prepared)) => return How::Prepared(prepared.clone()),
+            Some(Known::Used(PREPARE_AFTER)) => return How::PrepareFirst,
+            Some(Known::Used(count)) => *count += 1,
+            None if is_full => {}
+            None => drop(known.insert(statement.into(), Known::Used(1))),
+        }
+        How::Directly
+    }
+}
