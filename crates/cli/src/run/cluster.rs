@@ -23,6 +23,7 @@ use super::{
     environment::{Environment, TOKEN},
     guard::{Guard, NOT_RENEWED, Outcome},
     inherited::LowDescriptor,
+    loss_hook::LossHook,
     not_started,
     options::{Lease, OnKill},
     shown,
@@ -79,9 +80,11 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     let granted =
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
-    let variables = environment.variables(&name, &[granted.slot], granted.slots)?;
+    let mut variables = environment.variables(&name, &[granted.slot], granted.slots)?;
     let id = keeper.lifeline.variable(env::var_os(lifeline::VARIABLE));
-    let run = prepared(&command, granted.slot, variables, granted.token, id);
+    variables.push((TOKEN.to_string(), granted.token.to_string()));
+    let hook = args.on_loss.map(|line| LossHook::new(line, variables.clone())).transpose()?;
+    let run = prepared(&command, granted.slot, variables, id);
     if args.verbose {
         let Granted { slot, token, .. } = granted;
         say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
@@ -106,7 +109,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     supervisor.probe_group();
     // Close this process's copy of the lifeline. Otherwise the keeper would keep the slot as long as hallpass runs.
     drop(lifeline);
-    let watched = Guard::new(supervisor, keeper, grace, args.descendants).watch();
+    let guard = Guard::new(supervisor, keeper, grace, args.descendants).with_hook(hook);
+    let watched = guard.watch();
     // If the guard fails, the command ends together with this process, unless --on-kill keep is given.
     let lost = |error: io::Error| Refusal { code: SLOT_LOST, ..error.into() };
     match watched.map_err(lost)? {
@@ -135,12 +139,10 @@ fn prepared(
     command: &[OsString],
     slot: usize,
     variables: Vec<(String, String)>,
-    token: u64,
     id: OsString,
 ) -> Command {
     let mut run = super::prepared(command, &slot.to_string());
-    run.envs(variables).env(TOKEN, token.to_string());
-    run.env(lifeline::VARIABLE, id);
+    run.envs(variables).env(lifeline::VARIABLE, id);
     run
 }
 

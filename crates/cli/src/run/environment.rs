@@ -13,9 +13,11 @@ const SLOTS_HELD: &str = "HALLPASS_SLOTS_HELD";
 const DEVICE: &str = "HALLPASS_DEVICE";
 /// The fencing token, for halls on a cluster.
 pub const TOKEN: &str = "HALLPASS_TOKEN";
+/// The reason why the pass was lost, for the command of `--on-loss`.
+pub const LOSS: &str = "HALLPASS_LOSS";
 
 /// The variables that hallpass itself sets. `--env` must not set them.
-const OWN: [&str; 7] = [NAME, SLOT, SLOTS, SLOTS_HELD, DEVICE, TOKEN, lifeline::VARIABLE];
+const OWN: [&str; 8] = [NAME, SLOT, SLOTS, SLOTS_HELD, DEVICE, TOKEN, LOSS, lifeline::VARIABLE];
 
 /// `--env VAR=v0,v1,...`: the value of a variable in each slot, or on each device.
 #[derive(Clone, Debug, PartialEq, Eq)]

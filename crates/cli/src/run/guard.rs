@@ -13,7 +13,10 @@ use rustix::{
     process::Pid,
 };
 
-use super::supervisor::{Ended, Supervisor};
+use super::{
+    loss_hook::LossHook,
+    supervisor::{Ended, Supervisor},
+};
 use crate::keeper::{Keeper, lifeline, messages::Report};
 
 /// Time between two searches for remaining processes while they are being killed.
@@ -41,6 +44,8 @@ pub struct Guard {
     idle: bool,
     keeper_gone: bool,
     stopping: Option<Stopping>,
+    /// Runs when the pass is lost.
+    hook: Option<LossHook>,
 }
 
 /// The state after the command and its processes have got SIGTERM.
@@ -70,7 +75,13 @@ impl Guard {
             idle: !descendants,
             keeper_gone: false,
             stopping: None,
+            hook: None,
         }
+    }
+
+    /// Also runs a hook when the pass is lost.
+    pub fn with_hook(self, hook: Option<LossHook>) -> Self {
+        Guard { hook, ..self }
     }
 
     /// Waits until the command, and with `descendants` the processes it left running, have ended.
@@ -137,7 +148,10 @@ impl Guard {
         match (&self.ended, &self.stopping) {
             (None, _) => false,
             (Some(_), None) => self.idle,
-            (Some(_), Some(_)) => self.keeper.lifeline.holders().is_empty(),
+            (Some(_), Some(_)) => {
+                self.hook.as_mut().is_none_or(LossHook::is_done)
+                    && self.keeper.lifeline.holders().is_empty()
+            }
         }
     }
 
@@ -155,7 +169,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Sends SIGTERM to the command and its processes.
+    /// Sends SIGTERM to the command and its processes, and starts the hook.
     fn stop(&mut self, why: &str) {
         if self.stopping.is_some() {
             return;
@@ -164,6 +178,9 @@ impl Guard {
         self.stopping = Some(Stopping { why: why.into(), kill_at, killing: false });
         self.supervisor.keep_running();
         self.signal_all(lifeline::ask_to_end);
+        if let Some(hook) = &mut self.hook {
+            hook.start(why);
+        }
     }
 
     fn kill(&mut self) {
@@ -171,6 +188,9 @@ impl Guard {
             stopping.killing = true;
         }
         self.signal_all(lifeline::end);
+        if let Some(hook) = &mut self.hook {
+            hook.kill();
+        }
     }
 
     /// Signals the command and all processes that have the lifeline open.

@@ -9,6 +9,7 @@ mod gpus;
 mod group_probe;
 mod guard;
 mod inherited;
+mod loss_hook;
 mod operands;
 mod options;
 mod signal_settings;

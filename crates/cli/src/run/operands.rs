@@ -67,7 +67,8 @@ fn command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     Ok(words)
 }
 
-fn in_shell(line: OsString) -> Vec<OsString> {
+/// Returns the command that runs `line` with the shell of the user.
+pub fn in_shell(line: OsString) -> Vec<OsString> {
     let shell = env::var_os("SHELL").filter(|shell| !shell.is_empty());
     vec![shell.unwrap_or_else(|| "/bin/sh".into()), "-c".into(), line]
 }

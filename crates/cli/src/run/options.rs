@@ -35,6 +35,10 @@ in time that the slot is still held, CMD and the processes of this user that CMD
 --grace. This happens early enough that they have ended before another holder can get the slot. hallpass then \
 exits with 123.
 
+With --on-loss, hallpass also runs another command when it sends SIGTERM because the slot was lost. The environment of \
+that command contains the same variables as that of CMD, and the reason in HALLPASS_LOSS. When hallpass sends SIGKILL, \
+it also kills that command. If hallpass itself is killed or suspended, that command does not run.
+
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 123 if hallpass ended CMD because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
 --time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, 127 if CMD was not found.";
@@ -100,6 +104,9 @@ pub struct Args {
     /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
+    /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; it has --grace to end
+    #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
+    pub on_loss: Option<OsString>,
     /// Keep the slot until CMD and all processes that it left running have exited
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
@@ -199,6 +206,9 @@ impl Args {
 
     /// Fails if an option was given that applies only to halls on a cluster.
     pub fn no_cluster_options(&self) -> Result<(), String> {
+        if self.on_loss.is_some() {
+            return Err("--on-loss is for halls on etcd or PostgreSQL: add --on URL".into());
+        }
         match (self.ttl, self.grace, self.time_limit) {
             (None, None, _) | (None, Some(_), Some(_)) => Ok(()),
             (Some(_), ..) => Err("--ttl is for halls on etcd or PostgreSQL: add --on URL".into()),

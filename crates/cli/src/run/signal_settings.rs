@@ -68,11 +68,17 @@ impl SignalSettings {
                 started => return started,
             }
         }
-        self.pass_on(&mut command);
-        if die_with_us {
-            kill_with_parent(&mut command);
+        match die_with_us {
+            true => self.pass_on_and_die_with_us(&mut command),
+            false => self.pass_on(&mut command),
         }
         Ok(Pid::from_child(&command.spawn()?))
+    }
+
+    /// Does the same as [`pass_on`](SignalSettings::pass_on), and lets the kernel kill the command when this thread ends.
+    pub fn pass_on_and_die_with_us(self, command: &mut Command) {
+        self.pass_on(command);
+        kill_with_parent(command);
     }
 
     /// Adds a step to `command` that applies these settings before it executes the program.

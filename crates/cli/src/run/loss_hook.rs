@@ -1,0 +1,84 @@
+//! The hook of `--on-loss`: a command that runs when the pass is lost, while the command that had the pass is being ended.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::process::CommandExt,
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::{environment::LOSS, explained, operands::in_shell, signal_settings::SignalSettings};
+use crate::output::say;
+
+/// The hook of one command.
+pub struct LossHook {
+    command: Command,
+    state: State,
+}
+
+enum State {
+    Ready,
+    Running(Child),
+    Done,
+}
+
+impl LossHook {
+    /// Prepares the shell command `line`. It gets these variables, and the signal settings of the caller of hallpass.
+    pub fn new(line: OsString, variables: Vec<(String, String)>) -> io::Result<Self> {
+        let words = in_shell(line);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).envs(variables);
+        // Its processes are in a group of their own, so that hallpass can end all of them.
+        command.stdin(Stdio::null()).process_group(0);
+        SignalSettings::now()?.pass_on_and_die_with_us(&mut command);
+        Ok(LossHook { command, state: State::Ready })
+    }
+
+    /// Starts the hook. `why` is the reason for the loss. Later calls do nothing.
+    pub fn start(&mut self, why: &str) {
+        if let State::Ready = self.state {
+            self.state = match self.command.env(LOSS, why).spawn() {
+                Ok(child) => State::Running(child),
+                Err(error) => {
+                    say(format_args!("cannot run the command of --on-loss: {}", explained(&error)));
+                    State::Done
+                }
+            };
+        }
+    }
+
+    /// Returns `true` if the hook does not run, or runs no more.
+    pub fn is_done(&mut self) -> bool {
+        let State::Running(child) = &mut self.state else { return true };
+        match child.try_wait() {
+            Ok(None) => return false,
+            Ok(Some(status)) => report(status),
+            Err(error) => say(format_args!("cannot wait for the command of --on-loss: {error}")),
+        }
+        self.state = State::Done;
+        true
+    }
+
+    /// Kills the hook, if it still runs.
+    pub fn kill(&mut self) {
+        if self.is_done() {
+            return;
+        }
+        if let State::Running(child) = &mut self.state {
+            say(format_args!("the command of --on-loss did not end within --grace and was killed"));
+            // This process has not waited for the child, so the number is still that of its group.
+            let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+            let _ = child.wait();
+        }
+        self.state = State::Done;
+    }
+}
+
+/// Prints how the hook failed, if it did.
+fn report(status: ExitStatus) {
+    if !status.success() {
+        say(format_args!("the command of --on-loss failed: {status}"));
+    }
+}

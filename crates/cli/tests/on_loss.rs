@@ -1,0 +1,130 @@
+//! Tests of `hallpass run --on-loss`, on all stores.
+
+mod common;
+
+use std::{fs, io::Read, path::PathBuf};
+
+use common::{Halls, Running, cluster::cluster, eventually, state, text};
+use hallpass_testbed::Proxy;
+
+/// The exit status if the slot was lost and hallpass ended the command.
+const SLOT_LOST: i32 = 123;
+/// Options for a slot that has to be lost soon.
+const SHORT: [&str; 4] = ["--ttl", "4", "--grace", "1.5"];
+
+/// Halls that lose their store when the proxy is cut.
+struct Far {
+    path: Proxy,
+    halls: Halls,
+}
+
+impl Far {
+    /// Returns halls on each store that is installed. `test` is different for each test.
+    fn on_each_store(test: &str) -> Vec<Far> {
+        let etcd = cluster().map(|cluster| {
+            let path = Proxy::before(cluster.member(0));
+            Far { halls: Halls::on(&format!("etcd://{}/{test}", path.address())), path }
+        });
+        etcd.into_iter().chain(on_postgres()).collect()
+    }
+
+    /// Starts a command with a hook. The names of the halls are different, because all tests share the database.
+    fn start(&self, hall: &str, hook: &str, script: &str) -> Running {
+        let words = ["-k", "1", "--on-loss", hook, hall, "sh", "-c", script];
+        Running::start(
+            self.halls.command("run", &[&SHORT[..], &words].concat()).env("SHELL", "/bin/sh"),
+        )
+    }
+
+    /// Returns the path of a file for a hook.
+    fn file(&self) -> PathBuf {
+        self.halls.path().join("hook")
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn on_postgres() -> Option<Far> {
+    use hallpass_testbed::{PostgresServer, postgres};
+    postgres()?;
+    let path = Proxy::before_address(PostgresServer::shared().address());
+    Some(Far { halls: Halls::on(&PostgresServer::url_through(&[path.address()])), path })
+}
+
+#[cfg(not(feature = "postgres"))]
+fn on_postgres() -> Option<Far> {
+    None
+}
+
+/// Waits for the end of hallpass. Returns its exit status, and what it wrote to standard error.
+fn end_of(mut running: Running) -> (Option<i32>, String) {
+    let mut stderr = running.process.stderr.take().expect("a pipe");
+    let code = running.process.wait().expect("it ends").code();
+    let mut said = Vec::new();
+    stderr.read_to_end(&mut said).expect("read");
+    (code, text(&said))
+}
+
+#[test]
+fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
+    for far in Far::on_each_store("told") {
+        let hook = format!(
+            "echo $HALLPASS_NAME $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN $HALLPASS_LOSS >{0}.new; \
+             mv {0}.new {0}",
+            far.file().display()
+        );
+        let mut holder = far.start("told", &hook, "echo $HALLPASS_TOKEN; exec cat");
+        let token = holder.line();
+        far.path.cut();
+        let (code, said) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        let told = fs::read_to_string(far.file()).expect("the hook has ended before hallpass");
+        let reason = told.strip_prefix(&format!("told 0 1 {token} ")).expect(&told).trim_end();
+        assert!(!reason.is_empty() && said.contains(reason), "{reason}: {said}");
+        assert!(!said.contains("--on-loss"), "the hook has succeeded: {said}");
+    }
+}
+
+#[test]
+fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
+    for far in Far::on_each_store("endless") {
+        let hook = format!("sleep 1000 & echo $! >{0}; mv {0} {0}.pid; wait", far.file().display());
+        let mut holder = far.start("endless", &hook, "echo in; exec cat");
+        assert_eq!(holder.line(), "in");
+        far.path.cut();
+        let (code, said) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        assert!(said.contains("--on-loss did not end within --grace and was killed"), "{said}");
+        let pid = fs::read_to_string(far.file().with_extension("pid")).expect("the hook ran");
+        let pid = pid.trim().parse().expect("a number");
+        eventually("the process of the hook is killed", || state(pid).is_none());
+    }
+}
+
+#[test]
+fn a_failure_of_the_hook_is_reported() {
+    for far in Far::on_each_store("fails") {
+        let mut holder = far.start("fails", "exit 7", "echo in; exec cat");
+        assert_eq!(holder.line(), "in");
+        far.path.cut();
+        let (code, said) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        assert!(said.contains("the command of --on-loss failed: exit status: 7"), "{said}");
+    }
+}
+
+#[test]
+fn a_command_that_keeps_its_pass_runs_no_hook() {
+    for far in Far::on_each_store("kept") {
+        let hook = format!("touch {}", far.file().display());
+        let holder = far.start("kept", &hook, "exit 3");
+        assert_eq!(holder.leave(), (Some(3), String::new()));
+        assert!(!far.file().exists());
+    }
+}
+
+#[test]
+fn a_hall_on_one_machine_has_no_hook() {
+    let output = Halls::new().output("run", &["--on-loss", "true", "x", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("--on-loss is for halls on etcd or PostgreSQL"));
+}
