@@ -1,5 +1,7 @@
 //! A run as a sequence of agents. Agents take the steps: they are the processes, their store buffers,
-//! and the faults that hit processes. The checker reports runs, and a replay string encodes one.
+//! and the mishaps that hit processes. The checker reports runs, and a replay string encodes one.
+//!
+//! A run that never ends consists of a *stem* and a *cycle*, which repeats forever. A run that ends has only a stem.
 
 use hallpass_algorithms::{Pid, Word};
 
@@ -26,7 +28,7 @@ impl MemoryModel {
     }
 }
 
-/// The memory model in which remote references are counted.
+/// The cost model for counting remote references: cache-coherent (CC) or distributed shared memory (DSM).
 pub use hallpass_algorithms::registry::CostModel;
 
 /// The result that a run shows: a violation or a count.
@@ -40,15 +42,15 @@ pub enum Finding {
     Range,
     /// At the end, the paper's invariant with this name is broken.
     Invariant(String),
-    /// The last step contradicts the paper's statement with this name, or shows it if the statement is that
-    /// something can happen.
+    /// The last step contradicts the paper's statement with this name. If the statement says that something
+    /// can happen, the last step shows it instead.
     Statement {
         /// The name of the statement.
         name: String,
     },
-    /// A violation of the paper's statement that one condition leads to another. On the stem, the first
-    /// condition holds for the process. From then on, the second never holds for it. The cycle repeats
-    /// forever, and the process moves in it.
+    /// A violation of the paper's statement that one condition leads to another. At some point of the stem,
+    /// the first condition holds for the process. From then on, the second condition never holds for it. The
+    /// cycle repeats forever, and the process takes steps in it.
     LeadsTo {
         /// The name of the statement.
         name: String,
@@ -67,13 +69,13 @@ pub enum Finding {
         /// The process that enters first.
         second: Pid,
     },
-    /// The cycle repeats forever. A process in its entry section moves in the cycle, and no process
+    /// The cycle repeats forever. A process in its entry section takes steps in the cycle, and no process
     /// enters.
     Deadlock {
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
     },
-    /// The cycle repeats forever. The victim moves in the cycle and stays in its entry section.
+    /// The cycle repeats forever. The victim takes steps in the cycle and stays in its entry section.
     Starvation {
         /// The process that starves.
         victim: Pid,
@@ -122,8 +124,8 @@ pub enum Finding {
     /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
     /// time, a process that left its remainder later has entered its critical section. The victim never enters in the
     /// rest of the run, although it keeps taking steps. Without a number, the victim waits throughout the cycle, and is
-    /// overtaken in every round. (That the victim is not enabled in such a cycle is a fact about all runs, which a
-    /// single run cannot show.)
+    /// overtaken in every round. (A single run cannot show that the victim is not enabled in such a cycle, because this
+    /// is a fact about all runs.)
     Bypass {
         /// The process that is overtaken.
         victim: Pid,
@@ -134,7 +136,7 @@ pub enum Finding {
     },
     /// The run was played by hand. It shows no particular finding.
     Played {
-        /// The processes that make no further step.
+        /// The processes that take no further step.
         stopped: Vec<Pid>,
     },
     /// The last passage of the process makes this many remote references. Without a number, each round
@@ -146,7 +148,7 @@ pub enum Finding {
         process: Pid,
         /// The number of references, or `None` if it is unbounded.
         count: Option<u32>,
-        /// The rules of counting.
+        /// The rules for counting.
         conventions: Conventions,
     },
 }

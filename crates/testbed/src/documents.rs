@@ -1,8 +1,8 @@
-//! The commands that the documents print: README, CONTRIBUTING, the pages in `docs`, and the READMEs of
-//! crates and bindings.
+//! The commands that the documents print. The documents are README, CONTRIBUTING, ARCHITECTURE, the pages
+//! in `docs`, and the READMEs of crates and bindings.
 //!
 //! A [`Block`] is a fenced block marked `sh` or `console`. Each crate with a program has a test that
-//! runs the blocks with its commands. If a block cannot run in a test, a comment before it gives the
+//! runs the blocks that use this program. If a block cannot run in a test, a comment before it gives the
 //! reason. Readers of the rendered page do not see this comment:
 //!
 //! ```text
@@ -27,7 +27,8 @@ pub struct Block {
     pub file: String,
     /// The line number of the first command.
     pub line: usize,
-    /// The lines of the block. For a `console` block, the lines after the prompt.
+    /// The lines of the block. For a `console` block, only the lines that begin with the prompt `$ `, without
+    /// the prompt.
     pub lines: Vec<String>,
     /// The reason why no test runs the block, or `None` if a test runs it.
     pub not_run: Option<String>,
@@ -107,7 +108,7 @@ impl Block {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Returns the programs that the block runs: cargo, and those of this project.
+    /// Returns which of these programs the block runs: cargo and the programs of this project.
     pub fn programs(&self) -> Vec<&str> {
         let is_program = |word: &&str| PROGRAMS.contains(word) || *word == "cargo";
         let mut programs: Vec<&str> =
@@ -125,7 +126,7 @@ impl Block {
         commands.filter(|command| !command.is_empty() && !command.starts_with('#'))
     }
 
-    /// Returns whether a test of the crate of `program` has to run the block.
+    /// Returns whether a test in the crate that builds `program` has to run the block.
     pub fn is_run_with(&self, program: &str) -> bool {
         self.not_run.is_none() && self.programs() == [program]
     }
@@ -141,7 +142,8 @@ fn first_words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A directory in which tests run commands, with the files that these commands mention.
+/// A directory in which a test runs commands. [`script`](Scratch::script) creates the files that these commands
+/// need.
 #[derive(Debug)]
 pub struct Scratch {
     folder: tempfile::TempDir,
@@ -149,8 +151,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory. Commands that run in it find scripts in its folder `bin` first, then the programs in the
-    /// folder of `program`, which is the path of a built program, and then those on `PATH`.
+    /// Creates a directory. `program` is the path of a built program. Commands that run in the directory look for
+    /// programs in its folder `bin` first, then in the folder of `program`, and then on `PATH`.
     ///
     /// # Panics
     /// Panics if the directory cannot be created.

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{TIMEOUT, free_ports, nursery};
 
-/// A running `etcd grpc-proxy`. Dropping this value stops it.
+/// A running `etcd grpc-proxy`. Dropping this value stops the proxy.
 pub struct GrpcProxy {
     address: SocketAddr,
     child: Child,

@@ -14,8 +14,8 @@ use crate::framework::{
 pub enum Next<S> {
     /// Continue at this line.
     Goto(S),
-    /// The process waits, because its condition does not hold yet, and then continues at this line. In a
-    /// native run, the thread pauses or parks. For the checker, this step is a loop.
+    /// Continue at this line, because the condition for which the process waits does not hold yet. In a native
+    /// run, the thread pauses or parks first. For the checker, this is the same as `Goto`.
     Spin(S),
     /// Enter the critical section. The exit section will begin at this line.
     Enter(S),
@@ -58,18 +58,18 @@ pub enum Loc<S> {
     Exit(S),
 }
 
-/// A fault that can hit a process at any time, and its effect on memory. Examples: a kernel records that
+/// An event that can hit a process at any time, and its effect on memory. Examples: a kernel records that
 /// a process has died, or a store ends a lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Mishap {
-    /// The variable that the fault changes.
+    /// The variable that the mishap changes.
     pub var: Var,
     /// The change to the variable.
     pub op: Op,
-    /// Whether the fault kills the process. A killed process returns to its remainder, where it may start
+    /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
-    /// The fault as a participle, such as `killed`.
+    /// The mishap as a participle, such as `killed`.
     pub name: &'static str,
 }
 
@@ -152,13 +152,13 @@ pub trait Algorithm {
         None
     }
 
-    /// Returns the fault that can hit `p`, if any. In addition, the checker lets every process stop
+    /// Returns the mishap that can hit `p`, if any. In addition, the checker lets every process stop
     /// permanently. No other process can observe such a stop.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
 
-    /// Returns whether every renaming of the processes maps runs to runs, including the initial states.
+    /// Returns whether every renaming of the processes maps initial states to initial states and runs to runs.
     /// Such a step machine keeps no process number in its private state and compares process numbers
     /// only for equality. The lab's tests check the returned value for every step machine.
     fn is_symmetric(&self) -> bool {
@@ -199,10 +199,9 @@ pub trait Algorithm {
         &[]
     }
 
-    /// Evaluates a statement of kind `Always` or `Sometimes` on a step. `history` is the history that the
-    /// statement returned for the step before. The checker may pass the normal form of the state before
-    /// the step. The state after the step is not brought into its normal form, so numbers of the two
-    /// states can be compared.
+    /// Evaluates a statement of kind `Always` or `Sometimes` on a step. `history` is the history that this
+    /// function returned for the previous step. The checker may pass the normal form of the state before the
+    /// step. It does not normalize the state after the step, so the numbers in the two states can be compared.
     fn observe(
         &self,
         _statement: &str,
@@ -217,7 +216,8 @@ pub trait Algorithm {
         1
     }
 
-    /// Returns how many processes may stop while this instance of a statement of kind `LeadsTo` still holds.
+    /// Returns the maximum number of processes that may stop in a run to which this instance of a statement of kind
+    /// `LeadsTo` applies.
     fn survives(&self, _statement: &str, _instance: usize) -> usize {
         self.k().saturating_sub(1)
     }

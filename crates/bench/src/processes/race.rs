@@ -40,7 +40,8 @@ const OVER: u8 = 2;
 
 /// Memory that the processes share with their parent.
 struct SharedState {
-    /// ORDERING: Relaxed, because the phase only decides whether a passage counts; no other access depends on it.
+    /// ORDERING: Relaxed, because the phase only decides whether a passage counts and when a process stops. No other
+    /// access depends on it.
     phase: Padded<AtomicU8>,
     running: Padded<AtomicUsize>,
     passages: [Padded<AtomicU64>; MOST],

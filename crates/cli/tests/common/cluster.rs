@@ -1,4 +1,4 @@
-//! A cluster for the tests of one file, and the processes of `hallpass run --on`.
+//! The etcd cluster that the tests of one test program share, and helpers for tests of `hallpass run --on`.
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use std::{fs, process::Output};
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Running, eventually, text};
 
-/// Returns the cluster that all tests of this program share. It has a single member. Returns `None` if etcd is not
-/// installed.
+/// Returns the cluster that all tests of this test program share. It has a single member. Returns `None` if etcd is
+/// not installed.
 pub fn cluster() -> Option<&'static EtcdCluster> {
     hallpass_testbed::etcd()?;
     Some(EtcdCluster::shared())

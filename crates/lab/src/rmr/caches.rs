@@ -22,7 +22,8 @@ pub(crate) struct Caches<'a, const W: usize> {
     bits: Vec<Option<u32>>,
 }
 
-/// One word contains the number of a state in its low 32 bits, and the cache in the bits above.
+/// The position of the cache in the word of an extended state. The low 32 bits are the number of the state
+/// without the cache.
 const CACHE_SHIFT: u32 = 32;
 const MAX_CACHED: usize = 31;
 
@@ -101,7 +102,7 @@ impl<'a, const W: usize> Caches<'a, W> {
 
     fn access(&self, id: Id, agent: Agent) -> (Effect, u64) {
         let (tables, state) = (self.states.tables, self.states.explored.store.get(id));
-        // A fault that hits a process changes its variable from outside. This invalidates every copy.
+        // A mishap changes its variable without an access by a process. This invalidates every copy.
         if let Some(p) = agent.checked_sub(tables.n) {
             return match tables.var_changed_by_mishap(&state, p) {
                 Some(var) => (Effect::Write, self.bit(var)),

@@ -3,8 +3,9 @@
 //! behaves differently on purpose, the test checks the behaviour of the hall, and its comment names the
 //! difference.
 //!
-//! Every test runs on fair halls of both kinds (narrow and wide). If it does not depend on strict order, it also
-//! runs on halls in which newcomers may overtake.
+//! Every test runs on two kinds of fair halls: *narrow* halls keep all slot numbers in one word, and *wide* halls,
+//! which can have more than 32 slots, do not. If a test does not depend on strict order, it also runs on halls in
+//! which newcomers may overtake.
 
 mod of_async_lock;
 mod of_go;

@@ -1,10 +1,11 @@
-//! Slot numbers for a hall with more slots than fit into `word`: one bit each, in several other words. The
-//! search follows Anderson & Moir 1997, Figure 1, but here one word holds many names.
+//! Slot numbers for a hall with more slots than fit into the variable `word`. The first slots are bits of `word`. Each
+//! of the other slots is a bit in one of several other words. In this module, *number* 0 is the first slot that is not
+//! a bit of `word`, and k is how many slots are not bits of `word`.
 //!
-//! The count of free slots ([`BitsAndCount`](super::BitsAndCount)) admits a caller. The caller then goes through the
-//! numbers upwards and takes the first free number (N1, N2). It does not go back to a smaller number that has
-//! become free in the meantime. In this module, number 0 is the first slot that is not a bit of `word`, and k is the
-//! number of slots that are not bits of `word`.
+//! The search for a free number follows Anderson & Moir 1997, Figure 1, but here one word holds the bits of many
+//! numbers. (The paper calls the numbers names.) The count of free slots ([`BitsAndCount`](super::BitsAndCount)) admits
+//! a caller. The caller then goes through the numbers upwards and takes the first free number (N1, N2). It does not go
+//! back to a smaller number that has become free in the meantime.
 //!
 //! A caller is *at* a number while it looks at the number or holds it.
 //!
@@ -21,26 +22,28 @@
 //!
 //! # Groups
 //!
-//! If there are many words, several words are a *group*. The variable `full` of a group says whether callers may go
-//! past the whole group in one step (G1):
+//! If there are many words, several consecutive words form a *group*. Each group has a variable `full`. Callers go past
+//! the whole group in one step if `full` is `FULL` (G1):
 //!
 //! | `full` | meaning |
 //! |---|---|
 //! | [`FULL`] | every number of the group is held |
 //! | [`MARKING`] | a caller is about to mark the group as full |
-//! | 0, or another value | some number may be free |
+//! | any other value | some number may be free |
 //!
-//! A caller that takes the last free number of a word marks the group, unless another caller does (G2 to G6): it writes
-//! `MARKING`, looks at all words, and replaces `MARKING` by `FULL` if it found no free number. A caller that puts a
-//! number back sets [`NEWS`] afterwards (G7, G8), unless `full` is 0. So `full` is no longer `FULL`, and a caller that
-//! is marking the group fails.
+//! A caller that takes the last free number of a word tries to mark the group as full, unless another caller is
+//! marking it or has marked it (G2 to G6). It writes `MARKING` and reads all words of the group. If it finds no free
+//! number, and `full` is still `MARKING`, it replaces `MARKING` with `FULL`. Otherwise it writes 0.
 //!
-//! I2: while `full` is `FULL`, every number of the group is held, or its holder is putting it back and has not set `NEWS`
-//! yet. The reason: the marking caller found each number held after it had written `MARKING`. A holder that put the
-//! number back since then finds `MARKING` or `FULL`, and sets `NEWS`.
+//! A caller that puts a number back sets [`NEWS`] afterwards (G7, G8), unless `full` is 0. Then `full` is neither
+//! `FULL` nor `MARKING`. So callers no longer go past the group, and a caller that is marking it writes 0.
 //!
-//! A holder that puts its number back is counted as admitted until it has set `NEWS`. So I1 holds for a caller that goes
-//! past a group.
+//! I2: while `full` is `FULL`, every number of the group is held, or its holder is putting it back and has not set
+//! `NEWS` yet. The reason: the marking caller found each number held after it had written `MARKING`. A holder that puts
+//! such a number back later finds `MARKING` or `FULL`, and sets `NEWS`.
+//!
+//! A holder that puts its number back is counted as admitted until it has set `NEWS`. So I1 holds for a caller that
+//! goes past a group.
 
 use crate::framework::{
     lines::lines,
@@ -65,12 +68,12 @@ pub trait Environment {
     fn full(&mut self, group: usize, op: Op) -> Word;
     /// Returns the number of words.
     fn words(&self) -> usize;
-    /// Returns the number of words in a group. If there are not more words than that, there are no groups.
+    /// Returns the number of words in a group. If there are at most this many words, there are no groups.
     fn words_per_group(&self) -> usize;
 }
 
 lines! {
-    /// The next access of a holder that looks for a free slot number, or puts one back.
+    /// The next access of a caller that looks for a free number, or puts a number back.
     pub enum Line {
         // Taking a number
         N1 { index: usize },
@@ -107,7 +110,7 @@ pub enum Search {
     Goto(Line),
     /// The search has taken this number.
     Taken(Taken),
-    /// The number is put back.
+    /// The number has been put back.
     Done,
 }
 
@@ -168,7 +171,7 @@ pub fn step<E: Environment>(e: &mut E, at: Line) -> Search {
     }
 }
 
-/// Goes on after a look at the free numbers of a word.
+/// Returns the next line of a search that has found these free numbers in a word.
 #[inline(always)]
 fn look<E: Environment>(e: &E, index: usize, free: Word) -> Search {
     Search::Goto(match free {
@@ -234,14 +237,14 @@ fn step_of_groups<E: Environment>(e: &mut E, at: Line) -> Search {
     }
 }
 
-/// Takes the smallest free slot number, in one pass over the words.
+/// Goes through the words once, and takes the first number that it finds free.
 #[inline]
 pub fn take<E: Environment>(e: &mut E) -> usize {
     let Taken { index, bit } = take_from(e, begin(e));
     index * PER_WORD + bit.trailing_zeros() as usize
 }
 
-/// Takes `count` slot numbers in one pass over the words, and calls `found` with each of them.
+/// Goes through the words once, takes `count` numbers, and calls `found` with each of them.
 ///
 /// This behaves like `count` callers that look at the same number at the same moment. One of them takes
 /// the number, and the others go past it while that caller holds it, so I1 holds for them. They look at
@@ -267,7 +270,7 @@ fn take_from<E: Environment>(e: &mut E, mut at: Line) -> Taken {
     }
 }
 
-/// Puts a slot number back.
+/// Puts a number back.
 #[inline]
 pub fn put<E: Environment>(e: &mut E, slot: usize) {
     let mut at = N3 { index: slot / PER_WORD, bit: 1 << (slot % PER_WORD) };

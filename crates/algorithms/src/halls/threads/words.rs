@@ -1,23 +1,23 @@
-//! The content of the shared words.
+//! The content of the shared variables `word`, `grant[p]`, `lock` and `terms`.
 
 use crate::framework::memory::Word;
 
 /// The lower half of `word`: the free slots.
 pub const FREE: Word = WAITER - 1;
-/// The value of one waiter in `word`.
+/// The amount that each waiter adds to `word`.
 pub const WAITER: Word = 1 << 32;
-/// Set in `word` from the moment at which a waiter is called to try again until it does so. Only barging
-/// halls set it.
+/// Set in `word` from the moment when the server tells a waiter to try again until the waiter does so. Only
+/// barging halls set it.
 pub const CALLED: Word = 1 << 59;
-/// Added to `word` while only the server may take slots from it: the hall is closed, owes slots, or is being
-/// resized.
+/// Added to `word` while only the server may take slots from it: the hall is closed or is being resized, or
+/// slots are owed (see [`Terms::owed`]).
 pub const MARK: Word = 1 << 60;
 
-/// The grant of a waiter in a closed hall.
+/// Value of `grant[p]`: the hall is closed.
 pub const CLOSED: Word = -1;
-/// The grant of a waiter that has to try again.
+/// Value of `grant[p]`: the waiter has to try again.
 pub const TRY: Word = -2;
-/// The grant of a waiter that has to take over from the server.
+/// Value of `grant[p]`: the waiter has to take over from the server.
 pub const SERVE: Word = -3;
 
 /// Set in `lock` while there is a server.
@@ -30,15 +30,16 @@ pub const fn waiters(word: Word) -> Word {
     (word & (CALLED - 1)) / WAITER
 }
 
-/// The number of slots, whether the hall is closed, and the slots that were taken away but are still held.
-/// Only the server changes the terms.
+/// The number of slots, whether the hall is closed, and which slots are owed. Only the server changes the
+/// terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Terms {
     /// The number of slots.
     pub k: u16,
     /// Whether the hall is closed.
     pub closed: bool,
-    /// The slots that are held beyond `k`. The server does not grant them again.
+    /// The slots that were still held when the hall was made smaller, and that it no longer has. After their
+    /// release, the server does not grant them again.
     pub owed: Word,
 }
 
