@@ -1,4 +1,4 @@
-//! Tests of the slot when hallpass is killed, and when the command leaves children running.
+//! Tests of what happens to the slot when hallpass is killed, and when the command leaves children running.
 
 mod common;
 
@@ -113,7 +113,7 @@ fn with_no_fork_hallpass_becomes_the_command() {
     eventually("the slot is free", || halls.is_free("x"));
 }
 
-/// Starts a command that locks a file by descriptor 5 and prints a line.
+/// Starts a command that locks a file through descriptor 5 and prints its PID.
 fn hold_with_lock(halls: &Halls, options: &[&str]) -> Running {
     let lock = halls.path().join("lock").display().to_string();
     let script = format!("exec 5>{lock}; flock 5; echo $$; exec cat");
@@ -122,7 +122,8 @@ fn hold_with_lock(halls: &Halls, options: &[&str]) -> Running {
     holder
 }
 
-/// The kernel closes the descriptors of a dying process one after the other.
+/// The kernel closes the descriptors of a dying process one after the other. The slot must not become free while the
+/// process still has a lock.
 #[test]
 fn a_killed_command_has_released_its_locks_when_its_successor_starts() {
     let halls = Halls::new();
@@ -188,7 +189,7 @@ fn with_on_kill_kill_grandchildren_are_killed_too() {
     eventually("the slot is free", || halls.is_free("x"));
 }
 
-/// Kills the warden, and waits until hallpass has failed.
+/// Kills the warden, the process between hallpass and the command. Waits until hallpass has failed.
 fn kill_warden(running: &mut Running) {
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid()));
     let children = children.expect("hallpass runs");

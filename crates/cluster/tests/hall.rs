@@ -21,7 +21,7 @@ use hallpass_cluster::{Cluster, ClusterOptions, ClusterPass, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
 #[test]
-fn every_pass_has_a_larger_token_than_all_before() {
+fn every_pass_has_a_larger_token_than_all_earlier_passes() {
     let Some(()) = etcd() else { return };
     let hall = connect(EtcdCluster::shared()).open("tokens", 3).expect("a new hall can be created");
     let mut passes: Vec<ClusterPass> =
@@ -214,7 +214,7 @@ fn a_pass_whose_claim_is_deleted_is_lost_and_its_slot_stays_taken_for_its_ttl() 
 }
 
 #[test]
-fn a_cluster_that_is_down_is_an_error_within_the_timeout() {
+fn opening_a_hall_on_a_cluster_that_is_down_fails_within_the_timeout() {
     let mut options = ClusterOptions::at("etcd://127.0.0.1:1,127.0.0.1:2").expect("a valid URL");
     options.command_timeout = Duration::from_secs(1);
     let begun = Instant::now();

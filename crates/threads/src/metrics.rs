@@ -9,8 +9,9 @@ use crate::{hall::Hall, instruments::Outcome};
 
 /// Counts of a hall's waiters, returned by [`Hall::metrics`].
 ///
-/// A caller counts if it called a method that waits and did not get its slots immediately. Calls that find a slot free
-/// do not count. [`try_acquire`](Hall::try_acquire) and the other methods that do not wait never count.
+/// A caller is counted if it called a method that waits and did not get its slots immediately. Calls that find a slot
+/// free are not counted. Calls of [`try_acquire`](Hall::try_acquire) and of the other methods that do not wait are
+/// never counted.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -20,7 +21,7 @@ pub struct Metrics {
     pub granted: u64,
     /// The number of these callers that gave up at their deadline.
     pub timed_out: u64,
-    /// The number of these callers that were futures and were dropped.
+    /// The number of these callers whose future was dropped before it completed.
     pub cancelled: u64,
     /// The number of these callers that failed because the hall was closed.
     pub turned_away: u64,
@@ -71,7 +72,7 @@ impl Hall {
     /// Returns how many callers have waited, how their waits ended, and how long they took.
     ///
     /// The counts are read one after another while other callers continue, so they might not match exactly.
-    /// Callers that still wait count only in `queued`.
+    /// Callers that still wait are counted only in `queued`.
     ///
     /// ```
     /// # use hallpass_threads::Hall;

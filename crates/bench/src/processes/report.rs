@@ -1,4 +1,4 @@
-//! The report.
+//! The results of the benchmark of processes.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::common::{Order, rounds};
 
-/// A run of the benchmark of processes.
+/// The results of one run of the benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `true` if the measurement was not stopped early.
@@ -30,7 +30,7 @@ pub struct Report {
     pub parked: Option<Parked>,
 }
 
-/// One workload. The quickest contestant comes first.
+/// The results of one workload. The quickest contestant comes first.
 pub type Outcome = rounds::Outcome<Workload, Row>;
 
 /// The results of one contestant. All figures are medians over rounds.
@@ -40,7 +40,7 @@ pub struct Row {
     pub contestant: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
-    /// What happens to a slot whose holder is killed: `freed`, `lost` or `-`.
+    /// What happens to a slot whose holder is killed: `freed`, `lost`, or `-` if the contestant excludes no process.
     pub after_death: &'static str,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,

@@ -1,5 +1,5 @@
 //! The attendant: a thread that works while hallpass waits for a slot. It shows the queue on the terminal, and
-//! ends the wait when Ctrl-Z suspends hallpass or its wait is cancelled.
+//! ends the wait when Ctrl-Z suspends hallpass or `hallpass cancel` cancels the wait.
 
 use std::{
     io,
@@ -32,15 +32,15 @@ const SHARE: u32 = 50;
 /// Why the attendant ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
-    /// hallpass must suspend itself by this signal.
+    /// hallpass must suspend itself with this signal.
     Suspend(Signal),
-    /// `hallpass cancel` asks hallpass to give up.
+    /// `hallpass cancel` has asked this process to stop waiting.
     Cancelled,
 }
 
 /// A thread that attends to signals and to the terminal during a wait.
 pub struct Attendant {
-    /// One for each request of this wait. It ends the request.
+    /// One `Cancel` for each request of this wait. It lets another thread end the request.
     pub cancels: Arc<[Cancel]>,
     /// The signals that this process blocks during the wait.
     blocked: SignalSet,
@@ -142,7 +142,7 @@ impl Duty {
     }
 }
 
-/// The queue of a hall on the terminal.
+/// Shows the queue of a hall on the terminal.
 struct Display {
     hall: SharedHall,
     line: StatusLine,

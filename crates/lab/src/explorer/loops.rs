@@ -1,4 +1,5 @@
-//! Loops that a run closes: a state that occurred before in the run, so that the steps since then can repeat forever.
+//! Finds loops in a run. If a run comes back to a state that it has been in before, it has closed a loop: the steps
+//! since then can repeat forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,26 +16,27 @@ use crate::{
     trace::{self, Via, words},
 };
 
-/// A loop that the run has closed: the state is the same as earlier, so the steps since then can repeat forever.
+/// A loop that the run has closed: its last state is the same as an earlier one, so the steps since then can repeat
+/// forever.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Loop {
-    /// The node where it begins.
+    /// The node where the loop begins.
     pub from: NodeId,
-    /// The number of its steps.
+    /// The number of steps of the loop.
     pub steps: usize,
-    /// The processes that keep moving in it and never enter.
+    /// The processes that keep making steps in the loop and never enter their critical sections.
     pub victims: Vec<Pid>,
-    /// The processes outside their remainders that make no step in it.
+    /// The processes outside their remainders that make no step in the loop.
     pub stopped: Vec<Pid>,
-    /// Whether no process enters in it.
+    /// Whether no process enters its critical section in the loop.
     pub deadlock: bool,
-    /// Whether the algorithm promises that this does not happen.
+    /// Whether the algorithm promises that no process starves with this number of stopped processes.
     pub violates: bool,
-    /// Whether numbers have grown since its beginning. The states behave the same nevertheless.
+    /// Whether the last state of the loop has larger numbers than the first. Both states behave the same nevertheless.
     pub grows: bool,
-    /// One sentence about it.
+    /// One sentence that describes the loop.
     pub why: String,
-    /// A sentence for each victim: the values that it sees in the loop.
+    /// For each victim, a sentence about the values that it reads in the loop.
     pub seen: Vec<String>,
 }
 
@@ -101,10 +103,11 @@ impl Session {
         Some(Loop { from, steps, victims, stopped, deadlock, violates, grows, why, seen })
     }
 
-    /// Returns the nodes before `end` that have the same state and after which some process keeps moving without
-    /// entering, the nearest first.
+    /// Returns the nodes before `end` that have the same state and after which some process keeps making steps without
+    /// entering its critical section, the nearest first.
     fn candidates(&self, end: NodeId) -> Vec<Candidate> {
-        // A process that waits for long passes the same state many times; the nearest ones are enough.
+        // While a process waits for a long time, the run may return to the same state many times. The nearest
+        // occurrences are enough.
         const NEAREST: usize = 64;
         let node = |id: NodeId| &self.nodes[id as usize];
         let n = self.subject().machine().n();
@@ -113,7 +116,7 @@ impl Session {
         let (mut at, mut steps) = (node(end), 0);
         let (mut waiting, mut moved, mut enters) = (in_entry(last), 0u64, false);
         let mut found = Vec::new();
-        // A process that stops in between cannot repeat its steps, so no loop contains that moment.
+        // A process stops forever only once, so no loop contains the moment at which a process stops.
         while let &Node { parent: Some(from), action: Some(Action::Step(agent)), .. } = at {
             let before = node(from);
             steps += 1;

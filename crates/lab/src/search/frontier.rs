@@ -1,4 +1,5 @@
-//! The states of a level: those that are expanded now, and those that the next level will expand.
+//! The states that a breadth-first search has yet to expand: those of the current level, and those that it has found
+//! for the next level.
 
 use std::{
     collections::VecDeque,
@@ -100,7 +101,7 @@ impl<E> Level<E> {
         Some(chunk)
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of entries that no thread has taken yet.
     pub fn left(&self) -> u64 {
         self.left.load(Relaxed)
     }

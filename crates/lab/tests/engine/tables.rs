@@ -1,4 +1,4 @@
-//! Checks step machines that cannot be compiled into tables or store buffers.
+//! Checks that the lab refuses to compile a step machine that breaks a rule. The error names the line that breaks it.
 
 use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word};
 use hallpass_lab::{
@@ -49,7 +49,7 @@ impl Machine for Altered {
 }
 
 #[test]
-fn two_accesses_in_a_step_are_refused_and_named() {
+fn a_step_with_two_accesses_is_refused_and_its_line_is_named() {
     let machine = Altered {
         machine: build("am-fig3", 2, 1).unwrap(),
         step: |machine, p, at, memory| {
@@ -75,7 +75,7 @@ impl Memory for Plain<'_> {
 }
 
 #[test]
-fn a_write_that_uses_the_value_it_replaces_is_refused_and_named() {
+fn a_write_that_uses_the_value_it_replaces_is_refused_and_its_line_is_named() {
     let machine = Altered {
         machine: build("am-fig3", 2, 1).unwrap(),
         step: |machine, p, at, memory| machine.step(p, at, &mut Plain(memory)),

@@ -97,8 +97,9 @@ pub(super) struct Hall {
     pub late: Late,
 }
 
-/// Returns whether the request of this line may hang. A copy of E3 or X2 that hangs is left out: the word does not
-/// record which claim such a copy has seen at the head of the queue.
+/// Returns whether the request of this line may hang. In a real cluster, the requests of E3 and X2 may hang too. The
+/// model leaves this out, because the word does not record which claim the sender of such a request had seen at the
+/// head of the queue.
 pub(super) fn can_hang(line: Line<Pid>) -> bool {
     matches!(line, E1 { .. } | T1 { .. } | E4 | X3 { .. })
 }
@@ -109,13 +110,13 @@ pub(super) type Transact = fn(Word, Word) -> Word;
 /// Returns where a process continues after a line, given the hall after the transaction of this line.
 pub(super) type Answer = fn(&Hall, Pid, Line<Pid>) -> Next<Line<Pid>>;
 
-/// Updates `word` by one line of the protocol.
+/// Applies one line of the protocol to `word`.
 pub(super) fn transact(word: Word, argument: Word) -> Word {
     transact_by(word, argument, Hall::request, Hall::answer)
 }
 
-/// Updates `word` by one line: carries out the line's request, and records what the process remembers
-/// from the answer.
+/// Applies one line to `word`: carries out the line's request, and records what the process remembers from
+/// the answer.
 pub(super) fn transact_by(
     word: Word,
     argument: Word,
@@ -348,8 +349,8 @@ impl Hall {
         self.wake_all();
     }
 
-    /// Takes the slots away from all processes. A slot that its owner still uses becomes stale. A slot whose owner does
-    /// not use it becomes `left`.
+    /// Takes the slots away from all processes. A slot that its owner still uses becomes stale. A slot that is
+    /// not free and that no process uses gets the state passed as `left`.
     pub fn lose_all(&mut self, left: Slot) {
         for slot in &mut self.slots {
             *slot = match *slot {

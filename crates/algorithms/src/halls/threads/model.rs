@@ -23,16 +23,16 @@ use crate::framework::{
     queue,
 };
 
-/// The maximum number of processes of a model. It is small, because the model lists every content of the
-/// queue.
+/// The maximum number of processes of a model. It is small, because the model lists every possible content of
+/// the queue.
 pub const MAX_PROCESSES: usize = 6;
 
-/// A role of a process besides taking one slot at a time, or an event.
+/// A role or an event that a model can have. In a model without any, every process takes one slot at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// Process 0 takes two slots at a time.
     Many,
-    /// The clock expires at any time and is reset at any time. A waiter that finds it expired gives up.
+    /// The clock may expire at any time, and may be reset at any time. A waiter that finds it expired gives up.
     Timeout,
     /// The manager takes a slot away from the hall, or gives it back.
     Resize,
@@ -43,7 +43,7 @@ pub enum Cast {
 /// The roles and events of a model: a set of [`Cast`]s, as in `Cast::Timeout | Cast::Resize`.
 ///
 /// If the set contains `Timeout`, `Resize` or `Close`, the last process is the *manager*, which takes no
-/// slots. In each of its passages, the manager lets the clock run out or resets it (`Timeout`), and then
+/// slots. In each of its passages, the manager makes the clock expire or resets it (`Timeout`), and then
 /// resizes or closes the hall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u8);
@@ -115,7 +115,7 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
 pub enum State {
     /// The process executes a line of a passage.
     At(Line<Pid>),
-    /// The process lets the clock run out or resets it.
+    /// The process makes the clock expire or resets it.
     Clock,
     /// The process reads the number of slots, in order to change it.
     Look,
@@ -185,7 +185,8 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
-            // A process that has already come back may still be counted from its previous passage.
+            // The count can be n + 1: a process that has begun its next passage may still be counted from
+            // the previous one.
             .flat_map(|above| (0..=n as Word + 1).map(move |waiting| above + waiting * WAITER))
             .flat_map(|above| (0..=max).map(move |free| above + free))
             .collect()
@@ -193,7 +194,8 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
 
     /// Lists all values of `credit`.
     fn all_credits(n: usize, limit: Word) -> Vec<Word> {
-        // Each process may lower the credit once after none was left. A debt is at most the number of waiters.
+        // Each process may lower the credit once after none is left. So the credit can become -n, and a debt can
+        // grow by n. The server sets a debt of at most the number of waiters, which is at most n + 1.
         let n = n as Word;
         (-n..=limit).chain((1..=2 * n + 1).map(|debt| DEBT - debt)).collect()
     }

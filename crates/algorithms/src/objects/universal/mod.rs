@@ -3,8 +3,8 @@
 //! hallpass defines this construction, based on Herlihy (1993) and P-Sim (Fatourou & Kallimanis, 2011).
 //! A process makes a copy of the object, and applies to it the operations that all processes have
 //! requested, including its own. Then it tries to install the copy as the object. If that fails, another
-//! process has served its request. The construction needs 3k copies and no garbage collector, no matter
-//! how long a process stalls.
+//! process has installed its own copy first. The process tries again until some process has served its
+//! request. The construction needs 3k copies and no garbage collector, no matter how long a process stalls.
 //!
 //! - head: the copy that is currently the object. A process writes only copies that no other process can
 //!   reach.
@@ -16,19 +16,20 @@
 //!   written its guard, no process writes the copy until process i clears its guard.
 //! - mark\[i\]: the operation of another process that process i reads. The mark protects it as a guard
 //!   protects a copy.
-//! - taken\[c\]: whether copy c is the head or is written by a process.
+//! - taken\[c\]: whether copy c is the head, or a process is writing it.
 //!
 //! A copy is free if it is not taken, no process guards it, and no process still has to fetch an answer
-//! from it. All answers in the head are assigned (line F1) before any process replaces the head. So the
-//! requests show every answer that still has to be fetched from a former head.
+//! from it. Before any process replaces the head, all answers in it are assigned to their requests:
+//! line F1 writes to request\[i\] which copy holds the answer. So the requests show every answer that still
+//! has to be fetched from a former head.
 //!
 //! The answer to a request is assigned after at most three changes of the head. The first new head may
 //! have been started before the request. The second new head has served the request. The third is
 //! installed only after line F1. So the loop from A1 ends, and the lab counts its steps.
 //!
 //! The construction is fast because the copy that the head replaced lacks only the operations that the
-//! head has served. It catches up by applying these operations ([`Environment::copy_ends`]). So nothing
-//! is copied while the same few copies take turns.
+//! head has served. It catches up by applying these operations ([`Environment::copy_ends`]). So
+//! nothing is copied as long as the same few copies take turns at being the head.
 
 mod environment;
 mod lines;
