@@ -13,7 +13,8 @@ pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
 /// An agent: anything that can make a step. Every process is an agent. With store buffers, each buffer
-/// is also an agent. If faults can hit processes, the fault of each process is also an agent.
+/// is also an agent. If faults can hit processes (*mishaps*, such as the death of a process), the fault of
+/// each process is also an agent.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -45,7 +46,8 @@ pub trait Space<const W: usize>: Sync {
         state
     }
 
-    /// Returns the flaws of a state as a set of bits. The caller defines their meaning.
+    /// Returns the flaws of a state as a set of bits. Each space defines their meaning. [`flaw`] has the
+    /// bits of [`Sequential`].
     #[inline]
     fn flaws(&self, _state: &[u64; W]) -> u64 {
         0
@@ -55,19 +57,19 @@ pub trait Space<const W: usize>: Sync {
 /// The choice of initial states for an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Initial {
-    /// Open variables take every value.
+    /// Open variables, whose initial value the algorithm leaves open, take every value.
     #[default]
     All,
     /// Open variables take their smallest value, so there is one initial state.
     Smallest,
 }
 
-/// The safety properties to look for in each state.
+/// The safety properties to check in each state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SafetyFlags {
     /// At most k processes are in their critical sections.
     pub exclusion: bool,
-    /// Processes in their critical sections have distinct names, all below k.
+    /// Processes in their critical sections have distinct names (slot numbers), all below k.
     pub names: bool,
 }
 
@@ -99,7 +101,7 @@ pub struct Sequential<'a> {
     pub normal: Option<Normal<'a>>,
     /// Whether faults hit processes. If so, the faults are agents `n..2n`.
     pub mishaps: bool,
-    /// The safety properties to look for.
+    /// The safety properties to check.
     pub flags: SafetyFlags,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
@@ -207,7 +209,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
     #[inline]
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         if self.tables.fault.get_in(state) != 0 {
-            return;
+            return; // a step left a variable's range
         }
         for p in 0..self.tables.n {
             if self.may_move(state, p) {

@@ -25,13 +25,13 @@
 //! - **Resilient.** As long as fewer than k threads have stopped in the middle of an operation, at any
 //!   point of it, all other threads complete their operations. Each object has its own k, the first
 //!   argument of [`Resilient::new`].
-//! - **Bounded memory.** There are at most 3k copies of the object, plus one for each of the k threads
-//!   that is cloning a copy at that moment. This holds no matter how many operations run and how long a thread
+//! - **Bounded memory.** There are at most 3k copies of the object, plus one for each thread that is
+//!   currently cloning a copy (at most k). This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
 //!   Operations are also kept: at most k for each copy, and k for each slot.
 //! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets
-//!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` costs one of
-//!   the k slots.
+//!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` does more
+//!   harm: its thread counts as stopped in the middle of an operation, so one of the k slots is lost.
 //! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters.
 //!   But a thread that has waited for 5 ms draws a number, and from then on it is served before all
 //!   newcomers. (A thread that stops after it has drawn a number counts as stopped in the middle of an

@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore as Tokio, SemaphorePermit};
 use super::workloads::Group;
 use crate::common::Sample;
 
-/// A semaphore whose guards tasks can await.
+/// A semaphore with slots that tasks can wait for.
 pub trait TaskSemaphore: Sized {
     /// The guard of a holder. Dropping it frees the slot.
     type Guard<'a>
@@ -118,7 +118,8 @@ const BATCH: u64 = 500;
 /// Runs tasks on a new semaphore with `k` slots for some time.
 ///
 /// # Errors
-/// Returns the reason if the group needs several slots at once, but the semaphore cannot take them.
+/// Returns the reason if the group needs several slots at once, but the semaphore cannot take them, or if the group is
+/// measured with threads.
 pub fn run<S: TaskSemaphore>(group: Group, k: usize, time: Duration) -> Result<Sample, String> {
     let semaphore = S::with_slots(k);
     let batch: fn(&S, usize) -> u64 = match group {
@@ -179,7 +180,7 @@ fn cancel<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     BATCH
 }
 
-/// Measures a holder that leaves while a task waits, until the task has the slot.
+/// Measures a hand-over: a task joins the queue, the holder leaves, and the task gets the slot.
 fn hand_over<S: TaskSemaphore>(semaphore: &S, _: usize) -> u64 {
     let mut held = semaphore.take();
     for _ in 0..BATCH {

@@ -1,7 +1,7 @@
 //! The signal settings with which hallpass was started. hallpass passes them on to the command.
 //!
-//! Rust makes programs ignore SIGPIPE, and hallpass itself does not work with an ignored SIGCHLD. The
-//! command must not see either of these changes.
+//! Rust makes programs ignore SIGPIPE. hallpass gives SIGCHLD its default action, because it does not work while
+//! SIGCHLD is ignored. The command must not see either of these changes.
 #![allow(unsafe_code)]
 
 use std::{
@@ -16,14 +16,14 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use super::spawn;
 use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
-/// `true` if the caller of hallpass ignores SIGPIPE. (Rust's runtime always ignores it.)
+/// `true` if SIGPIPE was ignored when hallpass was started. (Later, it is always ignored: Rust's runtime does this.)
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn remember_pipe() {
     PIPE_IGNORED.store(is_ignored(Signal::PIPE), Ordering::Relaxed);
 }
 
-/// Functions in this section run before Rust's runtime starts.
+/// Makes `remember_pipe` run before Rust's runtime starts, as all functions in the section `.init_array` do.
 // SAFETY: the section contains pointers to functions of this signature, and this function does not need anything that
 // the runtime sets up.
 #[used]
@@ -58,7 +58,7 @@ impl SignalSettings {
     /// Starts `command` with these settings. With `die_with_us`, the kernel kills the command when this thread ends.
     pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
         // `spawn::spawn` searches the PATH of this process. It cannot make the command ignore a signal, and cannot make
-        // the kernel kill the command.
+        // the kernel kill the command when this thread ends.
         let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
@@ -99,7 +99,7 @@ impl SignalSettings {
     }
 }
 
-/// Lets the kernel kill the command when this thread ends.
+/// Makes the kernel kill the command when this thread ends.
 fn kill_with_parent(command: &mut Command) {
     let us = getpid();
     let in_child = move || {

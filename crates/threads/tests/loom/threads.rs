@@ -59,9 +59,9 @@ fn a_slot_is_handed_over() {
     });
 }
 
-/// `try_acquire` joins the queue for a moment, if the free slot belongs to a waiter.
+/// If a slot is free while another caller waits, `try_acquire` joins the queue for a moment.
 #[test]
-fn an_attempt_while_another_caller_waits() {
+fn try_acquire_while_another_caller_waits() {
     model(4, || {
         let guarded = GuardedHall::new(1, 1);
         meanwhile(

@@ -85,7 +85,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         },
         S7 { role, k, who, j, tag } => {
             match tag.means(j, Card::unpack(e.card(tag.process, Op::Read))) {
-                // Another process has settled the offer since S3, and may die before it rings the bell.
+                // This process was given the slot after S3. It does not wait for the ring: the process that
+                // gave it the slot may die before it rings.
                 Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
                 Meaning::Held => try_next(role, k, who, j),
                 Meaning::Offered => Goto(S10 { role, who: tag, j, own: false, asleep: false }),
@@ -146,8 +147,9 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             mark_rung(e, who, j);
             given_away(role)
         }
-        // A waiter that is awake looks at everything again before it sleeps. A waiter that was given a slot
-        // meanwhile is also rung: the process that gave it the slot may stop before it rings.
+        // A waiter that is awake needs no ring: it looks at everything again before it sleeps. A sleeping
+        // waiter that was given a slot meanwhile is rung too: the process that gave it the slot may stop before
+        // it rings.
         S12 { who } => match Card::unpack(e.card(who, Op::Read)).phase {
             Phase::Asleep | Phase::Unrung(_) => Goto(S15 { who }),
             _ => Leave,
@@ -187,7 +189,7 @@ fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
         (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
         (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
         (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
-        // The process was given a slot, or another program has changed the shared words.
+        // This process was given a slot, or another program has changed the shared words.
         (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
         (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,

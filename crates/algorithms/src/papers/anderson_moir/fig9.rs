@@ -1,8 +1,8 @@
-//! (k+1, k)-exclusion for distributed shared memory with two spin locations per process. All blocks use
-//! the same two locations. Anderson & Moir 1997, Figure 9.
+//! (k+1, k)-exclusion for distributed shared memory with two spin locations per process. A process uses
+//! the same two locations in all blocks. Anderson & Moir 1997, Figure 9.
 //!
-//! - X: the number of free slots (declared down to k-n, as in Figure 3).
-//! - Z: whether some process is at 4..8.
+//! - X: the number of free slots (the declared range starts at k-n, as in Figure 3).
+//! - Z: whether some process is at lines 4..8 (below: "at 4..8").
 //! - Q: the process that may be waiting.
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
 //!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving

@@ -54,19 +54,19 @@ pub enum Turn<S, T> {
     Done(T),
 }
 
-/// The data that a Scan collects from the timestamps of one process after another.
+/// The data that a Scan collects while it reads the timestamps of the processes, one after another.
 ///
 /// A Scan returns an order of all processes. [`All`] keeps the whole order. The algorithms in this crate
 /// only need the processes before the scanner. [`Before`] keeps only these, so that the checker does not
 /// distinguish states that differ only in unused information.
 pub trait Collect<S>: Part {
-    /// Starts the collection of process `p`, with its own timestamp.
+    /// Starts a collection by process `p`, whose own timestamp is `own`.
     fn begin(p: Pid, own: S) -> Self;
     /// Adds the timestamp of `q`, seen by `p`.
     fn see<T: Timestamps<Stamp = S>>(self, p: Pid, q: Pid, stamp: S) -> Self;
     /// Returns the processes seen so far that are ordered before the scanner `p`.
     fn before<T: Timestamps<Stamp = S>>(&self, p: Pid) -> Pids;
-    /// Changes every collected timestamp.
+    /// Applies `renew` to every collected timestamp.
     fn renew(&mut self, renew: impl FnMut(&mut S));
 }
 
@@ -144,8 +144,8 @@ impl<S: Part> Collect<S> for All<S> {
     }
 }
 
-/// Label or Scan, with a value, such as the position of a process in that procedure. `Neither` stands for no
-/// procedure.
+/// The procedure that a process is in, if any, with a value. The value can be the position of the process
+/// in that procedure, or the result of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InProcedure<L, S> {
     /// The process is in neither procedure.

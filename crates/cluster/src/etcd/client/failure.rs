@@ -35,7 +35,7 @@ impl From<Status> for Failure {
     }
 }
 
-/// Recognises failures by the text of etcd. Returns `None` for failures that have a code.
+/// Recognises failures by the text of etcd's message. Returns `None` if it does not recognise the text.
 pub(super) fn of_text(text: &str) -> Option<Failure> {
     let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
     if says(&["requested lease not found"]) {
@@ -69,8 +69,8 @@ pub(super) fn of_connection(error: &(dyn std::error::Error + 'static)) -> Failur
         cause = deeper;
     }
     let text = cause.to_string();
-    // The first text means that TLS rejects the certificate of the member. An alert means that the member rejects the
-    // certificate of this client.
+    // The first text means that this client rejects the certificate of the member. An alert means that the member
+    // rejects the certificate of this client.
     if text.contains("invalid peer certificate")
         || text.contains("fatal alert") && text.to_lowercase().contains("certificate")
     {
