@@ -62,7 +62,7 @@
 //!
 //! An operation is applied twice, to two copies that take turns as the current one. Nothing is cloned
 //! unless threads collide or a thread has stalled. In addition, an operation makes about ten atomic
-//! read-modify-writes and one allocation. In total, it costs about ten times as much as an uncontended
+//! read-modify-writes and one allocation. In total, it costs about 14 times as much as an uncontended
 //! mutex. `hallpass-bench objects` measures this, and `docs/objects.md` explains when a mutex is the
 //! better choice.
 //!
