@@ -39,7 +39,7 @@ pub const TARGETS: [Target; 9] = [
 /// Parses a URL of a cluster, prints the parsed options as a URL, and parses this URL again.
 ///
 /// # Panics
-/// Panics if the second URL does not name the same cluster. This is a fault in hallpass.
+/// Panics if the second URL does not name the same cluster. This is a bug in hallpass.
 pub fn cluster_url(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(options) = ClusterOptions::at(text) {
@@ -62,7 +62,7 @@ thread_local! {
 /// Receives the bytes as a message between `hallpass run` and its keeper.
 ///
 /// # Panics
-/// Panics if a message changes on its way. This is a fault in hallpass.
+/// Panics if a message changes on its way. This is a bug in hallpass.
 pub fn keeper_message(data: &[u8]) {
     CONNECTION.with(|connection| connection.message(data));
 }
@@ -70,7 +70,7 @@ pub fn keeper_message(data: &[u8]) {
 /// Reads the bytes as the log of a hall, and shows the log as `hallpass log` does.
 ///
 /// # Panics
-/// Panics if a line contains a control character. This is a fault in hallpass.
+/// Panics if a line contains a control character. This is a bug in hallpass.
 pub fn log_file(data: &[u8]) {
     log(data);
 }
@@ -143,7 +143,7 @@ pub fn manifest(data: &[u8]) {
 /// each schedule again.
 ///
 /// # Panics
-/// Panics if a schedule changes when it is encoded and decoded. This is a fault in hallpass.
+/// Panics if a schedule changes when it is encoded and decoded. This is a bug in hallpass.
 pub fn replay(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let body = text.trim();

@@ -60,7 +60,7 @@ typedef enum hallpass_result {
    */
   HALLPASS_SYSTEM = 9,
   /**
-   * The library itself has a fault.
+   * The library itself has a bug.
    */
   HALLPASS_INTERNAL = 10,
 } hallpass_result;

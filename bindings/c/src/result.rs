@@ -33,7 +33,7 @@ pub enum HallpassResult {
     HallpassDamaged = 8,
     /// A call to the operating system failed. `hallpass_last_errno` returns the reason.
     HallpassSystem = 9,
-    /// The library itself has a fault.
+    /// The library itself has a bug.
     HallpassInternal = 10,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn catch_errors(body: impl FnOnce() -> Result<(), Failure>) -> Hallpa
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         Err(Failure {
             result: HallpassInternal,
-            text: format!("fault in hallpass: {text}"),
+            text: format!("bug in hallpass: {text}"),
             errno: 0,
         })
     });
@@ -143,7 +143,7 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
         (HallpassFull, c"the hall has no room for another holder or waiter"),
         (HallpassDamaged, c"the file is not a hall or is damaged"),
         (HallpassSystem, c"a call to the operating system failed"),
-        (HallpassInternal, c"fault in hallpass"),
+        (HallpassInternal, c"bug in hallpass"),
     ];
     let found = known.iter().find(|(one, _)| *one as c_int == result);
     found.map_or(c"unknown result", |(_, text)| text).as_ptr()

@@ -10,7 +10,7 @@ from hallpass_slots import Hall
 pytest_plugins = ["pytester"]
 
 DEADLINE = 60.0
-"""How many seconds a test waits for an event before it fails. Without a fault, no event takes this long."""
+"""How many seconds a test waits for an event before it fails. Unless there is a bug, no event takes this long."""
 
 
 def eventually(what: str, condition: Callable[[], object]) -> None:

@@ -35,7 +35,7 @@ impl Connection {
     /// checks the options of a request and sets its timers.
     ///
     /// # Panics
-    /// Panics if a message changes on its way. This is a fault in hallpass.
+    /// Panics if a message changes on its way. This is a bug in hallpass.
     pub fn message(&self, bytes: &[u8]) {
         self.receive::<Order>(bytes);
         self.receive::<Report>(bytes);

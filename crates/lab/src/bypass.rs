@@ -66,7 +66,7 @@ impl<S: Standing> Space<1> for Victim<'_, S> {
         }
     }
 
-    fn flaws(&self, _: &[u64; 1]) -> u64 {
+    fn violations(&self, _: &[u64; 1]) -> u64 {
         0
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::{
     graph::Graph,
-    space::{Agent, Space, flaw},
+    space::{Agent, Space, violation},
     store::{Id, NONE, Pending, Run, Store, TOGETHER},
 };
 
@@ -64,8 +64,8 @@ pub struct Explored<const W: usize> {
     pub ended: Ended,
     /// The maximum number of bytes in use at the same time.
     pub bytes: u64,
-    /// For each flaw: a state with this flaw at the smallest level.
-    flawed: Vec<AtomicU32>,
+    /// For each violation: a state with this violation at the smallest level.
+    violating: Vec<AtomicU32>,
     roots: Id,
 }
 
@@ -90,12 +90,12 @@ impl<const W: usize> Worker<W> {
         Worker { run: Run::default(), batch: Vec::with_capacity(2 * TOGETHER), transitions: 0 }
     }
 
-    fn flush(&mut self, space: &dyn Space<W>, store: &Store<W>, flawed: &[AtomicU32]) {
+    fn flush(&mut self, space: &dyn Space<W>, store: &Store<W>, violating: &[AtomicU32]) {
         store.insert_all(&self.batch, &mut self.run, |pending, id| {
-            let mut flaws = space.flaws(pending.state());
-            while flaws != 0 {
-                flawed[flaws.trailing_zeros() as usize].fetch_min(id, Relaxed);
-                flaws &= flaws - 1;
+            let mut violations = space.violations(pending.state());
+            while violations != 0 {
+                violating[violations.trailing_zeros() as usize].fetch_min(id, Relaxed);
+                violations &= violations - 1;
             }
         });
         self.batch.clear();
@@ -106,7 +106,7 @@ impl<const W: usize> Worker<W> {
         &mut self,
         space: &dyn Space<W>,
         store: &Store<W>,
-        flawed: &[AtomicU32],
+        violating: &[AtomicU32],
         next: &AtomicU32,
         end: Id,
     ) {
@@ -124,11 +124,11 @@ impl<const W: usize> Worker<W> {
                     }
                 });
                 if self.batch.len() >= TOGETHER {
-                    self.flush(space, store, flawed);
+                    self.flush(space, store, violating);
                 }
             }
         }
-        self.flush(space, store, flawed);
+        self.flush(space, store, violating);
     }
 }
 
@@ -137,7 +137,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
     let limits = &Limits { states: limits.states.min(MOST_STATES), ..*limits };
     let threads = limits.threads.clamp(1, MOST_THREADS);
     let mut store = Store::<W>::new(limits.states + u64::from(PART) * 64, space.bits());
-    let flawed: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
+    let violating: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(NONE)).collect();
     let mut workers: Vec<Worker<W>> = (0..threads).map(|_| Worker::new()).collect();
     let mut bytes = 0;
     let mut ended = Ended::Complete;
@@ -151,7 +151,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
         workers[0]
             .batch
             .extend(roots.by_ref().take(TOGETHER).map(|state| store.pending(state, NONE)));
-        workers[0].flush(space, &store, &flawed);
+        workers[0].flush(space, &store, &violating);
     }
     drop(roots);
     store.give_back(vec![std::mem::take(&mut workers[0].run)], NONE);
@@ -175,7 +175,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
-            expand_part(space, &store, &mut workers, &flawed, first, end);
+            expand_part(space, &store, &mut workers, &violating, first, end);
             first = end;
             bytes = bytes.max(store.bytes());
             (limits.progress)(Progress {
@@ -186,8 +186,8 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
         }
         let runs = workers.iter_mut().map(|worker| std::mem::take(&mut worker.run)).collect();
         for (from, to) in store.give_back(runs, level_first) {
-            for flawed in flawed.iter().filter(|flawed| flawed.load(Relaxed) == from) {
-                flawed.store(to, Relaxed);
+            for violating in violating.iter().filter(|violating| violating.load(Relaxed) == from) {
+                violating.store(to, Relaxed);
             }
         }
         depth += 1;
@@ -199,7 +199,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
         store,
         depth,
         ended,
-        flawed,
+        violating,
         roots: root_count,
     }
 }
@@ -229,18 +229,18 @@ fn expand_part<const W: usize>(
     space: &dyn Space<W>,
     store: &Store<W>,
     workers: &mut [Worker<W>],
-    flawed: &[AtomicU32],
+    violating: &[AtomicU32],
     first: Id,
     end: Id,
 ) {
     let next = AtomicU32::new(first);
     if end - first < 4 * PART || workers.len() == 1 {
-        workers[0].expand(space, store, flawed, &next, end);
+        workers[0].expand(space, store, violating, &next, end);
     } else {
         std::thread::scope(|scope| {
             for worker in workers {
                 let next = &next;
-                scope.spawn(move || worker.expand(space, store, flawed, next, end));
+                scope.spawn(move || worker.expand(space, store, violating, next, end));
             }
         });
     }
@@ -284,12 +284,12 @@ impl<const W: usize> Explored<W> {
     /// Returns whether every reachable state has been seen and no step left a variable's range. The
     /// exploration does not continue after such a step.
     pub fn is_whole(&self) -> bool {
-        self.is_complete() && self.flawed(flaw::RANGE).is_none()
+        self.is_complete() && self.violating(violation::RANGE).is_none()
     }
 
-    /// Returns a state of the smallest level that has the flaw.
-    pub fn flawed(&self, bit: u32) -> Option<Id> {
-        match self.flawed[bit as usize].load(Relaxed) {
+    /// Returns a state of the smallest level that has the violation.
+    pub fn violating(&self, bit: u32) -> Option<Id> {
+        match self.violating[bit as usize].load(Relaxed) {
             NONE => None,
             id => Some(id),
         }

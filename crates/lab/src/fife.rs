@@ -37,9 +37,9 @@ pub struct Pair<'a, S> {
     pub second_kept_out: &'a KeptOut,
 }
 
-/// Flaw: `second` is in its critical section, but `first`, which came earlier, is not enabled.
+/// Violation: `second` is in its critical section, but `first`, which came earlier, is not enabled.
 pub const OVERTAKEN: u32 = 0;
-/// Flaw: `second` is enabled, but `first`, which came earlier, is not.
+/// Violation: `second` is enabled, but `first`, which came earlier, is not.
 pub const OVERTAKEN_STRONG: u32 = 1;
 
 /// History: `first` has left its doorway and waits.
@@ -97,7 +97,7 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
         }
     }
 
-    fn flaws(&self, state: &[u64; 1]) -> u64 {
+    fn violations(&self, state: &[u64; 1]) -> u64 {
         let id = id_of(state);
         if state[0] & IN_ORDER == 0 || !self.first_kept_out.contains(id) {
             return 0;

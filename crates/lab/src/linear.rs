@@ -81,9 +81,9 @@ enum Pending<Op, Ret> {
     Done(Ret),
 }
 
-/// Whether an operation can return a given result.
+/// How an operation in progress ends: whether it can return a given result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Completion {
     /// The operation can return this result.
     Returns,
     /// The operation returns another result.
@@ -162,7 +162,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// Panics if the process has no operation that has not returned.
     pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
-        self.configurations = self.after(spec, process, ret, |_, _| Fate::Returns);
+        self.configurations = self.after(spec, process, ret, |_, _| Completion::Returns);
         !self.is_violated()
     }
 
@@ -176,7 +176,7 @@ impl<S: Specification> Monitor<S> {
     /// # Panics
     /// Panics if the process has no operation that has not returned.
     pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
-        let settled = self.settle(spec, process, |_, _| Fate::Returns);
+        let settled = self.settle(spec, process, |_, _| Completion::Returns);
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()
     }
 
@@ -185,24 +185,24 @@ impl<S: Specification> Monitor<S> {
         self.configurations.len()
     }
 
-    /// Returns the configurations that remain when the process returns `ret`. `fate` says, for a process
+    /// Returns the configurations that remain when the process returns `ret`. `completion` says, for a process
     /// and a result, whether the process's operation can return this result.
     fn after(
         &self,
         spec: &S,
         process: usize,
         ret: &S::Ret,
-        fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
+        completion: impl Fn(usize, &S::Ret) -> Completion + Copy,
     ) -> Vec<Of<S>> {
         let mut kept = BTreeSet::new();
-        for mut configuration in self.settle(spec, process, fate) {
+        for mut configuration in self.settle(spec, process, completion) {
             if configuration.result(process) == Some(ret) {
                 let at = configuration.index(process);
                 configuration.pending.remove(at);
                 kept.insert(configuration);
             }
         }
-        least(spec, kept, fate)
+        least(spec, kept, completion)
     }
 
     /// Returns the configurations in which the process's operation has had its effect, and no operation
@@ -211,7 +211,7 @@ impl<S: Specification> Monitor<S> {
         &self,
         spec: &S,
         process: usize,
-        fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
+        completion: impl Fn(usize, &S::Ret) -> Completion + Copy,
     ) -> BTreeSet<Of<S>> {
         let mut settled = BTreeSet::new();
         let mut open = BTreeSet::new();
@@ -221,7 +221,8 @@ impl<S: Specification> Monitor<S> {
                 settled.insert(configuration);
             } else {
                 to_do.extend(
-                    successors(spec, &configuration, fate).filter(|next| open.insert(next.clone())),
+                    successors(spec, &configuration, completion)
+                        .filter(|next| open.insert(next.clone())),
                 );
             }
         }
@@ -237,18 +238,19 @@ fn busy(process: usize) -> String {
 fn successors<S: Specification>(
     spec: &S,
     from: &Of<S>,
-    fate: impl Fn(usize, &S::Ret) -> Fate,
+    completion: impl Fn(usize, &S::Ret) -> Completion,
 ) -> impl Iterator<Item = Of<S>> {
     from.pending.iter().enumerate().filter_map(move |(at, (process, pending))| {
         let Pending::Called(op) = pending else { return None };
         let (state, ret) = spec.apply(&from.state, op);
-        let fate = fate(*process, &ret);
+        let completion = completion(*process, &ret);
         // A lost operation that changes nothing is equivalent to an operation that is still under way.
-        if fate == Fate::Cannot || fate == Fate::Lost && state == from.state {
+        if completion == Completion::Cannot || completion == Completion::Lost && state == from.state
+        {
             return None;
         }
         let mut next = Configuration { state, pending: from.pending.clone() };
-        if fate == Fate::Lost {
+        if completion == Completion::Lost {
             next.pending.remove(at);
         } else {
             next.pending[at].1 = Pending::Done(ret);
@@ -262,14 +264,15 @@ fn successors<S: Specification>(
 fn least<S: Specification>(
     spec: &S,
     mut all: BTreeSet<Of<S>>,
-    fate: impl Fn(usize, &S::Ret) -> Fate + Copy,
+    completion: impl Fn(usize, &S::Ret) -> Completion + Copy,
 ) -> Vec<Of<S>> {
     if all.len() > 1 {
         let mut reached = BTreeSet::new();
         let mut to_do: Vec<_> = all.iter().cloned().collect();
         while let Some(configuration) = to_do.pop() {
             to_do.extend(
-                successors(spec, &configuration, fate).filter(|next| reached.insert(next.clone())),
+                successors(spec, &configuration, completion)
+                    .filter(|next| reached.insert(next.clone())),
             );
         }
         all.retain(|configuration| !reached.contains(configuration));

@@ -39,7 +39,7 @@ pub struct Numeric<'a> {
 /// A step between two states, as statements about runs see it.
 #[derive(Clone, Copy, Debug)]
 pub struct NumericStep<'a> {
-    /// The process that moves. `None` if a fault changes the state, and for the initial state of a run.
+    /// The process that takes the step. `None` if a mishap changes the state, and for the initial state of a run.
     pub mover: Option<Pid>,
     /// The state before the step.
     pub before: Numeric<'a>,
@@ -55,7 +55,7 @@ pub trait Machine: Send + Sync {
     fn k(&self) -> usize;
     /// Returns the shared variables.
     fn layout(&self) -> &Layout;
-    /// Returns the fault that may hit `p`.
+    /// Returns the mishap that can hit `p`.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }

@@ -20,7 +20,7 @@ use std::sync::{
 use crate::{
     compact::{CompactSet, LAST_SEGMENT, Local, Memory, Numbered, OutOfMemory, SEGMENTS},
     explore::{Ended, Limits, MOST_THREADS, Progress},
-    space::{Space, flaw},
+    space::{Space, violation},
 };
 use frontier::{Frontier, Level};
 
@@ -33,8 +33,8 @@ const BATCH: usize = 64;
 /// The number of words of the states that a thread remembers. They fit into the cache of a core.
 const RECENT: usize = 1 << 15;
 
-/// The number of flaws that a state can have.
-const FLAWS: usize = 64;
+/// The maximum number of different marks.
+const MARKS: usize = 64;
 
 /// A state that the search has yet to expand, with what the search needs to know about its origin.
 trait Entry<const W: usize>: Copy + Send + Sync {
@@ -62,7 +62,8 @@ impl<const W: usize> Entry<W> for [u64; W] {
     }
 }
 
-/// The flaws of a state as a set of bits, such as [`Space::flaws`].
+/// Returns the marks of a state as a set of bits. A search for violations marks the states that have them
+/// ([`Space::violations`]). A search for a certain state marks this state with bit 0.
 type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
 
 /// What to search for.
@@ -71,13 +72,13 @@ struct Task<'a, const W: usize> {
     look: Look<'a, W>,
     /// A level. Entries on later levels can remember their ancestor on this level (see `path`).
     middle: u32,
-    /// Whether to end after the first level with a flaw.
+    /// Whether to end after the first level with a marked state.
     until_found: bool,
 }
 
-/// A state with a flaw.
+/// A state and its level.
 #[derive(Clone, Copy, Debug)]
-pub struct Flawed<const W: usize> {
+pub struct AtLevel<const W: usize> {
     /// The number of steps of a shortest run to the state.
     pub level: u32,
     /// The state.
@@ -98,20 +99,20 @@ pub struct Searched<const W: usize> {
     pub bytes: u64,
     /// The number of initial states.
     pub roots: u64,
-    flawed: Vec<Option<Flawed<W>>>,
+    violating: Vec<Option<AtLevel<W>>>,
 }
 
 impl<const W: usize> Searched<W> {
-    /// Returns a state of the smallest level that has the flaw. Of several such states, this is the one
+    /// Returns a state of the smallest level that has the violation. Of several such states, this is the one
     /// with the smallest words, so the number of threads makes no difference.
-    pub fn flawed(&self, bit: u32) -> Option<Flawed<W>> {
-        self.flawed[bit as usize]
+    pub fn violating(&self, bit: u32) -> Option<AtLevel<W>> {
+        self.violating[bit as usize]
     }
 
     /// Returns whether every reachable state has been seen and no step left a variable's range. The
     /// search does not continue after such a step.
     pub fn is_whole(&self) -> bool {
-        self.ended == Ended::Complete && self.flawed(flaw::RANGE).is_none()
+        self.ended == Ended::Complete && self.violating(violation::RANGE).is_none()
     }
 }
 
@@ -137,12 +138,12 @@ fn search_all<'a, const W: usize>(
     limits: &Limits<'_>,
     memory: &'a Memory,
 ) -> (Searched<W>, CompactSet<'a, W>) {
-    let look = |state: &[u64; W]| space.flaws(state);
+    let look = |state: &[u64; W]| space.violations(state);
     let task = Task { space, look: &look, middle: 0, until_found: false };
     let mut roots = space.initial().map(|state| space.canonical(state));
     let (found, set) = run::<W, [u64; W]>(&task, &mut roots, limits, memory);
-    let flawed =
-        |found: &Option<(u32, [u64; W])>| found.map(|(level, state)| Flawed { level, state });
+    let at_level =
+        |found: &Option<(u32, [u64; W])>| found.map(|(level, state)| AtLevel { level, state });
     let searched = Searched {
         states: found.states,
         transitions: found.transitions,
@@ -150,7 +151,7 @@ fn search_all<'a, const W: usize>(
         ended: found.ended,
         bytes: memory.peak(),
         roots: found.roots,
-        flawed: found.flawed.iter().map(flawed).collect(),
+        violating: found.marked.iter().map(at_level).collect(),
     };
     (searched, set)
 }
@@ -162,8 +163,8 @@ struct Outcome<E> {
     depth: u32,
     ended: Ended,
     roots: u64,
-    /// For each flaw: the smallest level on which a state has it, and the smallest such state.
-    flawed: Vec<Option<(u32, E)>>,
+    /// For each mark: the smallest level with a state that has it, and the smallest such state.
+    marked: Vec<Option<(u32, E)>>,
 }
 
 /// What all threads share.
@@ -217,7 +218,7 @@ struct Worker<const W: usize, E> {
     /// The states that the last insertion has added.
     new: Vec<E>,
     next: Frontier<E>,
-    flawed: [Option<E>; FLAWS],
+    marked: [Option<E>; MARKS],
     transitions: u64,
 }
 
@@ -229,7 +230,7 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
             recent: vec![root; RECENT / W],
             new: Vec::with_capacity(BATCH),
             next: Frontier::new(),
-            flawed: [None; FLAWS],
+            marked: [None; MARKS],
             transitions: 0,
         }
     }
@@ -260,7 +261,7 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
 
     /// Inserts the states that wait for this segment.
     fn insert(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8) {
-        let Worker { batches, new, next, flawed, .. } = self;
+        let Worker { batches, new, next, marked, .. } = self;
         let batch = &mut batches[usize::from(segment)];
         new.clear();
         let mut inserted = Ok(());
@@ -272,13 +273,13 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
             new.truncate(shared.count(new.len()));
         }
         for entry in new {
-            let mut flaws = (shared.task.look)(entry.state());
-            while flaws != 0 {
-                let least = &mut flawed[flaws.trailing_zeros() as usize];
+            let mut marks = (shared.task.look)(entry.state());
+            while marks != 0 {
+                let least = &mut marked[marks.trailing_zeros() as usize];
                 if least.is_none_or(|least| entry.state() < least.state()) {
                     *least = Some(*entry);
                 }
-                flaws &= flaws - 1;
+                marks &= marks - 1;
             }
             inserted = inserted.and_then(|()| next.push(*entry, shared.memory));
         }
@@ -350,7 +351,7 @@ fn run<'a, const W: usize, E: Entry<W>>(
     let mut roots = roots.peekable();
     let first_root = roots.peek().copied().unwrap_or([0; W]);
     let mut workers: Vec<Worker<W, E>> = (0..threads).map(|_| Worker::new(first_root)).collect();
-    let mut flawed: Vec<Option<(u32, E)>> = vec![None; FLAWS];
+    let mut marked: Vec<Option<(u32, E)>> = vec![None; MARKS];
     let mut depth = 0;
 
     for root in roots {
@@ -365,9 +366,9 @@ fn run<'a, const W: usize, E: Entry<W>>(
     workers[0].insert_rest(&shared);
     let roots = shared.states.load(Relaxed);
     loop {
-        gather(&mut flawed, &mut workers, depth);
+        gather(&mut marked, &mut workers, depth);
         shared.level.begin(workers.iter_mut().map(|worker| &mut worker.next));
-        let is_found = task.until_found && flawed.iter().any(Option::is_some);
+        let is_found = task.until_found && marked.iter().any(Option::is_some);
         if shared.level.left() == 0 || shared.has_ended() || is_found {
             break;
         }
@@ -380,7 +381,7 @@ fn run<'a, const W: usize, E: Entry<W>>(
         depth,
         ended: *shared.ended.lock().expect("no panic while held"),
         roots,
-        flawed,
+        marked,
     };
     shared.level.free(memory);
     (outcome, shared.set)
@@ -402,14 +403,14 @@ fn expand_level<const W: usize, E: Entry<W>>(
     });
 }
 
-/// Collects the flaws of the states on this level. A flaw on an earlier level takes precedence.
+/// Collects the marks of the states on this level. A mark on an earlier level takes precedence.
 fn gather<const W: usize, E: Entry<W>>(
-    flawed: &mut [Option<(u32, E)>],
+    marked: &mut [Option<(u32, E)>],
     workers: &mut [Worker<W, E>],
     level: u32,
 ) {
-    for (bit, first) in flawed.iter_mut().enumerate() {
-        let found = workers.iter_mut().filter_map(|worker| worker.flawed[bit].take());
+    for (bit, first) in marked.iter_mut().enumerate() {
+        let found = workers.iter_mut().filter_map(|worker| worker.marked[bit].take());
         let least = found.min_by(|one, other| one.state().cmp(other.state()));
         *first = first.or(least.map(|entry| (level, entry)));
     }

@@ -13,8 +13,8 @@ pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;
 
 /// An agent: anything that can make a step. Every process is an agent. With store buffers, each buffer
-/// is also an agent. If faults can hit processes (*mishaps*, such as the death of a process), the fault of
-/// each process is also an agent.
+/// is also an agent. If the algorithm has mishaps ([`Mishap`](hallpass_algorithms::Mishap), such as the death
+/// of a process), the mishap of each process is also an agent.
 pub type Agent = usize;
 
 /// States packed into `W` words, and the steps between them.
@@ -46,10 +46,10 @@ pub trait Space<const W: usize>: Sync {
         state
     }
 
-    /// Returns the flaws of a state as a set of bits. Each space defines their meaning. [`flaw`] has the
-    /// bits of [`Sequential`].
+    /// Returns the violations that the state shows, as a set of bits. Each space defines their meaning.
+    /// [`violation`] has the bits of [`Sequential`].
     #[inline]
-    fn flaws(&self, _state: &[u64; W]) -> u64 {
+    fn violations(&self, _state: &[u64; W]) -> u64 {
         0
     }
 }
@@ -73,8 +73,9 @@ pub struct SafetyFlags {
     pub names: bool,
 }
 
-/// The flaws of a state, as bit numbers.
-pub mod flaw {
+/// The violations that a single state shows, as bit numbers. A *violation* is a property of the algorithm that
+/// does not hold in a run.
+pub mod violation {
     /// More than k processes are in their critical sections.
     pub const EXCLUSION: u32 = 0;
     /// Two processes have the same name, or a name is out of range.
@@ -99,7 +100,7 @@ pub struct Sequential<'a> {
     pub initial: Initial,
     /// The normal form of states, if the algorithm counts without bound.
     pub normal: Option<Normal<'a>>,
-    /// Whether faults hit processes. If so, the faults are agents `n..2n`.
+    /// Whether mishaps hit processes. If so, the mishaps are agents `n..2n`.
     pub mishaps: bool,
     /// The safety properties to check.
     pub flags: SafetyFlags,
@@ -129,7 +130,7 @@ impl Sequential<'_> {
         let (row, step) = tables.move_of(state, p);
         let mut next = *state;
         if step.out_of_range {
-            tables.fault.set(&mut next, 1);
+            tables.out_of_range.set(&mut next, 1);
         } else {
             tables.apply(&mut next, p, row, step);
             if let Some(normal) = &self.normal {
@@ -141,7 +142,7 @@ impl Sequential<'_> {
 }
 
 impl Sequential<'_> {
-    /// Returns the state after the fault of `p`.
+    /// Returns the state after the mishap of `p`.
     #[inline]
     fn after_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let mut next = self.tables.after_mishap(state, p)?;
@@ -208,7 +209,7 @@ impl<const W: usize> Space<W> for Sequential<'_> {
 
     #[inline]
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
-        if self.tables.fault.get_in(state) != 0 {
+        if self.tables.out_of_range.get_in(state) != 0 {
             return; // a step left a variable's range
         }
         for p in 0..self.tables.n {
@@ -226,25 +227,25 @@ impl<const W: usize> Space<W> for Sequential<'_> {
     }
 
     #[inline]
-    fn flaws(&self, state: &[u64; W]) -> u64 {
+    fn violations(&self, state: &[u64; W]) -> u64 {
         let tables = self.tables;
-        let mut flaws = 0;
+        let mut violations = 0;
         if self.flags.exclusion {
             let inside =
                 (0..tables.n).filter(|&p| tables.section(state, p) == Section::Critical).count();
             if inside > tables.k {
-                flaws |= 1 << flaw::EXCLUSION;
+                violations |= 1 << violation::EXCLUSION;
             }
         }
         if self.flags.names && names_clash(tables, state) {
-            flaws |= 1 << flaw::NAMES;
+            violations |= 1 << violation::NAMES;
         }
-        if tables.fault.get(state) != 0 {
-            flaws |= 1 << flaw::RANGE;
+        if tables.out_of_range.get(state) != 0 {
+            violations |= 1 << violation::RANGE;
         }
         if let Some(broken) = self.invariants.and_then(|broken| broken(state)) {
-            flaws |= 1 << (flaw::FIRST_INVARIANT + broken);
+            violations |= 1 << (violation::FIRST_INVARIANT + broken);
         }
-        flaws
+        violations
     }
 }

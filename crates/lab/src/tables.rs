@@ -74,7 +74,7 @@ pub struct Tables {
     pub vars: Vec<Field>,
     /// A flag that a step sets if it leaves a variable's range. The exploration does not continue after
     /// such a state.
-    pub fault: Field,
+    pub out_of_range: Field,
     /// The additional fields, in the order in which the caller asked for them.
     pub extra: Vec<Field>,
     /// The number of bits of a state.
@@ -93,16 +93,16 @@ pub struct Tables {
     domains: Vec<Vec<Word>>,
     numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
-    fates: Vec<Option<Fate>>,
+    mishap_effects: Vec<Option<MishapEffect>>,
 }
 
-/// The effect of the fault that can hit a process.
+/// The effect of the mishap that can hit a process.
 #[derive(Clone, Debug)]
-struct Fate {
+struct MishapEffect {
     /// The variable's position in the layout.
     index: usize,
     var: Field,
-    /// For each value of the variable: the number of the value after the fault.
+    /// For each value of the variable: the number of the value after the mishap.
     left: Vec<u32>,
     kills: bool,
 }
@@ -226,7 +226,8 @@ impl Tables {
         let (mut locals, words) = pack(&widths);
         let mut vars = locals.split_off(n);
         let extra = vars.split_off(vars.len() - counts.len());
-        let fault = vars.pop().expect("the width of the flag follows those of the variables");
+        let out_of_range =
+            vars.pop().expect("the width of the flag follows those of the variables");
         let bits = widths.iter().sum();
         if words > MOST_WORDS {
             return Err(CannotCompile::Bits(bits));
@@ -242,20 +243,20 @@ impl Tables {
             .zip(&numbers)
             .map(|(decl, numbers)| decl.initial().iter().map(|x| numbers[x]).collect())
             .collect();
-        let fate = |p| {
+        let mishap_effect = |p| {
             let Mishap { var, op, kills, .. } = machine.mishap(p)?;
             let index = var.index();
             let left =
                 domains[index].iter().map(|&word| numbers[index][&op.leaves(word)]).collect();
-            Some(Fate { index, var: vars[index], left, kills })
+            Some(MishapEffect { index, var: vars[index], left, kills })
         };
-        let fates = (0..n).map(fate).collect();
+        let mishap_effects = (0..n).map(mishap_effect).collect();
         Ok(Tables {
             n,
             k: machine.k(),
             locals,
             vars,
-            fault,
+            out_of_range,
             extra,
             bits,
             words,
@@ -268,7 +269,7 @@ impl Tables {
             domains,
             numbers,
             initial,
-            fates,
+            mishap_effects,
         })
     }
 }

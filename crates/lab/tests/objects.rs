@@ -11,7 +11,7 @@ use hallpass_lab::{
         check::replay,
         normal::{Reduction, normalize},
         object::ObjectKind,
-        observe::Fault,
+        observe::Violation,
         suite::{Case, Expected, SUITE},
         variants::WRONG,
     },
@@ -40,20 +40,20 @@ fn quick_models_give_the_expected_results() {
             "{case:?}: {} states, {:?}, {:?}",
             report.states,
             report.max_steps,
-            report.violated.as_ref().map(|found| (found.fault, found.lines.len()))
+            report.violated.as_ref().map(|found| (found.violation, found.lines.len()))
         );
         assert!(report.copies as usize <= 3 * case.k);
         if let Some(found) = &report.violated {
-            confirm(&case.question(), found.fault, &found.agents, found.cycle);
+            confirm(&case.question(), found.violation, &found.agents, found.cycle);
         }
     }
 }
 
-/// Asserts that the run violates `fault` without normal forms. If `fault` is `WaitFree`, asserts that
+/// Asserts that the run shows `violation` without normal forms. If `violation` is `WaitFree`, asserts that
 /// the run ends with a cycle.
-fn confirm(question: &Question, fault: Fault, agents: &[usize], cycle: usize) {
-    if fault != Fault::WaitFree {
-        assert_eq!(replay(question, agents), Ok(Some(fault)), "{question:?}");
+fn confirm(question: &Question, violation: Violation, agents: &[usize], cycle: usize) {
+    if violation != Violation::WaitFree {
+        assert_eq!(replay(question, agents), Ok(Some(violation)), "{question:?}");
         return;
     }
     let runs = question.runs().expect("a valid question");

@@ -202,7 +202,7 @@ fn store_buffers_violate_exclusion() {
     }
 }
 
-/// Store buffers and faults of processes cannot be explored together yet. The check must not leave one
+/// Store buffers and mishaps cannot be explored together yet. The check must not leave one
 /// of them out silently.
 #[test]
 fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {

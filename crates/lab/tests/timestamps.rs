@@ -92,11 +92,11 @@ const REJECTED: &[(&str, usize, Part, &str, usize)] = &[
 fn wrong_variants_are_rejected() {
     for entry in SYSTEMS.iter().filter(|entry| !entry.sound) {
         let rejected = REJECTED.iter().find(|(id, ..)| *id == entry.id);
-        let (id, n, part, fault, steps) =
+        let (id, n, part, violation, steps) =
             *rejected.unwrap_or_else(|| panic!("{} is missing in REJECTED", entry.id));
         let report = ask(id, n, part, 4_000_000, None);
         let violated = &report.outcomes[0].violated;
-        let run = violated.get(fault).unwrap_or_else(|| panic!("{id}: {:?}", violated.keys()));
+        let run = violated.get(violation).unwrap_or_else(|| panic!("{id}: {:?}", violated.keys()));
         assert_eq!(run.len(), steps, "{id}");
     }
 }

@@ -28,7 +28,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Parking under loom. Loom's own parking has two faults (tokio-rs/loom#249): a thread that yields before it parks
+/// Parking under loom. Loom's own parking has two bugs (tokio-rs/loom#249): a thread that yields before it parks
 /// loses its token, and an unpark can end a `join`.
 #[cfg(loom)]
 pub(crate) mod thread {

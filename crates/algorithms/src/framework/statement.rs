@@ -60,7 +60,7 @@ pub enum StatementKind {
 
 /// A step of a run.
 pub struct Transition<'a, S> {
-    /// The process that moves. `None` if a fault changes the state, and for the initial state of a run.
+    /// The process that takes the step. `None` if a mishap changes the state, and for the initial state of a run.
     pub mover: Option<Pid>,
     /// The state before the step. For an initial state, this is the state itself.
     pub before: View<'a, S>,

@@ -50,7 +50,7 @@ pub enum Standing {
     Sound,
     /// The form that the paper prints. It does not meet the specification.
     Printed,
-    /// A deliberately wrong variant. The checker must reject it.
+    /// A deliberately wrong variant: a sound algorithm with a *defect* in one place. The checker must reject it.
     Broken,
 }
 

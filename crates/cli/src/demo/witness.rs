@@ -2,7 +2,7 @@
 //!
 //! A visitor connects to the socket of the witness and sends its worker number and its slot. Its visit lasts
 //! until the connection closes. The kernel closes it when the visitor ends, even if the visitor is killed. The witness
-//! does not use the hall, so it cannot repeat a fault of the hall.
+//! does not use the hall, so it cannot repeat a bug of the hall.
 //!
 //! The witness checks two rules:
 //! - At most k visits last at the same time, and at most one in each slot.

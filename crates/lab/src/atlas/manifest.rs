@@ -288,7 +288,7 @@ impl AtlasModel {
     }
 
     /// Returns the mistake in the model, if it has one.
-    fn fault(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let exists = match catalogue::find(&self.algorithm) {
             Some(subject) => subject.build(self.n, self.k).map(|_| ()),
             None => registry::entry_for(&self.algorithm, self.n, self.k).map(|_| ()),
@@ -380,8 +380,8 @@ impl Manifest {
             // The line of a model is only known if the model is written as [[model]].
             let line = lines.get(index).copied().unwrap_or(1);
             let id = model.id();
-            if let Some(fault) = model.fault() {
-                return Err(Error(format!("line {line}: {id}: {fault}")));
+            if let Some(problem) = model.problem() {
+                return Err(Error(format!("line {line}: {id}: {problem}")));
             }
             if let Some(first) = seen.insert(id, line) {
                 let id = model.id();

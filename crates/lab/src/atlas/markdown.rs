@@ -110,7 +110,7 @@ fn family_table(text: &mut String, family: &Family<'_>) {
     text.push('\n');
 }
 
-/// Returns the last five cells of a variant for which no exploration has found a fault.
+/// Returns the last five cells of a variant for which no exploration has found a violation.
 fn uncaught(group: &Group<'_>) -> [String; 5] {
     if let Some(run) = group.recorded.first() {
         let size = format!("n={} k={} (recorded run)", run.n, run.k);

@@ -114,7 +114,7 @@ pub fn same_machine(own: &dyn Machine, model: &dyn Machine) -> Result<(), Differ
 /// Compares the variables, in order. Returns, for each variable of `model`, the corresponding variable
 /// of `own`.
 fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
-    // An algorithm from a file has one more variable, in which the lab records faults.
+    // An algorithm from a file has one more variable, in which the lab records faults of lines.
     let mut indices =
         (0..own.decls().len()).filter(|&index| own.decls()[index].name != FAULT_VARIABLE);
     let mut vars = Vec::new();

@@ -20,7 +20,7 @@ use hallpass_algorithms::Section;
 
 use super::{
     Outcome, Property, Question, Resources, Verdict,
-    safety::{self, Flaws, Safety},
+    safety::{self, Safety, Violations},
 };
 
 /// The inputs of the analyses.
@@ -54,13 +54,13 @@ pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
     outcomes
 }
 
-impl<const W: usize> Flaws for Analysis<'_, W> {
+impl<const W: usize> Violations for Analysis<'_, W> {
     fn rank(&self, bit: u32) -> Option<u64> {
-        self.explored.flawed(bit).map(u64::from)
+        self.explored.violating(bit).map(u64::from)
     }
 
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
-        let id = self.explored.flawed(bit).expect("it has a rank");
+        let id = self.explored.violating(bit).expect("it has a rank");
         Ok(self.schedule(id, &[], Vec::new(), finding))
     }
 }
@@ -115,7 +115,7 @@ impl<const W: usize> Analysis<'_, W> {
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
         // A process need not enter while others are killed again and again. So liveness is decided for runs with
-        // finitely many faults, on the steps after the last fault.
+        // finitely many mishaps, on the steps after the last mishap.
         let afterwards = mishaps.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
@@ -150,7 +150,7 @@ impl<const W: usize> Analysis<'_, W> {
             question: self.question,
             tables: self.standing.tables,
             covers_all_runs: self.covers_all_runs,
-            flaws: self,
+            violations: self,
         }
         .decide()
     }
@@ -237,7 +237,7 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// Computes the maximum number of times that a process is overtaken. `all` includes the faults that hit processes,
+    /// Computes the maximum number of times that a process is overtaken. `all` includes the mishaps,
     /// and `graph` does not.
     fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
         if self.standing.n() > bypass::MAX_PROCESSES {
@@ -295,7 +295,7 @@ impl<const W: usize> Analysis<'_, W> {
         self.schedule(start, &stem, cycle, Finding::Bypass { victim, times, at })
     }
 
-    /// Decides both FIFE properties. `all` includes the faults that hit processes, and `graph` does not.
+    /// Decides both FIFE properties. `all` includes the mishaps, and `graph` does not.
     fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {
@@ -334,7 +334,7 @@ impl<const W: usize> Analysis<'_, W> {
             let histories = explore::<1>(&pair, &limits);
             stopped_short |= !histories.is_complete();
             for (bit, found) in [OVERTAKEN, OVERTAKEN_STRONG].into_iter().zip(&mut found) {
-                let Some(id) = histories.flawed(bit) else { continue };
+                let Some(id) = histories.violating(bit) else { continue };
                 let (_, steps) = histories.path(&pair, id);
                 if found.as_ref().is_some_and(|run| fife_at(run) <= steps.len()) {
                     continue;

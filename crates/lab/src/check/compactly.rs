@@ -14,7 +14,7 @@ use super::{
     Error, Outcome, Property, Question, Report, Verdict,
     analyse::{observed, settle},
     run::Setup,
-    safety::{Safety, SearchedFlaws, no_run},
+    safety::{Safety, SearchedViolations, no_run},
 };
 
 /// Returns an error if the question asks for the compact set, and for something that the compact set cannot decide.
@@ -81,12 +81,12 @@ pub(super) fn answer_compactly<const W: usize>(
             (searched, begun.elapsed().as_secs_f64(), None)
         };
     let bytes = memory.peak().max(searched.bytes);
-    let flaws = SearchedFlaws { searched: &searched, space, question, tables, resources };
+    let violations = SearchedViolations { searched: &searched, space, question, tables, resources };
     let covers_all_runs = searched.is_whole() && buffer_capacity.is_none();
-    let safety = Safety { machine, question, tables, covers_all_runs, flaws: &flaws };
+    let safety = Safety { machine, question, tables, covers_all_runs, violations: &violations };
     let mut properties = safety.decide();
     if let Some(found) = starvation {
-        let outcome = starvation_outcome(question, &searched, &flaws, found);
+        let outcome = starvation_outcome(question, &searched, &violations, found);
         properties.insert(Property::Starvation.name(), outcome);
     }
     Report {
@@ -108,7 +108,7 @@ pub(super) fn answer_compactly<const W: usize>(
 fn starvation_outcome<const W: usize>(
     question: &Question,
     searched: &Searched<W>,
-    flaws: &SearchedFlaws<'_, W>,
+    violations: &SearchedViolations<'_, W>,
     found: Result<Option<Trap<W>>, Ended>,
 ) -> Outcome {
     let nothing_found = if searched.is_whole() { Verdict::Holds } else { Verdict::Partial };
@@ -128,7 +128,7 @@ fn starvation_outcome<const W: usize>(
     let outcome = Outcome { resilience: Some(trap.cost), ..Outcome::new(verdict) };
     let run = trap.lasso.and_then(|lasso| {
         let finding = Finding::Starvation { victim: trap.victim, stopped: lasso.stopped };
-        flaws.run_to(&lasso.start, lasso.cycle, finding)
+        violations.run_to(&lasso.start, lasso.cycle, finding)
     });
     match run {
         Ok(run) => Outcome { run: Some(run), ..outcome },

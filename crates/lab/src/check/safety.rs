@@ -9,17 +9,17 @@ use crate::{
     explore::{Ended, Limits},
     machine::Machine,
     schedule::{Finding, Schedule},
-    search::{Flawed, Searched, run_to},
-    space::{Agent, Space, flaw},
+    search::{AtLevel, Searched, run_to},
+    space::{Agent, Space, violation},
     tables::Tables,
     trace::{self, Access},
 };
 
 use super::{Outcome, Property, Question, Resources, Verdict, analyse::Outcomes};
 
-/// The flaws that an exploration has found.
-pub(super) trait Flaws {
-    /// Returns the rank of the nearest state that has the flaw, if there is one. States nearer to the initial
+/// The violations that an exploration has found.
+pub(super) trait Violations {
+    /// Returns the rank of the nearest state that has the violation, if there is one. States nearer to the initial
     /// states have smaller ranks.
     fn rank(&self, bit: u32) -> Option<u64>;
     /// Returns a shortest run to that state, or the limit that prevents this.
@@ -33,7 +33,7 @@ pub(super) struct Safety<'a> {
     pub tables: &'a Tables,
     /// Whether every run was explored.
     pub covers_all_runs: bool,
-    pub flaws: &'a dyn Flaws,
+    pub violations: &'a dyn Violations,
 }
 
 impl Safety<'_> {
@@ -42,7 +42,7 @@ impl Safety<'_> {
     }
 
     fn outcome(&self, bit: u32, finding: Finding) -> Outcome {
-        match self.flaws.rank(bit) {
+        match self.violations.rank(bit) {
             Some(_) => self.violated(bit, finding),
             None => self.nothing_found(),
         }
@@ -54,7 +54,7 @@ impl Safety<'_> {
     }
 
     fn violated(&self, bit: u32, finding: Finding) -> Outcome {
-        match self.flaws.run(bit, finding) {
+        match self.violations.run(bit, finding) {
             Ok(run) => Outcome::violated(run),
             Err(limit) => Outcome::new(Verdict::Violated).noting(no_run(limit)),
         }
@@ -63,19 +63,19 @@ impl Safety<'_> {
     pub fn decide(&self) -> Outcomes {
         let mut outcomes = Outcomes::new();
         if self.asked(Property::Exclusion) {
-            outcomes.insert("exclusion", self.outcome(flaw::EXCLUSION, Finding::Exclusion));
+            outcomes.insert("exclusion", self.outcome(violation::EXCLUSION, Finding::Exclusion));
         }
         if self.asked(Property::Names) && self.tables.assigns_names() {
-            outcomes.insert("names", self.outcome(flaw::NAMES, Finding::Names));
+            outcomes.insert("names", self.outcome(violation::NAMES, Finding::Names));
         }
-        if self.flaws.rank(flaw::RANGE).is_some() {
-            outcomes.insert("range", self.range(self.violated(flaw::RANGE, Finding::Range)));
+        if self.violations.rank(violation::RANGE).is_some() {
+            outcomes.insert("range", self.range(self.violated(violation::RANGE, Finding::Range)));
         }
         let names = self.machine.invariants();
         if self.asked(Property::Invariants) && !names.is_empty() {
-            let broken = (flaw::FIRST_INVARIANT..)
+            let broken = (violation::FIRST_INVARIANT..)
                 .zip(names)
-                .filter_map(|(bit, &name)| Some((self.flaws.rank(bit)?, name, bit)))
+                .filter_map(|(bit, &name)| Some((self.violations.rank(bit)?, name, bit)))
                 .min();
             let outcome = match broken {
                 Some((_, name, bit)) => {
@@ -156,8 +156,8 @@ pub(super) fn schedule(
     }
 }
 
-/// The flaws that a search has found.
-pub(super) struct SearchedFlaws<'a, const W: usize> {
+/// The violations that a search has found.
+pub(super) struct SearchedViolations<'a, const W: usize> {
     pub searched: &'a Searched<W>,
     pub space: &'a dyn Space<W>,
     pub question: &'a Question,
@@ -165,11 +165,11 @@ pub(super) struct SearchedFlaws<'a, const W: usize> {
     pub resources: &'a Resources<'a>,
 }
 
-impl<const W: usize> SearchedFlaws<'_, W> {
+impl<const W: usize> SearchedViolations<'_, W> {
     /// Returns a shortest run to a state, followed by a cycle.
     pub fn run_to(
         &self,
-        goal: &Flawed<W>,
+        goal: &AtLevel<W>,
         cycle: Vec<Agent>,
         finding: Finding,
     ) -> Result<Schedule, Ended> {
@@ -185,13 +185,13 @@ impl<const W: usize> SearchedFlaws<'_, W> {
     }
 }
 
-impl<const W: usize> Flaws for SearchedFlaws<'_, W> {
+impl<const W: usize> Violations for SearchedViolations<'_, W> {
     fn rank(&self, bit: u32) -> Option<u64> {
-        self.searched.flawed(bit).map(|flawed| flawed.level.into())
+        self.searched.violating(bit).map(|violating| violating.level.into())
     }
 
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
-        let flawed = self.searched.flawed(bit).expect("it has a rank");
-        self.run_to(&flawed, Vec::new(), finding)
+        let violating = self.searched.violating(bit).expect("it has a rank");
+        self.run_to(&violating, Vec::new(), finding)
     }
 }

@@ -10,15 +10,15 @@ use super::chart::{Chart, Sections};
 use crate::{
     graph::{Components, Graph, Part, components},
     liveness::{InEntry, Inside, KeptOut, NoneEnters, fair_cycle_within, stopped, stores_settle},
-    space::{Agent, flaw},
+    space::{Agent, violation},
     store::{Id, NONE},
 };
 
 /// A violation to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
-    /// A state with this flaw, a bit of [`flaw`].
-    Flaw(u32),
+    /// A state that violates a safety property, by its bit in [`violation`].
+    Safety(u32),
     /// A loop in which a process tries to enter and no process enters.
     Deadlock,
     /// A loop that keeps this process out.
@@ -50,7 +50,7 @@ pub struct Answers {
     pub(super) stopped: u64,
     /// The graph without the steps of stopped processes and without mishaps; `None` if that is the whole graph.
     live: Option<Graph>,
-    flaws: Vec<(u32, Vec<u32>)>,
+    violations: Vec<(u32, Vec<u32>)>,
     traps: Vec<(Goal, Traps)>,
     kept_out: Vec<KeptOut>,
 }
@@ -64,14 +64,14 @@ impl Answers {
         let mishaps = if chart.mishaps { ((1 << chart.n) - 1) << chart.n } else { 0 };
         let live = (stopped | mishaps != 0).then(|| chart.without(stopped | mishaps));
         let graph = live.as_ref().unwrap_or(&chart.graph);
-        let all = chart.flaws.iter().fold(0, |all, flaws| all | flaws);
+        let all = chart.violations.iter().fold(0, |all, violations| all | violations);
         phase("distances to violations");
         let distances = |bit: u32| {
-            let flawed =
-                (0..chart.flaws.len() as Id).filter(|&id| chart.flaws[id as usize] >> bit & 1 == 1);
-            (bit, distances(chart, stopped, flawed))
+            let violating = (0..chart.violations.len() as Id)
+                .filter(|&id| chart.violations[id as usize] >> bit & 1 == 1);
+            (bit, distances(chart, stopped, violating))
         };
-        let flaws = (0..u64::BITS).filter(|bit| all >> bit & 1 == 1).map(distances).collect();
+        let violations = (0..u64::BITS).filter(|bit| all >> bit & 1 == 1).map(distances).collect();
         phase("deadlock");
         let part = NoneEnters { standing: &chart.sections };
         let mut traps =
@@ -84,7 +84,7 @@ impl Answers {
             traps.push((goal, Traps::new(chart, graph, stopped, &part, goal)));
             kept_out.push(KeptOut::new(graph, &chart.sections, p));
         }
-        Answers { stopped, live, flaws, traps, kept_out }
+        Answers { stopped, live, violations, traps, kept_out }
     }
 
     pub(super) fn graph<'a>(&'a self, chart: &'a Chart) -> &'a Graph {
@@ -107,8 +107,8 @@ impl Answers {
     /// Returns how near `goal` is from the state `id`; `None` if no run from it gets there.
     pub fn near(&self, id: Id, goal: Goal) -> Option<Near> {
         match goal {
-            Goal::Flaw(bit) => {
-                let (_, distances) = self.flaws.iter().find(|(other, _)| *other == bit)?;
+            Goal::Safety(bit) => {
+                let (_, distances) = self.violations.iter().find(|(other, _)| *other == bit)?;
                 let steps = distances[id as usize];
                 (steps != FAR).then_some(Near { steps, stopped: 0 })
             }
@@ -121,7 +121,7 @@ impl Answers {
     pub fn way(&self, chart: &Chart, id: Id, goal: Goal) -> Option<Way> {
         let (steps, end, near) = self.approach(chart, id, goal)?;
         let cycle = match goal {
-            Goal::Flaw(_) => Vec::new(),
+            Goal::Safety(_) => Vec::new(),
             goal => self.traps(goal)?.cycle(chart, self, end, (goal, near.stopped), usize::MAX)?,
         };
         Some(Way { steps, cycle, shown_after: None })
@@ -155,7 +155,7 @@ impl Answers {
 
 /// Returns for each state the number of steps to the nearest of `goals`, without steps of stopped processes.
 fn distances(chart: &Chart, stopped: u64, goals: impl Iterator<Item = Id>) -> Vec<u32> {
-    let mut distances = vec![FAR; chart.flaws.len()];
+    let mut distances = vec![FAR; chart.violations.len()];
     let mut queue: VecDeque<Id> = goals.collect();
     queue.iter().for_each(|&id| distances[id as usize] = 0);
     while let Some(id) = queue.pop_front() {
@@ -279,13 +279,13 @@ fn spread(
     }
 }
 
-/// Returns the name of a flaw.
-pub(super) fn flaw_name(bit: u32, invariants: &[&'static str]) -> &'static str {
+/// Returns the name of the violated property.
+pub(super) fn violation_name(bit: u32, invariants: &[&'static str]) -> &'static str {
     match bit {
-        flaw::EXCLUSION => "exclusion",
-        flaw::NAMES => "names",
-        flaw::RANGE => "range",
-        bit => (bit.checked_sub(flaw::FIRST_INVARIANT))
+        violation::EXCLUSION => "exclusion",
+        violation::NAMES => "names",
+        violation::RANGE => "range",
+        bit => (bit.checked_sub(violation::FIRST_INVARIANT))
             .and_then(|index| invariants.get(index as usize).copied())
             .unwrap_or("invariant"),
     }

@@ -40,8 +40,8 @@ impl Space<1> for FromHere<'_> {
         self.space.successors(state, each);
     }
 
-    fn flaws(&self, state: &[u64; 1]) -> u64 {
-        self.space.flaws(state)
+    fn violations(&self, state: &[u64; 1]) -> u64 {
+        self.space.violations(state)
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn way_to_overtaking(
             let here = FromHere { space: &pair, start: u64::from(id) | bits };
             let histories = explore::<1>(&here, limits);
             is_complete &= histories.is_complete();
-            let Some(found) = histories.flawed(OVERTAKEN) else { continue };
+            let Some(found) = histories.violating(OVERTAKEN) else { continue };
             let (start, steps) = histories.path(&here, found);
             if best.as_ref().is_none_or(|(way, ..)| steps.len() < way.len()) {
                 let end = steps.last().map_or(start, |&(_, state)| state);

@@ -14,7 +14,7 @@ use crate::{
     atlas::{Listed, Manifest},
     catalogue::author,
     schedule::MemoryModel,
-    space::flaw,
+    space::violation,
     store::Id,
 };
 
@@ -92,9 +92,9 @@ impl Challenge {
     /// Returns the goals that solve the challenge.
     fn goals(&self, chart: &Chart) -> Vec<Goal> {
         match self.property {
-            "exclusion" => vec![Goal::Flaw(flaw::EXCLUSION)],
-            "names" => vec![Goal::Flaw(flaw::NAMES)],
-            "invariants" => (flaw::FIRST_INVARIANT..u64::BITS).map(Goal::Flaw).collect(),
+            "exclusion" => vec![Goal::Safety(violation::EXCLUSION)],
+            "names" => vec![Goal::Safety(violation::NAMES)],
+            "invariants" => (violation::FIRST_INVARIANT..u64::BITS).map(Goal::Safety).collect(),
             "deadlock" => vec![Goal::Deadlock],
             "starvation" => (0..chart.n).map(Goal::Starve).collect(),
             _ => Vec::new(),

@@ -1,4 +1,4 @@
-//! The explored states of a subject, as the answers need them: sections, flaws and steps of every state.
+//! The explored states of a subject, as the answers need them: sections, violations and steps of every state.
 
 use hallpass_algorithms::{Pid, Section, Word};
 
@@ -35,8 +35,8 @@ pub struct Chart {
     /// Whether agents from `n` on are mishaps. Otherwise they are store buffers.
     pub(super) mishaps: bool,
     pub(super) sections: Sections,
-    /// The flaws of every state, as bits of [`flaw`](crate::space::flaw).
-    pub(super) flaws: Vec<u64>,
+    /// The violations of every state, as bits of [`violation`](crate::space::violation).
+    pub(super) violations: Vec<u64>,
     pub(super) backward: Backward,
     packed: Box<dyn PackedStates>,
 }
@@ -172,7 +172,7 @@ impl Chart {
 
     /// Returns the number of states.
     pub fn states(&self) -> u64 {
-        self.flaws.len() as u64
+        self.violations.len() as u64
     }
 
     /// Returns the number of a state in its normal form, if it was explored.
@@ -235,7 +235,7 @@ fn chart<const W: usize>(
             explored_parts::<W>(&space, &tables, Some(buffers), resources)?
         }
     };
-    let Parts { explored, graph, sections, flaws } = parts;
+    let Parts { explored, graph, sections, violations } = parts;
     (resources.phase)("reversing the graph");
     let exact = buffers.as_ref().is_none_or(Buffers::is_exact);
     Ok(Chart {
@@ -249,7 +249,7 @@ fn chart<const W: usize>(
         backward: Backward::new(&graph),
         graph,
         sections,
-        flaws,
+        violations,
         packed: Box::new(Packed { tables, buffers, explored }),
     })
 }
@@ -258,7 +258,7 @@ struct Parts<const W: usize> {
     explored: Explored<W>,
     graph: Graph,
     sections: Sections,
-    flaws: Vec<u64>,
+    violations: Vec<u64>,
 }
 
 fn explored_parts<const W: usize>(
@@ -282,16 +282,16 @@ fn explored_parts<const W: usize>(
     }
     (resources.phase)("building the graph");
     let graph = explored.graph(space, resources.threads);
-    let mut flaws = Vec::with_capacity(explored.states as usize);
+    let mut violations = Vec::with_capacity(explored.states as usize);
     let mut sections = Vec::with_capacity(explored.states as usize * tables.n);
     let mut settled = Vec::new();
     for id in explored.ids() {
         let state = explored.store.get(id);
-        flaws.push(space.flaws(&state));
+        violations.push(space.violations(&state));
         sections.extend((0..tables.n).map(|p| tables.section(&state, p)));
         if buffers.is_some() {
             settled.extend((0..tables.n).map(|p| tables.extra[p].get(&state) == 0));
         }
     }
-    Ok(Parts { explored, graph, sections: Sections { n: tables.n, sections, settled }, flaws })
+    Ok(Parts { explored, graph, sections: Sections { n: tables.n, sections, settled }, violations })
 }

@@ -219,14 +219,14 @@ impl Model {
     }
 }
 
-/// Runs `work`, and returns an error if it panics. Otherwise a fault in one algorithm would end a thread of the
+/// Runs `work`, and returns an error if it panics. Otherwise a bug in one algorithm would end a thread of the
 /// server, and the page would wait forever.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let why = panic.downcast_ref::<String>().map(String::as_str);
         let why =
             why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        format!("hallpass-lab has a fault: {why}")
+        format!("hallpass-lab has a bug: {why}")
     })
 }
 

@@ -64,7 +64,7 @@ fn levels(chart: &Chart, starts: Vec<Id>, most: usize) -> IndexMap<Id, u32> {
 fn drawn(chart: &Chart, answers: &Answers, id: Id, level: u32, k: usize) -> Drawn {
     let inside =
         (0..chart.n).filter(|&p| chart.sections.section(id, p) == Section::Critical).count();
-    let colour = if chart.flaws[id as usize] != 0 {
+    let colour = if chart.violations[id as usize] != 0 {
         "broken"
     } else if (0..chart.n).any(|p| answers.can_be_kept_out(id, p)) {
         "doomed"

@@ -7,7 +7,7 @@ use hallpass_algorithms::Pid;
 use serde_json::{Value, json};
 
 use super::{
-    answers::{Answers, Goal, Way, flaw_name},
+    answers::{Answers, Goal, Way, violation_name},
     ask,
     chart::Chart,
     engine::{Engine, Known},
@@ -20,7 +20,7 @@ use crate::{
     explore::Limits,
     graph::{Bound, shortest},
     schedule::{CostModel, MemoryModel},
-    space::flaw,
+    space::violation,
     store::Id,
 };
 
@@ -47,12 +47,12 @@ impl Engine {
                 "sure": chart.covers_all_runs || near.is_some(),
             })
         };
-        let flaws = [flaw::EXCLUSION, flaw::NAMES, flaw::RANGE]
+        let violations = [violation::EXCLUSION, violation::NAMES, violation::RANGE]
             .into_iter()
-            .chain((0..invariants.len() as u32).map(|index| flaw::FIRST_INVARIANT + index));
-        let mut goals: Vec<Value> = flaws
+            .chain((0..invariants.len() as u32).map(|index| violation::FIRST_INVARIANT + index));
+        let mut goals: Vec<Value> = violations
             .map(|bit| {
-                let name = flaw_name(bit, invariants);
+                let name = violation_name(bit, invariants);
                 let title = match name {
                     "exclusion" => {
                         format!("more than k = {} in the critical section", subject.machine().k())
@@ -61,7 +61,7 @@ impl Engine {
                     "range" => "a variable out of its range".into(),
                     name => format!("invariant {name} broken"),
                 };
-                near(name.into(), title, Goal::Flaw(bit), 0)
+                near(name.into(), title, Goal::Safety(bit), 0)
             })
             .collect();
         goals.push(near("deadlock".into(), "no process ever enters".into(), Goal::Deadlock, 0));
@@ -82,9 +82,9 @@ impl Engine {
             let p = p.parse().ok().filter(|&p| p < self.session.subject().machine().n())?;
             return Some(Goal::Starve(p));
         }
-        let bits = (0..flaw::FIRST_INVARIANT + invariants.len() as u32)
-            .filter(|bit| *bit <= flaw::RANGE || *bit >= flaw::FIRST_INVARIANT);
-        bits.into_iter().find(|&bit| flaw_name(bit, invariants) == name).map(Goal::Flaw)
+        let bits = (0..violation::FIRST_INVARIANT + invariants.len() as u32)
+            .filter(|bit| *bit <= violation::RANGE || *bit >= violation::FIRST_INVARIANT);
+        bits.into_iter().find(|&bit| violation_name(bit, invariants) == name).map(Goal::Safety)
     }
 
     /// Returns the way from `node` to a goal, and one sentence about it; `None` if the goal cannot be reached.
@@ -125,7 +125,7 @@ impl Engine {
         let (chart, answers, id) = known;
         let goal = self.goal(name).ok_or_else(|| format!("there is no goal `{name}`"))?;
         let text = match goal {
-            Goal::Flaw(_) => format!("{name} is broken"),
+            Goal::Safety(_) => format!("{name} is broken"),
             Goal::Deadlock => "this loop can repeat forever, and no process enters in it".into(),
             Goal::Starve(p) => {
                 format!("this loop can repeat forever; process {p} moves in it and never enters")

@@ -91,7 +91,7 @@ impl Subject {
         // Sets of agents are words of 64 bits.
         if subject.agents() > u64::BITS as usize {
             return Err(format!(
-                "{name} has {} processes, store buffers and faults at this size, and the explorer follows at most 64: \
+                "{name} has {} processes, store buffers and mishaps at this size, and the explorer follows at most 64: \
                  try a smaller n",
                 subject.agents()
             ));

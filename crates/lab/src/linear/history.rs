@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, error::Error, fmt};
 
-use super::{Fate, Monitor, Specification, busy};
+use super::{Completion, Monitor, Specification, busy};
 
 /// An event of a process: a call or a return.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -125,12 +125,12 @@ fn follow<S: Specification>(
                 monitor.invoke(spec, *process, op.clone());
             }
             EventKind::Return(ret) => {
-                let fate = |process: usize, ret: &S::Ret| match later_results[&process] {
-                    Some(other) if other != ret => Fate::Cannot,
-                    None if asked != Some(process) => Fate::Lost,
-                    _ => Fate::Returns,
+                let completion = |process: usize, ret: &S::Ret| match later_results[&process] {
+                    Some(other) if other != ret => Completion::Cannot,
+                    None if asked != Some(process) => Completion::Lost,
+                    _ => Completion::Returns,
                 };
-                monitor.configurations = monitor.after(spec, *process, ret, fate);
+                monitor.configurations = monitor.after(spec, *process, ret, completion);
                 later_results.remove(process);
                 if monitor.is_violated() {
                     return None;

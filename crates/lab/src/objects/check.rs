@@ -12,7 +12,7 @@ use super::{
     bounds::step_bounds,
     normal::Reduction,
     object::{ObjectKind, SmallObject},
-    observe::Fault,
+    observe::Violation,
     space::{MAX_PROCESSES, Runs, WORDS, Workload},
     text,
     variants::{SOUND, WRONG, wrong_variant},
@@ -123,7 +123,7 @@ impl std::error::Error for Error {}
 #[derive(Clone, Debug)]
 pub struct Counterexample {
     /// The property.
-    pub fault: Fault,
+    pub violation: Violation,
     /// The agent of each step.
     pub agents: Vec<Agent>,
     /// The length of the cycle at the end that repeats forever, or 0 if there is no cycle.
@@ -167,11 +167,13 @@ impl Report {
     }
 
     /// Returns the verdict on one property.
-    pub fn outcome(&self, fault: Fault) -> Verdict {
+    pub fn outcome(&self, violation: Violation) -> Verdict {
         match &self.violated {
-            Some(counterexample) if counterexample.fault == fault => Verdict::Violated,
-            Some(_) if fault == Fault::WaitFree => Verdict::NotChecked,
-            _ if fault == Fault::WaitFree && self.max_steps.is_none() => Verdict::NotChecked,
+            Some(counterexample) if counterexample.violation == violation => Verdict::Violated,
+            Some(_) if violation == Violation::WaitFree => Verdict::NotChecked,
+            _ if violation == Violation::WaitFree && self.max_steps.is_none() => {
+                Verdict::NotChecked
+            }
             _ if self.complete => Verdict::Holds,
             _ => Verdict::Partial,
         }
@@ -185,13 +187,13 @@ impl Report {
             Verdict::Holds => "holds",
             Verdict::NotChecked => "not checked",
         };
-        let promises: serde_json::Map<_, _> = Fault::ALL
+        let promises: serde_json::Map<_, _> = Violation::ALL
             .iter()
-            .map(|&fault| (fault.name().into(), word(self.outcome(fault)).into()))
+            .map(|&violation| (violation.name().into(), word(self.outcome(violation)).into()))
             .collect();
         let run = self.violated.as_ref().map(|counterexample| {
             serde_json::json!({
-                "shows": counterexample.fault.name(), "agents": counterexample.agents,
+                "shows": counterexample.violation.name(), "agents": counterexample.agents,
                 "cycle": counterexample.cycle, "steps": counterexample.lines,
             })
         });
@@ -218,11 +220,11 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let runs = question.runs()?;
     let begun = Instant::now();
     (resources.phase)(question.kind.name());
-    // The search stops at the first fault, because the run to it is a shortest run.
+    // The search stops at the first violation, because the run to it is a shortest run.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
         let is_full = runs.bytes() > resources.bytes / 2;
-        if runs.is_faulty() || is_full || resources.stop.load(Relaxed) {
+        if runs.has_violation() || is_full || resources.stop.load(Relaxed) {
             stop.store(true, Relaxed);
         }
         (resources.progress)(so_far);
@@ -246,11 +248,13 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         copies: runs.max_in_use(),
         seconds: 0.0,
     };
-    let flaws = Fault::ALL.iter().filter_map(|&fault| Some((found.flawed(fault.bit())?, fault)));
-    if let Some((id, fault)) = flaws.min() {
+    let violations = Violation::ALL
+        .iter()
+        .filter_map(|&violation| Some((found.violating(violation.bit())?, violation)));
+    if let Some((id, violation)) = violations.min() {
         let (_, path) = found.path(&runs, id);
         let agents = path.into_iter().map(|(agent, _)| agent).collect();
-        report.violated = Some(counterexample(question, fault, agents, 0)?);
+        report.violated = Some(counterexample(question, violation, agents, 0)?);
     } else if found.is_complete() && found.graph_bytes(runs.agents()) < resources.bytes / 2 {
         (resources.phase)("wait-freedom");
         let graph = found.graph(&runs, resources.threads);
@@ -260,7 +264,8 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
             let (_, path) = found.path(&runs, id);
             let mut agents: Vec<_> = path.into_iter().map(|(agent, _)| agent).collect();
             agents.extend(way.iter().chain(&cycle));
-            report.violated = Some(counterexample(question, Fault::WaitFree, agents, cycle.len())?);
+            report.violated =
+                Some(counterexample(question, Violation::WaitFree, agents, cycle.len())?);
         }
     }
     report.seconds = begun.elapsed().as_secs_f64();
@@ -269,12 +274,12 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
 
 fn counterexample(
     question: &Question,
-    fault: Fault,
+    violation: Violation,
     agents: Vec<Agent>,
     cycle: usize,
 ) -> Result<Counterexample, Error> {
     let lines = text::steps(&question.raw()?, &agents);
-    Ok(Counterexample { fault, agents, cycle, lines })
+    Ok(Counterexample { violation, agents, cycle, lines })
 }
 
 /// Replays these steps and returns the property that they violate. The replay does not use normal forms,
@@ -282,7 +287,7 @@ fn counterexample(
 ///
 /// # Errors
 /// Fails if the question is invalid; see [`Error`].
-pub fn replay(question: &Question, agents: &[Agent]) -> Result<Option<Fault>, Error> {
+pub fn replay(question: &Question, agents: &[Agent]) -> Result<Option<Violation>, Error> {
     let runs = question.raw()?;
     let mut monitored = runs.start();
     for &agent in agents {

@@ -12,7 +12,7 @@ use hallpass_algorithms::{
 
 use super::{
     object::{Operation, SmallObject},
-    observe::Fault,
+    observe::Violation,
     state::{CopyState, SharedState, StoredAnswer, held, read, written},
 };
 use crate::linear::Specification;
@@ -40,8 +40,8 @@ pub struct ModelEnvironment<'a> {
     pub(super) which: u8,
     /// The answer that `me` has kept.
     pub(super) kept: Option<u8>,
-    pub(super) fault: Option<Fault>,
-    /// Whether it is a fault to write a copy that another process holds, even if that process does not
+    pub(super) violation: Option<Violation>,
+    /// Whether it is a violation to write a copy that another process holds, even if that process does not
     /// read it at the moment.
     pub(super) strict: bool,
     /// The accesses, if they are recorded.
@@ -55,8 +55,9 @@ impl ModelEnvironment<'_> {
         }
     }
 
-    fn fault(&mut self, fault: Fault) {
-        self.fault = self.fault.or(Some(fault));
+    /// Records a violation. The first one counts.
+    fn record(&mut self, violation: Violation) {
+        self.violation = self.violation.or(Some(violation));
     }
 
     /// Returns the other processes that execute an operation, with their lines.
@@ -68,17 +69,17 @@ impl ModelEnvironment<'_> {
     /// Checks that no other process writes the copy that this process reads.
     fn reads(&mut self, copy: usize) {
         if self.others().any(|(_, at)| written(at) == Some(copy)) {
-            self.fault(Fault::Race);
+            self.record(Violation::Race);
         }
     }
 
     /// Checks that no other process reads or writes the copy that this process begins to write.
     fn writes(&mut self, copy: usize) {
         if self.others().any(|(_, at)| written(at) == Some(copy) || read(at) == Some(copy)) {
-            self.fault(Fault::Race);
+            self.record(Violation::Race);
         }
         if self.strict && self.others().any(|(_, at)| held(at, false) == Some(copy)) {
-            self.fault(Fault::Held);
+            self.record(Violation::Held);
         }
     }
 
@@ -159,7 +160,7 @@ impl Environment for ModelEnvironment<'_> {
             _ => false,
         };
         if self.others().any(|(_, at)| reads(at)) {
-            self.fault(Fault::Race);
+            self.record(Violation::Race);
         }
     }
     fn put_ends(&mut self, me: usize, buffer: usize) {
@@ -171,7 +172,7 @@ impl Environment for ModelEnvironment<'_> {
         self.reads(from);
         self.writes(copy);
         if from == copy {
-            self.fault(Fault::Race); // the process would read and write the same copy
+            self.record(Violation::Race); // the process would read and write the same copy
         }
     }
     fn copy_ends(&mut self, from: usize, copy: usize) {
@@ -201,7 +202,7 @@ impl Environment for ModelEnvironment<'_> {
     fn serve_begins(&mut self, _copy: usize, owner: usize, request: Request) {
         let writes = |at| matches!(at, Line::P4 { buffer, .. } if buffer == request.buffer);
         if self.others().any(|(other, at)| other == owner && writes(at)) {
-            self.fault(Fault::Race);
+            self.record(Violation::Race);
         }
     }
     fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request) {
@@ -246,13 +247,13 @@ impl Environment for ModelEnvironment<'_> {
         };
         match answer {
             Some(answer) => self.kept = Some(answer),
-            None => self.fault(Fault::Missing),
+            None => self.record(Violation::Missing),
         }
     }
 
     fn published(&mut self, copy: usize) {
         if self.copy(copy).value.is_none() {
-            self.fault(Fault::Missing); // the value of the object is lost
+            self.record(Violation::Missing); // the value of the object is lost
         }
     }
 }

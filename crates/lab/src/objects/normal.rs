@@ -34,8 +34,8 @@
 //! matter: the requests that the process will serve, and the buffers that it will mark. The reasons:
 //!
 //! - In an [orderly](Variant::orderly) variant, no process writes a held head until it is released. This is not an
-//!   assumption: the search checks [`Fault::Held`](super::observe::Fault::Held) at every step, so it is true up to
-//!   the first fault.
+//!   assumption: the search checks [`Violation::Held`](super::observe::Violation::Held) at every step, so it is true
+//!   up to the first violation.
 //! - So the former head does not become the head again while the late process holds it.
 //! - So the late process cannot install the copy that it builds. The copy will be spoiled, and no process reads it
 //!   before that.

@@ -1,8 +1,8 @@
-//! The properties that a run can violate.
+//! The violations that a run can show.
 
-/// A property that a run violates.
+/// A violation: the property that a run breaks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Fault {
+pub enum Violation {
     /// No order of the operations explains an answer.
     Linearizable,
     /// A process writes a copy or buffer that another process reads or writes at the same time, or reads
@@ -16,38 +16,43 @@ pub enum Fault {
     WaitFree,
 }
 
-impl Fault {
-    /// All properties.
-    pub const ALL: [Fault; 5] =
-        [Fault::Linearizable, Fault::Race, Fault::Missing, Fault::Held, Fault::WaitFree];
+impl Violation {
+    /// All violations.
+    pub const ALL: [Violation; 5] = [
+        Violation::Linearizable,
+        Violation::Race,
+        Violation::Missing,
+        Violation::Held,
+        Violation::WaitFree,
+    ];
 
     /// Returns the name of the violated property in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Fault::Linearizable => "linearizable",
-            Fault::Race => "race",
-            Fault::Missing => "answers",
-            Fault::Held => "held",
-            Fault::WaitFree => "wait-free",
+            Violation::Linearizable => "linearizable",
+            Violation::Race => "race",
+            Violation::Missing => "answers",
+            Violation::Held => "held",
+            Violation::WaitFree => "wait-free",
         }
     }
 
-    /// Returns the property that holds in runs without this fault.
+    /// Returns the property that holds in runs without this violation.
     pub fn promise(self) -> &'static str {
         match self {
-            Fault::Linearizable => {
+            Violation::Linearizable => {
                 "each operation takes effect at one moment between its call and its return"
             }
-            Fault::Race => "no copy is read while it is written, or written by two processes",
-            Fault::Missing => "answers and the object are found where they are expected",
-            Fault::Held => "a guarded head is not written until its guard is cleared",
-            Fault::WaitFree => {
+            Violation::Race => "no copy is read while it is written, or written by two processes",
+            Violation::Missing => "answers and the object are found where they are expected",
+            Violation::Held => "a guarded head is not written until its guard is cleared",
+            Violation::WaitFree => {
                 "each operation ends within a bounded number of its own steps, wherever others stop"
             }
         }
     }
 
     pub(super) fn bit(self) -> u32 {
-        Self::ALL.iter().position(|&fault| fault == self).expect("all are listed") as u32
+        Self::ALL.iter().position(|&violation| violation == self).expect("all are listed") as u32
     }
 }

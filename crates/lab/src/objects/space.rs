@@ -11,7 +11,7 @@ use hallpass_algorithms::objects::universal::{Intent, copies};
 use super::{
     normal::{Reduction, normalize},
     object::SmallObject,
-    observe::Fault,
+    observe::Violation,
     pack::{pack, unpack},
     state::{ModelState, ProcessState},
     step::{StepRecord, Stepper},
@@ -35,7 +35,7 @@ const MONITOR_BITS: u32 = 128 - SHARED_BITS - MAX_PROCESSES as u32 * PROCESS_BIT
 type Packed = [u64; WORDS];
 
 /// A state, its monitor, and the property that it violates, if any.
-pub type MonitoredState = (ModelState, Monitor<SmallObject>, Option<Fault>);
+pub type MonitoredState = (ModelState, Monitor<SmallObject>, Option<Violation>);
 
 /// The operations that processes may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,8 +58,8 @@ pub struct Runs {
     pub reduction: Reduction,
     shared: Numbers<Box<[u8]>>,
     processes: Numbers<ProcessState>,
-    monitors: Numbers<(Monitor<SmallObject>, Option<Fault>)>,
-    faulty: AtomicBool,
+    monitors: Numbers<(Monitor<SmallObject>, Option<Violation>)>,
+    has_violation: AtomicBool,
     in_use: AtomicU32,
 }
 
@@ -87,7 +87,7 @@ impl Runs {
             shared: Numbers::new(),
             processes: Numbers::new(),
             monitors: Numbers::new(),
-            faulty: AtomicBool::new(false),
+            has_violation: AtomicBool::new(false),
             in_use: AtomicU32::new(0),
         }
     }
@@ -117,9 +117,9 @@ impl Runs {
         monitored: &mut MonitoredState,
         log: bool,
     ) -> Option<StepRecord> {
-        let (state, monitor, fault) = monitored;
+        let (state, monitor, violation) = monitored;
         let record = self.advance(agent, state, log)?;
-        *fault = self.judge(agent, &record, monitor);
+        *violation = self.judge(agent, &record, monitor);
         Some(record)
     }
 
@@ -131,7 +131,7 @@ impl Runs {
         let strict = self.variant.orderly;
         let stepper = Stepper { object: &self.object, variant: &self.variant, strict, log };
         let record = stepper.step(state, me, which)?;
-        if record.fault.is_none() {
+        if record.violation.is_none() {
             normalize(state, &self.variant, self.reduction);
         }
         Some(record)
@@ -142,13 +142,13 @@ impl Runs {
         agent: Agent,
         record: &StepRecord,
         monitor: &mut Monitor<SmallObject>,
-    ) -> Option<Fault> {
+    ) -> Option<Violation> {
         let (me, _) = self.agent(agent);
         if let Some(operation) = record.began {
             monitor.invoke(&self.object, me, operation);
         }
         let explained = record.returned.is_none_or(|ret| monitor.respond(&self.object, me, &ret));
-        record.fault.or((!explained).then_some(Fault::Linearizable))
+        record.violation.or((!explained).then_some(Violation::Linearizable))
     }
 
     /// Packs a state. A process that is unchanged since the state `before` the step keeps its number.
@@ -185,8 +185,8 @@ impl Runs {
         ModelState { shared, processes }
     }
 
-    fn fault(&self, packed: &Packed) -> Option<Fault> {
-        self.monitors.with(bits(packed, SHARED_BITS, MONITOR_BITS), |(_, fault)| *fault)
+    fn violation(&self, packed: &Packed) -> Option<Violation> {
+        self.monitors.with(bits(packed, SHARED_BITS, MONITOR_BITS), |(_, violation)| *violation)
     }
 
     fn process(&self, packed: &Packed, process: usize) -> ProcessState {
@@ -199,9 +199,9 @@ impl Runs {
         self.process(packed, process).ongoing.map(|ongoing| ongoing.intent)
     }
 
-    /// Returns whether the search has found a fault so far.
-    pub fn is_faulty(&self) -> bool {
-        self.faulty.load(Relaxed)
+    /// Returns whether the search has found a violation so far.
+    pub fn has_violation(&self) -> bool {
+        self.has_violation.load(Relaxed)
     }
 
     /// Returns the maximum number of copies that were in use at once.
@@ -228,13 +228,13 @@ impl Space<WORDS> for Runs {
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = Packed> + '_> {
-        let (state, monitor, fault) = self.start();
-        let monitor = self.monitors.number((monitor, fault), MONITOR_BITS);
+        let (state, monitor, violation) = self.start();
+        let monitor = self.monitors.number((monitor, violation), MONITOR_BITS);
         Box::new(std::iter::once(self.pack(&state, monitor, None)))
     }
 
     fn successors(&self, packed: &Packed, each: &mut dyn FnMut(Agent, Packed)) {
-        if self.fault(packed).is_some() {
+        if self.violation(packed).is_some() {
             return;
         }
         let number = bits(packed, SHARED_BITS, MONITOR_BITS);
@@ -251,18 +251,18 @@ impl Space<WORDS> for Runs {
                 number
             } else {
                 let (mut monitor, _) = self.monitors.thing(number);
-                let fault = self.judge(agent, &record, &mut monitor);
-                self.monitors.number((monitor, fault), MONITOR_BITS)
+                let violation = self.judge(agent, &record, &mut monitor);
+                self.monitors.number((monitor, violation), MONITOR_BITS)
             };
             each(agent, self.pack(&next, monitor, Some((&state, *packed))));
         }
     }
 
-    fn flaws(&self, packed: &Packed) -> u64 {
-        let fault = self.fault(packed);
-        if fault.is_some() {
-            self.faulty.store(true, Relaxed);
+    fn violations(&self, packed: &Packed) -> u64 {
+        let violation = self.violation(packed);
+        if violation.is_some() {
+            self.has_violation.store(true, Relaxed);
         }
-        fault.map_or(0, |fault| 1 << fault.bit())
+        violation.map_or(0, |violation| 1 << violation.bit())
     }
 }

@@ -5,7 +5,7 @@ use hallpass_algorithms::objects::universal::{Next, begin, is_local};
 use super::{
     environment::{Access, ModelEnvironment},
     object::{Operation, SmallObject},
-    observe::Fault,
+    observe::Violation,
     state::{ModelState, Ongoing},
     variants::Variant,
 };
@@ -22,13 +22,13 @@ pub struct StepRecord {
     /// The accesses, if the step was logged.
     pub accesses: Vec<Access>,
     /// The property that the step violates.
-    pub fault: Option<Fault>,
+    pub violation: Option<Violation>,
 }
 
 impl StepRecord {
     /// Returns whether the step has nothing that an observer has to record.
     pub fn is_silent(&self) -> bool {
-        self.began.is_none() && self.returned.is_none() && self.fault.is_none()
+        self.began.is_none() && self.returned.is_none() && self.violation.is_none()
     }
 }
 
@@ -38,7 +38,7 @@ pub struct Stepper<'a> {
     pub object: &'a SmallObject,
     /// The construction, or a wrong variant.
     pub variant: &'a Variant,
-    /// Whether to check [`Fault::Held`].
+    /// Whether to check [`Violation::Held`].
     pub strict: bool,
     /// Whether to record lines and accesses.
     pub log: bool,
@@ -77,20 +77,20 @@ impl Stepper<'_> {
                 intent: ongoing.intent,
                 which: ongoing.which,
                 kept: ongoing.kept,
-                fault: None,
+                violation: None,
                 strict: self.strict,
                 log: self.log.then(Vec::new),
             };
             let next = (self.variant.step)(&mut environment, me, ongoing.intent, ongoing.at);
             ongoing.kept = environment.kept;
-            record.fault = record.fault.or(environment.fault);
+            record.violation = record.violation.or(environment.violation);
             record.accesses.extend(environment.log.into_iter().flatten());
             match next {
                 Next::Goto(line) => ongoing.at = line,
                 Next::Done => {
                     record.returned = ongoing.kept;
                     if ongoing.kept.is_none() {
-                        record.fault = record.fault.or(Some(Fault::Missing));
+                        record.violation = record.violation.or(Some(Violation::Missing));
                     }
                     state.processes[me].ongoing = None;
                     return Some(record);

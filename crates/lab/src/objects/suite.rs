@@ -4,7 +4,7 @@ use super::{
     check::{Question, Report},
     normal::Reduction,
     object::ObjectKind,
-    observe::Fault,
+    observe::Violation,
     variants::WRONG,
 };
 use crate::{check::Verdict, graph::Bound};
@@ -36,7 +36,7 @@ pub enum Expected {
     Holds(u64, u32, u32),
     /// This property is violated. The number is the length of a shortest run, or 0 if any length is
     /// accepted.
-    Violated(Fault, usize),
+    Violated(Violation, usize),
 }
 
 impl Case {
@@ -63,10 +63,10 @@ impl Expected {
                     && report.states == states
                     && report.max_steps == Some((bound(apply), bound(read)))
             }
-            Expected::Violated(fault, steps) => {
+            Expected::Violated(violation, steps) => {
                 let violated = report.violated.as_ref();
                 violated.is_some_and(|counterexample| {
-                    counterexample.fault == fault
+                    counterexample.violation == violation
                         && (steps == ANY || counterexample.lines.len() == steps)
                 })
             }
@@ -91,11 +91,11 @@ const fn holds(
 const fn violated(
     variant: usize,
     (operations, only): (&'static [u8], u8),
-    (fault, steps): (Fault, usize),
+    (violation, steps): (Violation, usize),
     quick: bool,
 ) -> Case {
     let wrong = WRONG[variant].name;
-    let expected = Expected::Violated(fault, steps);
+    let expected = Expected::Violated(violation, steps);
     Case { kind: ObjectKind::Counter, k: 2, operations, only, wrong, expected, quick }
 }
 
@@ -110,15 +110,15 @@ pub const SUITE: &[Case] = &[
     holds((ObjectKind::Register, 2, &[1], ALL), (9_611, 50, 9), true),
     holds((ObjectKind::Queue, 2, &[1, 2], ALL), (181_881, 66, 43), true),
     holds((ObjectKind::Stack, 2, &[1], ALL), (9_657, 50, 9), true),
-    violated(0, (&[2], ALL), (Fault::Race, 45), true),
-    violated(1, (&[2], ALL), (Fault::Race, 43), true),
-    violated(2, (&[2], ALL), (Fault::Missing, 82), true),
-    violated(3, (&[2], ALL), (Fault::Missing, 85), true),
-    violated(4, (&[1], ALL), (Fault::WaitFree, ANY), true),
-    violated(5, (&[2], ALL), (Fault::Race, 47), true),
+    violated(0, (&[2], ALL), (Violation::Race, 45), true),
+    violated(1, (&[2], ALL), (Violation::Race, 43), true),
+    violated(2, (&[2], ALL), (Violation::Missing, 82), true),
+    violated(3, (&[2], ALL), (Violation::Missing, 85), true),
+    violated(4, (&[1], ALL), (Violation::WaitFree, ANY), true),
+    violated(5, (&[2], ALL), (Violation::Race, 47), true),
     // This violation needs a read that makes a request. A process that serves another process leaves its
     // mark, and the marked buffer stays out of use.
-    violated(6, (&[3], ALL), (Fault::Linearizable, 137), false),
-    violated(7, (&[1, 0], FIRST), (Fault::WaitFree, ANY), true),
-    violated(8, (&[3], FIRST), (Fault::Linearizable, 113), true),
+    violated(6, (&[3], ALL), (Violation::Linearizable, 137), false),
+    violated(7, (&[1, 0], FIRST), (Violation::WaitFree, ANY), true),
+    violated(8, (&[3], FIRST), (Violation::Linearizable, 113), true),
 ];

@@ -63,8 +63,8 @@ pub fn steps(runs: &Runs, agents: &[Agent]) -> Vec<String> {
         if let Some(ret) = record.returned {
             line += &format!("  returns {ret}");
         }
-        if let Some(fault) = monitored.2 {
-            line += &format!("  violates: {}", fault.name());
+        if let Some(violation) = monitored.2 {
+            line += &format!("  violates: {}", violation.name());
         }
         lines.push(line);
     }

@@ -314,8 +314,8 @@ pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;
     for statement in &paper.statements {
-        if let Some(fault) = fault(statement) {
-            return Err(format!("{folder}/statements.toml: {}: {fault}", statement.place));
+        if let Some(problem) = problem(statement) {
+            return Err(format!("{folder}/statements.toml: {}: {problem}", statement.place));
         }
     }
     for table in &paper.tables {
@@ -329,7 +329,7 @@ pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
 }
 
 /// Returns the mistake in a statement, if it has one.
-fn fault(statement: &Statement) -> Option<String> {
+fn problem(statement: &Statement) -> Option<String> {
     if statement.evidence.is_empty() && statement.undecided.is_none() {
         return Some("it has neither evidence nor a reason why it is undecided".into());
     }

@@ -303,7 +303,7 @@ struct Subject<'a, const W: usize> {
     resources: &'a Resources<'a>,
     space: &'a Sequential<'a>,
     states: &'a States<'a, W>,
-    /// The graph of all steps. Agents from n on are the faults that hit processes.
+    /// The graph of all steps. Agents from n on are the mishaps of the processes.
     graph: &'a Graph,
     /// The graph of the steps of processes.
     steps: &'a Graph,

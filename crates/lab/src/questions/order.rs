@@ -49,7 +49,7 @@ impl<S: Standing> Space<1> for Order<'_, S> {
         }
     }
 
-    fn flaws(&self, state: &[u64; 1]) -> u64 {
+    fn violations(&self, state: &[u64; 1]) -> u64 {
         let inside = self.standing.section(id_of(state), self.second) == Section::Critical;
         u64::from(inside && state[0] & IN_ORDER != 0)
     }
@@ -72,7 +72,7 @@ impl<const W: usize> Subject<'_, W> {
             if !histories.is_complete() {
                 return Answered::partial("not all histories were explored");
             }
-            let Some(id) = histories.flawed(0) else { continue };
+            let Some(id) = histories.violating(0) else { continue };
             let (start, steps) = histories.path(&order, id);
             if shortest.as_ref().is_none_or(|run| run.stem.len() > steps.len()) {
                 let steps: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).collect();

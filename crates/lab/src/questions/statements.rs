@@ -91,7 +91,7 @@ impl<const W: usize> Space<1> for Histories<'_, W> {
         });
     }
 
-    fn flaws(&self, state: &[u64; 1]) -> u64 {
+    fn violations(&self, state: &[u64; 1]) -> u64 {
         u64::from(state[0] >> HISTORY_SHIFT == FOUND)
     }
 }
@@ -122,7 +122,7 @@ impl<const W: usize> Subject<'_, W> {
             applies: AtomicBool::new(false),
         };
         let explored = explore::<1>(&histories, &self.resources.limits());
-        let run = explored.flawed(0).map(|id| {
+        let run = explored.violating(0).map(|id| {
             let (start, steps) = explored.path(&histories, id);
             let steps: Vec<Agent> = steps.iter().map(|&(agent, _)| agent).collect();
             let finding = Finding::Statement { name: statement.name.to_string() };

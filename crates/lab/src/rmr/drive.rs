@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
 
     /// Returns whether the run cannot be extended.
     pub fn is_over(&self) -> bool {
-        self.recurs.is_some() || self.now.fault
+        self.recurs.is_some() || self.now.out_of_range
     }
 
     /// Executes a step of `p`, if `p` may move. The trace omits steps that change nothing.

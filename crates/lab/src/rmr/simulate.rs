@@ -138,7 +138,7 @@ pub struct Simulation {
     /// The number of processes outside their remainder.
     pub outside: usize,
     /// Whether a step has left a variable's range. The simulation ends at such a step.
-    pub fault: bool,
+    pub out_of_range: bool,
 }
 
 /// A memory that records the access of a step.
@@ -167,7 +167,7 @@ impl Simulation {
             memory: initial,
             counts: vec![Counts::default(); n],
             outside: 0,
-            fault: false,
+            out_of_range: false,
         }
     }
 
@@ -183,7 +183,7 @@ impl Simulation {
 
     /// Executes a step of `p`. Returns `None` if `p` may not move.
     pub fn step(&mut self, setting: &Setting, p: Pid) -> Option<Stepped> {
-        if self.fault {
+        if self.out_of_range {
             return None;
         }
         let at = self.locals[p];
@@ -206,7 +206,7 @@ impl Simulation {
         };
         self.counts[p].cc += done.remote.cc;
         self.counts[p].dsm += done.remote.dsm;
-        if self.fault {
+        if self.out_of_range {
             return Some(done);
         }
         self.locals[p] = next;
@@ -233,7 +233,7 @@ impl Simulation {
         };
         self.copies[var] = after;
         let leaves = |domain: &Vec<Word>| new != old && domain.binary_search(&new).is_err();
-        self.fault = setting.domains[var].as_ref().is_some_and(leaves);
+        self.out_of_range = setting.domains[var].as_ref().is_some_and(leaves);
         Stepped {
             var: Some(var),
             wrote: !reads,

@@ -10,7 +10,7 @@ use crate::{
     space::Space,
 };
 
-use super::{Entry, Flawed, Task, run};
+use super::{AtLevel, Entry, Task, run};
 
 /// A state, and its ancestor on the middle level.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl<const W: usize> Entry<W> for Descendant<W> {
 /// Fails if a search reaches a limit, and returns which one. The limit on states does not apply.
 pub fn run_to<const W: usize>(
     space: &dyn Space<W>,
-    goal: &Flawed<W>,
+    goal: &AtLevel<W>,
     limits: &Limits<'_>,
 ) -> Result<([u64; W], Vec<PathStep<W>>), Ended> {
     let limits = Limits { states: u64::MAX, ..*limits };
@@ -57,7 +57,7 @@ fn extend<const W: usize>(
     space: &dyn Space<W>,
     path: &mut Vec<[u64; W]>,
     from: Option<[u64; W]>,
-    goal: Flawed<W>,
+    goal: AtLevel<W>,
     limits: &Limits<'_>,
 ) -> Result<(), Ended> {
     if goal.level == 0 || (goal.level == 1 && from.is_some()) {
@@ -74,11 +74,11 @@ fn extend<const W: usize>(
     };
     let memory = Memory::new(limits.bytes);
     let (found, set) = run::<W, Descendant<W>>(&task, &mut roots, limits, &memory);
-    let Some((level, descendant)) = found.flawed[0] else { return Err(found.ended) };
+    let Some((level, descendant)) = found.marked[0] else { return Err(found.ended) };
     debug_assert_eq!(level, goal.level, "a shortest path has shortest parts");
     let ancestor = descendant.ancestor;
     drop(set);
-    extend(space, path, from, Flawed { level: middle, state: ancestor }, limits)?;
-    let rest = Flawed { level: goal.level - middle, state: goal.state };
+    extend(space, path, from, AtLevel { level: middle, state: ancestor }, limits)?;
+    let rest = AtLevel { level: goal.level - middle, state: goal.state };
     extend(space, path, Some(ancestor), rest, limits)
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    Flawed, Task,
+    AtLevel, Task,
     components::{EntryRegion, RegionComponents, components},
     run,
 };
@@ -33,7 +33,7 @@ const BYTES_PER_NODE: u64 = 128;
 /// A run in which a process starves.
 pub struct Lasso<const W: usize> {
     /// The first state of the loop.
-    pub start: Flawed<W>,
+    pub start: AtLevel<W>,
     /// The processes that move in the loop, in order.
     pub cycle: Vec<Agent>,
     /// The processes that have stopped outside their remainder.
@@ -199,7 +199,7 @@ impl<'a, const W: usize> Traps<'a, W> {
         let unlimited = Limits { states: u64::MAX, ..*limits };
         let (found, _) = run::<W, [u64; W]>(&task, &mut roots, &unlimited, &account);
         memory.include(&account);
-        let Some((level, state)) = found.flawed[0] else { return Err(found.ended) };
+        let Some((level, state)) = found.marked[0] else { return Err(found.ended) };
         let start = states.find(&state).expect("the search has found every state");
         let inside =
             Component { of: &self.components.of, component: self.components.of[start as usize] };
@@ -211,7 +211,7 @@ impl<'a, const W: usize> Traps<'a, W> {
                 .ok_or(Ended::Memory)?;
         let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
         let stopped = stopped(&standing, start, movers);
-        Ok(Lasso { start: Flawed { level, state }, cycle, stopped })
+        Ok(Lasso { start: AtLevel { level, state }, cycle, stopped })
     }
 }
 

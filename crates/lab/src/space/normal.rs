@@ -40,14 +40,14 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` with its normal form. Sets the fault flag of the state if the normal form does not
+    /// Replaces `state` with its normal form. Sets the flag `out_of_range` of the state if the normal form does not
     /// fit into the tables.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);
         self.machine.normalize(&mut private, &mut memory);
         if !tables.set(state, &private, &memory) {
-            tables.fault.set(state, 1);
+            tables.out_of_range.set(state, 1);
         }
     }
 }

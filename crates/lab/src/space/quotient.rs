@@ -233,7 +233,7 @@ impl<const W: usize, S: Space<W>> Space<W> for Quotient<'_, S> {
     }
 
     #[inline]
-    fn flaws(&self, state: &[u64; W]) -> u64 {
-        self.space.flaws(state)
+    fn violations(&self, state: &[u64; W]) -> u64 {
+        self.space.violations(state)
     }
 }

@@ -54,7 +54,7 @@ impl StoreBuffers<'_> {
         };
         let mut next = *state;
         if step.out_of_range {
-            tables.fault.set(&mut next, 1);
+            tables.out_of_range.set(&mut next, 1);
         } else if row.access == Access::Write {
             let longer = self.buffers.longer(p, content, tables.code(state, p))?;
             tables.extra[p].set(&mut next, longer);
@@ -97,7 +97,7 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
     #[inline]
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
         let n = self.base.tables.n;
-        if self.base.tables.fault.get(state) != 0 {
+        if self.base.tables.out_of_range.get(state) != 0 {
             return;
         }
         for p in 0..n {
@@ -113,7 +113,7 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
     }
 
     #[inline]
-    fn flaws(&self, state: &[u64; W]) -> u64 {
-        self.base.flaws(state)
+    fn violations(&self, state: &[u64; W]) -> u64 {
+        self.base.violations(state)
     }
 }

@@ -8,7 +8,8 @@ use crate::machine::{Local, Position, REMAINDER};
 impl Tables {
     /// Returns the number of bits in use in each word of a state.
     pub fn word_bits<const W: usize>(&self) -> [u32; W] {
-        let fields = self.locals.iter().chain(&self.vars).chain(&self.extra).chain([&self.fault]);
+        let fields =
+            self.locals.iter().chain(&self.vars).chain(&self.extra).chain([&self.out_of_range]);
         let mut used = [0; W];
         for field in fields {
             let word = &mut used[field.word as usize];
@@ -84,29 +85,29 @@ impl Tables {
         state[self.locals[p].word as usize] ^= step.local_bits;
     }
 
-    /// Returns whether a fault can hit any process.
+    /// Returns whether a mishap can hit any process.
     pub fn has_mishaps(&self) -> bool {
-        self.fates.iter().any(Option::is_some)
+        self.mishap_effects.iter().any(Option::is_some)
     }
 
-    /// Returns the state after the fault of `p`, or `None` if there is no such fault or it changes
+    /// Returns the state after the mishap of `p`, or `None` if there is no such mishap or it changes
     /// nothing.
     #[inline]
     pub fn after_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
-        let fate = self.fates[p].as_ref()?;
+        let effect = self.mishap_effects[p].as_ref()?;
         let mut next = *state;
-        if fate.kills {
+        if effect.kills {
             self.locals[p].set(&mut next, REMAINDER as usize);
         }
-        fate.var.set(&mut next, fate.left[fate.var.get_in(state)] as usize);
+        effect.var.set(&mut next, effect.left[effect.var.get_in(state)] as usize);
         (next != *state).then_some(next)
     }
 
-    /// Returns the position in the layout of the variable that the fault of `p` changes in this state.
+    /// Returns the position in the layout of the variable that the mishap of `p` changes in this state.
     pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
-        let fate = self.fates[p].as_ref()?;
-        let value = fate.var.get_in(state);
-        (fate.left[value] as usize != value).then_some(fate.index)
+        let effect = self.mishap_effects[p].as_ref()?;
+        let value = effect.var.get_in(state);
+        (effect.left[value] as usize != value).then_some(effect.index)
     }
 
     /// Returns the part of the passage in which `p` is.

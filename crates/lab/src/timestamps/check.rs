@@ -11,7 +11,7 @@ use hallpass_algorithms::Kind;
 use indexmap::IndexSet;
 
 use super::{
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     properties::Properties,
     random,
     refinement::Refinement,
@@ -103,7 +103,7 @@ pub struct Outcome {
     /// The duration in seconds.
     pub seconds: f64,
     /// The checked properties.
-    pub promises: Vec<Fault>,
+    pub promises: Vec<Violation>,
     /// The violated properties, each with a shortest run that shows the violation, one line for each
     /// step. For random runs, the end of the run.
     pub violated: BTreeMap<&'static str, Vec<String>>,
@@ -227,9 +227,11 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
                 let Some((snapshot, build)) = entry.alone else { continue };
                 let subject = build(snapshot.n());
                 report.outcomes.push(match snapshot {
-                    Snapshot::Weak => alone::<WeakSnapshot>(&*subject, Fault::NotAtT, resources),
+                    Snapshot::Weak => {
+                        alone::<WeakSnapshot>(&*subject, Violation::NotAtT, resources)
+                    }
                     Snapshot::Atomic => {
-                        alone::<AtomicSnapshot>(&*subject, Fault::NoInstant, resources)
+                        alone::<AtomicSnapshot>(&*subject, Violation::NoInstant, resources)
                     }
                 });
             }
@@ -237,8 +239,12 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
                 let Some(build) = entry.marked else { continue };
                 let subject = build(n);
                 let runs = Runs::<Refinement>::new(&*subject, vec![Role::BOTH; n]);
-                let promises =
-                    vec![Fault::NoOrder, Fault::Stale, Fault::Contradiction, Fault::Kept];
+                let promises = vec![
+                    Violation::NoOrder,
+                    Violation::Stale,
+                    Violation::Contradiction,
+                    Violation::Kept,
+                ];
                 let what = format!("{n} processes label and scan");
                 report.outcomes.push(all_runs(part, what, &runs, promises, resources));
                 report.registers = registers(&runs);
@@ -266,11 +272,22 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     Ok(report)
 }
 
-pub(super) const PROPERTIES: [Fault; 7] =
-    [Fault::P1, Fault::P2, Fault::P3, Fault::P4, Fault::P5, Fault::Consistent, Fault::Lasting];
+pub(super) const PROPERTIES: [Violation; 7] = [
+    Violation::P1,
+    Violation::P2,
+    Violation::P3,
+    Violation::P4,
+    Violation::P5,
+    Violation::Consistent,
+    Violation::Lasting,
+];
 
 /// Checks only the snapshot: one process scans, and the others write.
-fn alone<O: Observer>(subject: &dyn Subject, promise: Fault, resources: &Resources<'_>) -> Outcome {
+fn alone<O: Observer>(
+    subject: &dyn Subject,
+    promise: Violation,
+    resources: &Resources<'_>,
+) -> Outcome {
     let n = subject.n();
     let mut roles = vec![Role { labels: true, scans: false }; n];
     roles[0] = Role { labels: false, scans: true };
@@ -283,7 +300,7 @@ fn all_runs<O: Observer>(
     part: Part,
     what: String,
     runs: &Runs<'_, O>,
-    promises: Vec<Fault>,
+    promises: Vec<Violation>,
     resources: &Resources<'_>,
 ) -> Outcome {
     match words(runs.subject.n()) {
@@ -297,14 +314,14 @@ fn all_runs_in<const W: usize, O: Observer>(
     part: Part,
     what: String,
     runs: &Runs<'_, O>,
-    mut promises: Vec<Fault>,
+    mut promises: Vec<Violation>,
     resources: &Resources<'_>,
 ) -> Outcome {
     let begun = Instant::now();
-    // The search ends at the first fault, because the run to it is a shortest run.
+    // The search ends at the first violation, because the run to it is a shortest run.
     let stop = AtomicBool::new(false);
     let progress = |so_far| {
-        if runs.is_faulty() || resources.stop.load(Relaxed) {
+        if runs.has_violation() || resources.stop.load(Relaxed) {
             stop.store(true, Relaxed);
         }
         (resources.progress)(so_far);
@@ -317,13 +334,13 @@ fn all_runs_in<const W: usize, O: Observer>(
         progress: &progress,
     };
     let found: Explored<W> = explore(runs, &limits);
-    promises.push(Fault::Range);
+    promises.push(Violation::Range);
     let mut violated = BTreeMap::new();
-    for &fault in &promises {
-        if let Some(id) = found.flawed(fault.bit()) {
+    for &violation in &promises {
+        if let Some(id) = found.violating(violation.bit()) {
             let (_, path) = found.path(runs, id);
             let agents: Vec<_> = path.into_iter().map(|(agent, _)| agent).collect();
-            violated.insert(fault.name(), text::steps(runs, &agents));
+            violated.insert(violation.name(), text::steps(runs, &agents));
         }
     }
     Outcome {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`subject`], [`systems`] | a system of any type behind one object; all systems by identifier |
 //! | [`models`] | models of the labels alone, which assume a snapshot instead of implementing it |
-//! | [`observe`] | observers of a run, and the faults that a run can have |
+//! | [`observe`] | observers of a run, and the violations that a run can show |
 //! | [`refinement`], [`marks`] | whether a run is a run of UCTSS; which timestamps still exist |
 //! | [`properties`] | (1) to (5) of Afek et al., and Zehavi's properties |
 //! | [`snapshots`] | the guarantees of the snapshots that the labels use |

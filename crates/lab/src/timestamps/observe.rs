@@ -1,12 +1,12 @@
-//! Observers of a run, and the faults that a run can have.
+//! Observers of a run, and the violations that a run can show.
 
 use std::hash::Hash;
 
 use super::subject::{Happened, State, Subject};
 
-/// A fault of a run.
+/// A violation: what a run does that the paper rules out. It also stands for the property that it violates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Fault {
+pub enum Violation {
     /// A Scan returned a relation that is not an order.
     NoOrder,
     /// A procedure saw a timestamp that was replaced before the procedure began.
@@ -38,83 +38,87 @@ pub enum Fault {
     Range,
 }
 
-impl Fault {
-    /// All faults.
-    pub const ALL: [Fault; 14] = [
-        Fault::NoOrder,
-        Fault::Stale,
-        Fault::Contradiction,
-        Fault::Kept,
-        Fault::P1,
-        Fault::P2,
-        Fault::P3,
-        Fault::P4,
-        Fault::P5,
-        Fault::Consistent,
-        Fault::Lasting,
-        Fault::NotAtT,
-        Fault::NoInstant,
-        Fault::Range,
+impl Violation {
+    /// All violations.
+    pub const ALL: [Violation; 14] = [
+        Violation::NoOrder,
+        Violation::Stale,
+        Violation::Contradiction,
+        Violation::Kept,
+        Violation::P1,
+        Violation::P2,
+        Violation::P3,
+        Violation::P4,
+        Violation::P5,
+        Violation::Consistent,
+        Violation::Lasting,
+        Violation::NotAtT,
+        Violation::NoInstant,
+        Violation::Range,
     ];
 
     /// Returns the name of the violated property on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Fault::NoOrder => "order",
-            Fault::Stale => "regular",
-            Fault::Contradiction => "acyclic",
-            Fault::Kept => "keep",
-            Fault::P1 => "(1)",
-            Fault::P2 => "(2)",
-            Fault::P3 => "(3)",
-            Fault::P4 => "(4)",
-            Fault::P5 => "(5)",
-            Fault::Consistent => "consistent",
-            Fault::Lasting => "lasting",
-            Fault::NotAtT => "weak",
-            Fault::NoInstant => "atomic",
-            Fault::Range => "range",
+            Violation::NoOrder => "order",
+            Violation::Stale => "regular",
+            Violation::Contradiction => "acyclic",
+            Violation::Kept => "keep",
+            Violation::P1 => "(1)",
+            Violation::P2 => "(2)",
+            Violation::P3 => "(3)",
+            Violation::P4 => "(4)",
+            Violation::P5 => "(5)",
+            Violation::Consistent => "consistent",
+            Violation::Lasting => "lasting",
+            Violation::NotAtT => "weak",
+            Violation::NoInstant => "atomic",
+            Violation::Range => "range",
         }
     }
 
-    /// Returns the property that holds if there is no such fault.
+    /// Returns the property that holds if there is no such violation.
     pub fn promise(self) -> &'static str {
         match self {
-            Fault::NoOrder => "every Scan returns an order of the processes",
-            Fault::Stale => "every timestamp seen was current at some time during the procedure",
-            Fault::Contradiction => {
+            Violation::NoOrder => "every Scan returns an order of the processes",
+            Violation::Stale => {
+                "every timestamp seen was current at some time during the procedure"
+            }
+            Violation::Contradiction => {
                 "all returned orders, with each Label after what it saw, fit one order"
             }
-            Fault::Kept => "a Label that writes nothing has seen that its timestamp is the latest",
-            Fault::P1 => {
+            Violation::Kept => {
+                "a Label that writes nothing has seen that its timestamp is the latest"
+            }
+            Violation::P1 => {
                 "a process that begins its Label after another process has ended its Label is ordered after it"
             }
-            Fault::P2 => {
+            Violation::P2 => {
                 "if a Scan of i orders i before j, so do all Scans of i until its next Label"
             }
-            Fault::P3 => "Label i, Label j, Scan j with j before k, then Scan i: i before k",
-            Fault::P4 => {
+            Violation::P3 => "Label i, Label j, Scan j with j before k, then Scan i: i before k",
+            Violation::P4 => {
                 "of the processes that have labelled and scanned, one of the last to label saw itself last; Zehavi's Property 2"
             }
-            Fault::P5 => {
+            Violation::P5 => {
                 "of the processes that scanned after all their Labels, one saw itself first"
             }
-            Fault::Consistent => {
+            Violation::Consistent => {
                 "Zehavi: Scans agree on the order of processes that stay outside Label"
             }
-            Fault::Lasting => {
+            Violation::Lasting => {
                 "Zehavi: if i is after p, and p is outside Label, then all later Scans agree"
             }
-            Fault::NotAtT => {
+            Violation::NotAtT => {
                 "every timestamp seen was current, or being written, at the write of TOG"
             }
-            Fault::NoInstant => "all timestamps seen were current at one instant",
-            Fault::Range => "registers stay within their declared range",
+            Violation::NoInstant => "all timestamps seen were current at one instant",
+            Violation::Range => "registers stay within their declared range",
         }
     }
 
     pub(super) fn bit(self) -> u32 {
-        Self::ALL.iter().position(|&fault| fault == self).expect("all are listed") as u32
+        Self::ALL.iter().position(|&violation| violation == self).expect("all are listed") as u32
     }
 }
 
@@ -131,7 +135,7 @@ pub trait Observer: Clone + Eq + Hash + Send + Sync + 'static {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault>;
+    ) -> Option<Violation>;
 }
 
 /// Two observers that observe the same run.
@@ -146,8 +150,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault> {
-        let fault = self.0.observe(subject, p, happened, state);
-        self.1.observe(subject, p, happened, state).or(fault)
+    ) -> Option<Violation> {
+        let violation = self.0.observe(subject, p, happened, state);
+        self.1.observe(subject, p, happened, state).or(violation)
     }
 }

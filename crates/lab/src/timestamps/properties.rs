@@ -11,7 +11,7 @@
 //! later overlaps more procedures, so the properties demand less of it.
 
 use super::{
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     subject::{Happened, Procedure, Seen, Set, State, Subject},
 };
 
@@ -126,29 +126,29 @@ impl Properties {
         };
     }
 
-    fn end_scan(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
+    fn end_scan(&mut self, p: usize, seen: &Seen) -> Option<Violation> {
         let n = self.n;
         let start = std::mem::take(&mut self.starts[p]);
         // For each i: the processes after it.
         let after: Rows = (0..n)
             .map(|i| (0..n).filter(|&j| seen.orders(i, j)).fold(0, |set, j| set | 1 << j))
             .collect();
-        let mut fault = None;
-        let mut demand = |holds: bool, which: Fault| {
-            if !holds && fault.is_none() {
-                fault = Some(which);
+        let mut violation = None;
+        let mut demand = |holds: bool, which: Violation| {
+            if !holds && violation.is_none() {
+                violation = Some(which);
             }
         };
-        demand((0..n).all(|j| start.done[j] & !seen.before[j] == 0), Fault::P1);
-        demand(self.before[p] & !after[p] == 0, Fault::P2);
-        demand(start.must & !after[p] == 0, Fault::P3);
-        demand((0..n).all(|i| start.later[i] & !after[i] == 0), Fault::Lasting);
+        demand((0..n).all(|j| start.done[j] & !seen.before[j] == 0), Violation::P1);
+        demand(self.before[p] & !after[p] == 0, Violation::P2);
+        demand(start.must & !after[p] == 0, Violation::P3);
+        demand((0..n).all(|i| start.later[i] & !after[i] == 0), Violation::Lasting);
         for (i, &after) in after.iter().enumerate() {
             // If two processes were outside Label since the Scan began, earlier orders must also hold
             // for them in this Scan.
             let outside = if has(start.outside, i) { start.outside } else { 0 };
             let other_way = seen.before[i] & outside;
-            demand(self.agreed[i] & other_way == 0, Fault::Consistent);
+            demand(self.agreed[i] & other_way == 0, Violation::Consistent);
             self.agreed[i] |= after & outside;
             if has(start.outside, i) {
                 self.later[i] |= after & !self.labelling;
@@ -162,11 +162,11 @@ impl Properties {
         if has(self.labelled, p) {
             self.last[p] = seen.before[p];
             self.scanned |= 1 << p;
-            demand(self.some_saw_itself_last(p), Fault::P4);
+            demand(self.some_saw_itself_last(p), Violation::P4);
             let firsts = self.some_saw_itself_first(p, &after, start.outside & self.labelled);
-            demand(firsts, Fault::P5);
+            demand(firsts, Violation::P5);
         }
-        fault
+        violation
     }
 
     /// Checks (4) for all sets that contain `p`.
@@ -224,7 +224,7 @@ impl Observer for Properties {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault> {
+    ) -> Option<Violation> {
         let _ = (subject, state);
         match happened.began {
             Some(Procedure::Label) => self.begin_label(p),

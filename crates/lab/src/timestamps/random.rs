@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     check::{Outcome, PROPERTIES, Part, Register, Values},
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     properties::Properties,
     refinement::Refinement,
     subject::{IDLE, Procedure},
@@ -61,8 +61,12 @@ pub fn run(
 ) -> (Outcome, Vec<Register>) {
     match entry.marked {
         Some(build) if parts.contains(&Part::Refinement) => {
-            let mut promises =
-                vec![Fault::NoOrder, Fault::Stale, Fault::Contradiction, Fault::Kept];
+            let mut promises = vec![
+                Violation::NoOrder,
+                Violation::Stale,
+                Violation::Contradiction,
+                Violation::Kept,
+            ];
             promises.extend(PROPERTIES);
             runs::<(Refinement, Properties)>(build, n, steps, seed, promises, resources)
         }
@@ -75,7 +79,7 @@ fn runs<O: Observer>(
     n: usize,
     steps: u64,
     seed: u64,
-    promises: Vec<Fault>,
+    promises: Vec<Violation>,
     resources: &Resources<'_>,
 ) -> (Outcome, Vec<Register>) {
     let begun = Instant::now();
@@ -97,21 +101,25 @@ fn runs<O: Observer>(
             }
             let coin = random.i64(..subject.coins());
             let happened = subject.step(p, start, coin, &mut state);
-            let fault = observer.observe(&*subject, p, &happened, &mut state);
+            let violation = observer.observe(&*subject, p, &happened, &mut state);
             values.add(&*subject, state.memory.clone());
             last.push_back(text::step(&*subject, p, inside[p], &happened));
             if last.len() > SHOWN {
                 last.pop_front();
             }
             done += 1;
-            if let Some(fault) = fault {
-                violated.insert(fault.name(), last.into());
+            if let Some(violation) = violation {
+                violated.insert(violation.name(), last.into());
                 break 'runs;
             }
         }
     }
     let outcome = Outcome {
-        part: if promises.contains(&Fault::Stale) { Part::Refinement } else { Part::Properties },
+        part: if promises.contains(&Violation::Stale) {
+            Part::Refinement
+        } else {
+            Part::Properties
+        },
         what: format!("{n} processes label and scan, random steps, seed {seed}"),
         states: done,
         depth: 0,

@@ -23,7 +23,7 @@
 
 use super::{
     marks::Marks,
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     subject::{Happened, Procedure, Seen, State, Subject},
 };
 
@@ -70,19 +70,19 @@ impl Refinement {
     }
 
     /// Checks that the timestamps that `p` has seen in its procedure are regular and in order.
-    fn saw(&mut self, p: usize, seen: &Seen) -> Option<Fault> {
+    fn saw(&mut self, p: usize, seen: &Seen) -> Option<Violation> {
         let n = self.n();
         if seen.permutation().is_none() {
-            return Some(Fault::NoOrder);
+            return Some(Violation::NoOrder);
         }
         if (0..n).any(|q| seen.marks[q] < self.floor[p * n + q]) {
-            return Some(Fault::Stale);
+            return Some(Violation::Stale);
         }
         let nodes: Vec<usize> = (0..n).map(|q| Self::node(&self.marks, q, seen.marks[q])).collect();
         for j in 0..n {
             for i in 0..n {
                 if seen.orders(i, j) && !self.demand(nodes[i], nodes[j]) {
-                    return Some(Fault::Contradiction);
+                    return Some(Violation::Contradiction);
                 }
             }
         }
@@ -141,7 +141,7 @@ impl Observer for Refinement {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault> {
+    ) -> Option<Violation> {
         let n = self.n();
         if happened.began.is_some() {
             for q in 0..n {
@@ -149,9 +149,9 @@ impl Observer for Refinement {
             }
         }
         if let Some(seen) = happened.scanned.as_ref().or(happened.decided.as_ref()) {
-            let fault = self.saw(p, seen);
-            if fault.is_some() {
-                return fault;
+            let violation = self.saw(p, seen);
+            if violation.is_some() {
+                return violation;
             }
             self.floor[p * n..][..n].fill(0);
         }
@@ -159,7 +159,7 @@ impl Observer for Refinement {
             if happened.ended == Some(Procedure::Label) {
                 // The process keeps its timestamp.
                 if (0..n).any(|q| q != p && !seen.orders(q, p)) {
-                    return Some(Fault::Kept);
+                    return Some(Violation::Kept);
                 }
             } else {
                 self.choose(p, seen);

@@ -3,7 +3,7 @@
 
 use super::{
     marks::Marks,
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     subject::{Happened, Procedure, State, Subject},
 };
 
@@ -29,7 +29,7 @@ impl Observer for WeakSnapshot {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault> {
+    ) -> Option<Violation> {
         let n = subject.n();
         if happened.line == "toggle" {
             for q in 0..n {
@@ -42,7 +42,7 @@ impl Observer for WeakSnapshot {
             let allowed = &mut self.allowed[p * n..][..n];
             let within = |(mark, &(oldest, end)): (&u8, &(u8, u8))| (oldest..end).contains(mark);
             if !seen.marks.iter().zip(&*allowed).all(within) {
-                return Some(Fault::NotAtT);
+                return Some(Violation::NotAtT);
             }
             allowed.fill((0, 0));
         }
@@ -83,14 +83,14 @@ impl Observer for AtomicSnapshot {
         p: usize,
         happened: &Happened,
         state: &mut State,
-    ) -> Option<Fault> {
+    ) -> Option<Violation> {
         // The views of writers are not checked, because a wrong view shows when a scanner borrows it.
         if happened.began == Some(Procedure::Scan) {
             self.instants[p] = vec![self.now()];
         }
         if let Some(seen) = &happened.scanned {
             if !self.instants[p].contains(&seen.marks) {
-                return Some(Fault::NoInstant);
+                return Some(Violation::NoInstant);
             }
             self.instants[p].clear();
         }

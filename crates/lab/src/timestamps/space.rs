@@ -12,7 +12,7 @@ use hallpass_algorithms::{Op, Word};
 use indexmap::IndexMap;
 
 use super::{
-    observe::{Fault, Observer},
+    observe::{Observer, Violation},
     subject::{Happened, IDLE, Position, Procedure, State, Subject},
 };
 use crate::{
@@ -54,8 +54,8 @@ pub struct Runs<'a, O> {
     /// The role of each process.
     pub roles: Vec<Role>,
     memories: Numbers<Box<[Word]>>,
-    observers: Numbers<(O, Option<Fault>)>,
-    faulty: AtomicBool,
+    observers: Numbers<(O, Option<Violation>)>,
+    has_violation: AtomicBool,
     /// The steps of each process from position to position.
     steps: RwLock<Steps>,
 }
@@ -68,12 +68,17 @@ impl<'a, O: Observer> Runs<'a, O> {
             roles,
             memories: Numbers::new(),
             observers: Numbers::new(),
-            faulty: AtomicBool::new(false),
+            has_violation: AtomicBool::new(false),
             steps: RwLock::new(IndexMap::default()),
         }
     }
 
-    fn pack<const W: usize>(&self, state: State, observer: O, fault: Option<Fault>) -> [u64; W] {
+    fn pack<const W: usize>(
+        &self,
+        state: State,
+        observer: O,
+        violation: Option<Violation>,
+    ) -> [u64; W] {
         let mut packed = [0; W];
         let mut at = 0;
         for &position in &state.positions {
@@ -83,20 +88,20 @@ impl<'a, O: Observer> Runs<'a, O> {
         }
         let memory = self.memories.number(state.memory.into(), MEMORY_BITS);
         set_bits(&mut packed, at, MEMORY_BITS, memory);
-        let observer = self.observers.number((observer, fault), OBSERVER_BITS);
+        let observer = self.observers.number((observer, violation), OBSERVER_BITS);
         set_bits(&mut packed, at + MEMORY_BITS, OBSERVER_BITS, observer);
         packed
     }
 
-    fn unpack<const W: usize>(&self, packed: &[u64; W]) -> (State, O, Option<Fault>) {
+    fn unpack<const W: usize>(&self, packed: &[u64; W]) -> (State, O, Option<Violation>) {
         let n = self.subject.n();
         let positions =
             (0..n as u32).map(|p| bits(packed, p * POSITION_BITS, POSITION_BITS) as Position);
         let at = n as u32 * POSITION_BITS;
         let memory = self.memories.thing(bits(packed, at, MEMORY_BITS)).into_vec();
         let observer = bits(packed, at + MEMORY_BITS, OBSERVER_BITS);
-        let (observer, fault) = self.observers.thing(observer);
-        (State { positions: positions.collect(), memory }, observer, fault)
+        let (observer, violation) = self.observers.thing(observer);
+        (State { positions: positions.collect(), memory }, observer, violation)
     }
 
     /// Returns the process, the procedure and the coin of an agent. There are two agents for each
@@ -115,7 +120,7 @@ impl<'a, O: Observer> Runs<'a, O> {
         agent: Agent,
         state: &mut State,
         observer: &mut O,
-    ) -> Option<(Happened, Option<Fault>)> {
+    ) -> Option<(Happened, Option<Violation>)> {
         let (p, start, coin) = self.agent(agent);
         let may = match (state.positions[p] == IDLE, start) {
             (true, Procedure::Label) => self.roles[p].labels,
@@ -132,15 +137,15 @@ impl<'a, O: Observer> Runs<'a, O> {
         if self.subject.fresh().is_none() {
             self.note(p, from, state.positions[p], &happened);
         }
-        let mut fault = happened.accesses.iter().find_map(|&(var, op, old)| {
+        let mut violation = happened.accesses.iter().find_map(|&(var, op, old)| {
             let decl = self.subject.layout().decl(var);
             let range = !matches!(op, Op::Read) && !decl.allows(op.leaves(old));
-            range.then_some(Fault::Range)
+            range.then_some(Violation::Range)
         });
-        if fault.is_none() {
-            fault = observer.observe(self.subject, p, &happened, state);
+        if violation.is_none() {
+            violation = observer.observe(self.subject, p, &happened, state);
         }
-        Some((happened, fault))
+        Some((happened, violation))
     }
 
     fn note(&self, p: usize, from: Position, to: Position, happened: &Happened) {
@@ -200,9 +205,9 @@ impl<'a, O: Observer> Runs<'a, O> {
         Some(max)
     }
 
-    /// Returns whether some state has a fault.
-    pub fn is_faulty(&self) -> bool {
-        self.faulty.load(Relaxed)
+    /// Returns whether some run shows a violation.
+    pub fn has_violation(&self) -> bool {
+        self.has_violation.load(Relaxed)
     }
 
     /// Returns all contents of the registers that were seen.
@@ -210,10 +215,10 @@ impl<'a, O: Observer> Runs<'a, O> {
         self.memories.all()
     }
 
-    /// Returns the fault of a state.
-    pub fn fault<const W: usize>(&self, state: &[u64; W]) -> Option<Fault> {
+    /// Returns the violation that the state shows, if any.
+    pub fn violation<const W: usize>(&self, state: &[u64; W]) -> Option<Violation> {
         let at = self.subject.n() as u32 * POSITION_BITS + MEMORY_BITS;
-        self.observers.with(bits(state, at, OBSERVER_BITS), |(_, fault)| *fault)
+        self.observers.with(bits(state, at, OBSERVER_BITS), |(_, violation)| *violation)
     }
 }
 
@@ -232,8 +237,8 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
     }
 
     fn successors(&self, packed: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W])) {
-        let (state, observer, fault) = self.unpack(packed);
-        if fault.is_some() {
+        let (state, observer, violation) = self.unpack(packed);
+        if violation.is_some() {
             return;
         }
         let coins = self.subject.coins() as usize;
@@ -242,8 +247,8 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
                 let (mut state, mut observer) = (state.clone(), observer.clone());
                 let step = self.step(agent, &mut state, &mut observer);
                 let tossed = step.as_ref().is_some_and(|(happened, _)| happened.tossed);
-                if let Some((_, fault)) = step {
-                    each(agent, self.pack(state, observer, fault));
+                if let Some((_, violation)) = step {
+                    each(agent, self.pack(state, observer, violation));
                 }
                 if !tossed {
                     break;
@@ -252,11 +257,11 @@ impl<const W: usize, O: Observer> Space<W> for Runs<'_, O> {
         }
     }
 
-    fn flaws(&self, state: &[u64; W]) -> u64 {
-        let fault = self.fault(state);
-        if fault.is_some() {
-            self.faulty.store(true, Relaxed);
+    fn violations(&self, state: &[u64; W]) -> u64 {
+        let violation = self.violation(state);
+        if violation.is_some() {
+            self.has_violation.store(true, Relaxed);
         }
-        fault.map_or(0, |fault| 1 << fault.bit())
+        violation.map_or(0, |violation| 1 << violation.bit())
     }
 }

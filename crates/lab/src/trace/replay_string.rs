@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer or, without store
-//! buffers, the fault that hits the process. The value of an open variable is written as its index in the
+//! buffers, the mishap that hits the process. The value of an open variable is written as its index in the
 //! variable's domain, in base 36, with as many digits as the largest index has. The algorithm of a file is
 //! the path of the file, `@`, and a hash of everything in the file that affects a run. All characters are
 //! letters, digits and `. - _ : + % @ /`, so the string needs no quotes in a shell.

@@ -59,7 +59,7 @@ pub enum Via {
     FromBuffer,
     /// An earlier store moves from the buffer to memory.
     Flush,
-    /// The access is the effect of a fault that hits the process.
+    /// The access is the effect of a mishap that hits the process.
     Outside,
 }
 
@@ -108,7 +108,7 @@ pub enum Event {
     LeavesCritical,
     /// The process returns to its remainder.
     Returns,
-    /// A fault hits the process, for example `killed`.
+    /// A mishap hits the process, for example `killed`.
     Mishap(&'static str),
 }
 
@@ -141,7 +141,7 @@ impl Step {
         self.agent != self.process && self.mishap().is_none()
     }
 
-    /// Returns the name of the fault, or `None` if the process or its buffer moves.
+    /// Returns the name of the mishap, or `None` if this is a step of the process or of its buffer.
     pub fn mishap(&self) -> Option<&'static str> {
         self.events.iter().find_map(|event| match event {
             Event::Mishap(name) => Some(*name),

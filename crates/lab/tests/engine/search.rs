@@ -9,7 +9,7 @@ use hallpass_lab::{
     machine::build,
     schedule::MemoryModel,
     search::{Searched, run_to, search},
-    space::{Normal, Quotient, Sequential, Space, Symmetry, flaw},
+    space::{Normal, Quotient, Sequential, Space, Symmetry, violation},
     tables::Tables,
     trace,
 };
@@ -39,21 +39,22 @@ fn compare(space: &dyn Space<W>, threads: usize, name: &str) -> Searched<W> {
     assert_eq!(searched.transitions, explored.transitions, "{name}");
     assert_eq!(searched.depth, explored.depth, "{name}");
     assert_eq!(searched.roots, u64::from(explored.roots()), "{name}");
-    for bit in [flaw::EXCLUSION, flaw::NAMES, flaw::RANGE] {
-        let length = explored.flawed(bit).map(|id| explored.path(space, id).1.len());
-        let level = searched.flawed(bit).map(|flawed| flawed.level as usize);
-        assert_eq!(level, length, "{name}: flaw {bit}");
+    for bit in [violation::EXCLUSION, violation::NAMES, violation::RANGE] {
+        let length = explored.violating(bit).map(|id| explored.path(space, id).1.len());
+        let level = searched.violating(bit).map(|violating| violating.level as usize);
+        assert_eq!(level, length, "{name}: violation {bit}");
     }
     searched
 }
 
-/// Checks that [`run_to`] returns a run of `space` to a state with the flaw, of the length that the search has found.
+/// Checks that [`run_to`] returns a run of `space` to a state with the violation, and that the run has the length that
+/// the search has found.
 fn check_run(space: &dyn Space<W>, searched: &Searched<W>, bit: u32) {
     let stop = AtomicBool::new(false);
-    let flawed = searched.flawed(bit).expect("the variant is wrong");
+    let violating = searched.violating(bit).expect("the variant is wrong");
     for threads in [1, 2] {
-        let (start, steps) = run_to(space, &flawed, &limits(&stop, threads)).unwrap();
-        assert_eq!(steps.len(), flawed.level as usize);
+        let (start, steps) = run_to(space, &violating, &limits(&stop, threads)).unwrap();
+        assert_eq!(steps.len(), violating.level as usize);
         assert!(space.initial().any(|state| state == start));
         let mut now = start;
         for (agent, next) in steps {
@@ -62,8 +63,8 @@ fn check_run(space: &dyn Space<W>, searched: &Searched<W>, bit: u32) {
             assert!(found, "the run makes steps of the space");
             now = next;
         }
-        assert_eq!(space.canonical(now), flawed.state);
-        assert_ne!(space.flaws(&now) >> bit & 1, 0);
+        assert_eq!(space.canonical(now), violating.state);
+        assert_ne!(space.violations(&now) >> bit & 1, 0);
     }
 }
 
@@ -107,11 +108,11 @@ fn the_search_finds_a_shortest_run_without_parents() {
         let tables = Tables::new(&*machine).unwrap();
         let space = sequential(&tables);
         let searched = compare(&space, 2, id);
-        check_run(&space, &searched, flaw::EXCLUSION);
+        check_run(&space, &searched, violation::EXCLUSION);
         let Some(symmetry) = Symmetry::new(&*machine, &tables, 0) else { continue };
         let quotient = Quotient { space, symmetry: &symmetry };
         let searched = compare(&quotient, 1, id);
-        check_run(&quotient, &searched, flaw::EXCLUSION);
+        check_run(&quotient, &searched, violation::EXCLUSION);
     }
 }
 

@@ -10,7 +10,7 @@ use hallpass_lab::{
     explore::Explored,
     machine::{Local, Position, build},
     schedule::{Finding, MemoryModel, Schedule},
-    space::{Initial, Sequential, Space, StoreBuffers, flaw},
+    space::{Initial, Sequential, Space, StoreBuffers, violation},
     tables::Tables,
     trace,
 };
@@ -367,7 +367,7 @@ const VERDICTS: &[Verdict] = &[
 fn exclusion_needs_more_than_plain_stores() {
     for &(id, size, states, shortest) in VERDICTS {
         with_buffers(id, size, Initial::All, |_, space, explored| {
-            let run = explored.flawed(flaw::EXCLUSION).map(|state| {
+            let run = explored.violating(violation::EXCLUSION).map(|state| {
                 let (start, steps) = explored.path(space, state);
                 Schedule {
                     algorithm: id.into(),

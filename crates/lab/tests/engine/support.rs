@@ -63,6 +63,6 @@ pub fn renamed(machine: &dyn Machine, tables: &Tables, state: &State, to: &[usiz
         let number = decl.domain.listed().iter().position(|&x| x == value).expect("in range");
         field.set(&mut out, number);
     }
-    tables.fault.set(&mut out, tables.fault.get(state));
+    tables.out_of_range.set(&mut out, tables.out_of_range.get(state));
     out
 }

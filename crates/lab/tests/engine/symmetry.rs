@@ -11,7 +11,7 @@ use hallpass_lab::{
     catalogue,
     explore::Explored,
     machine::build,
-    space::{Initial, Normal, Quotient, Sequential, Space, StoreBuffers, Symmetry, flaw},
+    space::{Initial, Normal, Quotient, Sequential, Space, StoreBuffers, Symmetry, violation},
     tables::Tables,
 };
 
@@ -262,19 +262,20 @@ fn a_machine_with_an_order_among_processes_has_no_symmetry() {
 }
 
 /// Checks that the paths of the quotient of `space()` are runs of `space()` itself. Checks the path to
-/// the flaw, and paths to some other states.
+/// the violation, and paths to some other states.
 fn check_paths<S: Space<{ super::support::W }>>(
     space: impl Fn() -> S,
     symmetry: &Symmetry,
     bit: u32,
 ) {
     let full = explore_all(&space());
-    let shortest = full.path(&space(), full.flawed(bit).expect("a state has the flaw")).1.len();
+    let shortest =
+        full.path(&space(), full.violating(bit).expect("a state has the violation")).1.len();
 
     let quotient = Quotient { space: space(), symmetry };
     let small = explore_all(&quotient);
-    let flawed = small.flawed(bit).expect("a state has the flaw");
-    for id in small.ids().step_by(small.states as usize / 50 + 1).chain([flawed]) {
+    let violating = small.violating(bit).expect("a state has the violation");
+    for id in small.ids().step_by(small.states as usize / 50 + 1).chain([violating]) {
         let (start, steps) = small.path(&quotient, id);
         assert!(
             space().initial().any(|state| state == start),
@@ -289,8 +290,8 @@ fn check_paths<S: Space<{ super::support::W }>>(
             now = next;
         }
         assert_eq!(symmetry.canonical(now), small.store.get(id));
-        if id == flawed {
-            assert_ne!(space().flaws(&now) & 1 << bit, 0);
+        if id == violating {
+            assert_ne!(space().violations(&now) & 1 << bit, 0);
             assert_eq!(steps.len(), shortest);
         }
     }
@@ -299,9 +300,9 @@ fn check_paths<S: Space<{ super::support::W }>>(
 #[test]
 fn a_path_is_a_real_run() {
     for (id, n, k, bit) in [
-        ("am-fig3:no-outer", 3, 1, flaw::EXCLUSION),
-        ("am-fig3+names:never-freed", 3, 2, flaw::NAMES),
-        ("am-fig3:no-take", 4, 2, flaw::RANGE),
+        ("am-fig3:no-outer", 3, 1, violation::EXCLUSION),
+        ("am-fig3+names:never-freed", 3, 2, violation::NAMES),
+        ("am-fig3:no-take", 4, 2, violation::RANGE),
     ] {
         let machine = build(id, n, k).unwrap();
         let tables = Tables::new(&*machine).unwrap();
@@ -320,6 +321,6 @@ fn a_path_through_buffers_is_a_real_run() {
     for fixed in 0..=2 {
         let symmetry = Symmetry::new(&*machine, &tables, fixed).unwrap();
         let space = || StoreBuffers { base: sequential(&tables), buffers: &buffers };
-        check_paths(space, &symmetry, flaw::EXCLUSION);
+        check_paths(space, &symmetry, violation::EXCLUSION);
     }
 }

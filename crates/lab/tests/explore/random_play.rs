@@ -57,12 +57,12 @@ fn play_with_tables<const W: usize>(id: &str, session: &mut Session, tables: &Ta
     let mut walk = Walk::<W> { space, state };
     play(id, session, |agent, session, node| {
         let moved = walk.step(agent);
-        let fault = tables.fault.get(&walk.state) != 0;
+        let out_of_range = tables.out_of_range.get(&walk.state) != 0;
         let Some(node) = node else {
             return;
         };
         // A mishap that changes nothing is a step of the interpreter and not one of the tables.
-        if !moved || fault {
+        if !moved || out_of_range {
             return;
         }
         let expected = session.normal_state(node).unwrap();

@@ -1,4 +1,4 @@
-//! The changes to the store that no line of the protocol makes: the effects of faults, and the changes by the manager
+//! The changes to the store that no line of the protocol makes: the effects of mishaps, and the changes by the manager
 //! (see [`Casts`](super::Casts)).
 
 use super::register::{Hall, Late, Slot};

@@ -62,7 +62,7 @@ use Cast::*;
 /// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
 ///
 /// The set has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the lab
-/// supports one kind of fault for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard` and `Try`,
+/// supports one kind of mishap for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard` and `Try`,
 /// the last process is the *manager*, which never wants a slot. The manager makes its events happen one after the other,
 /// in the order of [`Cast`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -172,7 +172,7 @@ impl ClusterModel {
         ];
         let mut mishaps = mishaps.into_iter().filter(|(cast, ..)| casts.has(*cast));
         let mishap = mishaps.next().map(|(_, change, kills, name)| (change, kills, name));
-        debug_assert!(mishaps.next().is_none(), "the lab supports one kind of fault");
+        debug_assert!(mishaps.next().is_none(), "the lab supports one kind of mishap");
         ClusterModel { n, k, casts, layout, hall, mishap, management: None }
     }
 
@@ -182,7 +182,7 @@ impl ClusterModel {
         self
     }
 
-    /// Replaces the effect that the fault has on the store.
+    /// Replaces the effect that the mishap has on the store.
     pub(super) fn with_mishap(mut self, change: Transact) -> Self {
         self.mishap = self.mishap.map(|(_, kills, name)| (change, kills, name));
         self
@@ -294,7 +294,7 @@ impl Algorithm for ClusterModel {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
-        // No fault hits the manager.
+        // No mishap hits the manager.
         let (change, kills, name) = self.mishap.filter(|_| p < self.casts.competitors(self.n))?;
         Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
     }

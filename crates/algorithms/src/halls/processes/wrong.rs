@@ -70,7 +70,7 @@ changed_lines! {
     }
 
     /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can
-    /// tag the slot over and over, so the exit section has no bound. An earlier version had this fault.
+    /// tag the slot over and over, so the exit section has no bound. An earlier version had this bug.
     StubbornLeaver: |_s, e, _p| {
         At(Line::S8 { role, k, who, j, tag }) => {
             e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });

@@ -369,7 +369,7 @@ impl<B: Block> Algorithm for Arranged<B> {
         self.blocks.len()
     }
 
-    /// The paper assumes that at most k-1 processes are faulty, where k is that of the block.
+    /// The paper assumes that at most k-1 processes fail, where k is that of the block.
     fn survives(&self, _: &str, block: usize) -> usize {
         self.widths[block] - 1
     }

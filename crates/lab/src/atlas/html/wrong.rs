@@ -42,7 +42,7 @@ impl Count {
             let _ = write!(
                 text,
                 " {recorded} {fail} only at sizes that are too large to explore: for each of them a recorded \
-                 run shows the fault, executed again on the algorithm's own code."
+                 run shows the violation, executed again on the algorithm's own code."
             );
         }
         let open = all - self.rejected();
@@ -62,7 +62,7 @@ pub(super) fn section(page: &mut String, groups: &[Group<'_>]) {
         return;
     }
     page.push_str(
-        "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that never finds a fault proves \
+        "<section id=\"wrong\"><h2>Wrong variants</h2>\n<p>A checker that never finds a violation proves \
          nothing. These variants are wrong as printed in a paper, or deliberately wrong in one place. Each is \
          shown at the smallest size (fewest processes, then fewest states) at which it violates \
          a promise of its source. Click a violation to see its run; <code>hallpass-lab \

@@ -13,7 +13,7 @@ use hallpass_lab::{
         Question, Report, check,
         normal::Reduction,
         object::ObjectKind,
-        observe::Fault,
+        observe::Violation,
         suite::{Case, SUITE},
     },
     program::{self, HOLDS, PARTIAL, VIOLATED, output::outln},
@@ -127,14 +127,14 @@ fn print(report: &Report) {
         report.depth,
         report.seconds
     );
-    for fault in Fault::ALL {
-        let word = match report.outcome(fault) {
+    for violation in Violation::ALL {
+        let word = match report.outcome(violation) {
             Verdict::Violated => "VIOLATED",
             Verdict::Holds => "holds",
             Verdict::Partial => "partial",
             Verdict::NotChecked => "-",
         };
-        outln!("  {:<12} {word:<9} {}", fault.name(), fault.promise());
+        outln!("  {:<12} {word:<9} {}", violation.name(), violation.promise());
     }
     if report.max_steps.is_some() {
         let [change, look] = most(report);
@@ -148,7 +148,7 @@ fn print(report: &Report) {
     outln!("most copies in use at once: {} of {}", report.copies, 3 * report.question.k);
     if let Some(shown) = &report.violated {
         let steps = shown.lines.len();
-        outln!("\n{} is violated by this run of {steps} steps:", shown.fault.name());
+        outln!("\n{} is violated by this run of {steps} steps:", shown.violation.name());
         for (index, line) in shown.lines.iter().enumerate() {
             if shown.cycle != 0 && index == steps - shown.cycle {
                 outln!("  repeats forever from here:");
@@ -193,7 +193,7 @@ fn suite(args: &Args) -> program::Result {
 
 fn line(case: &Case, report: &Report, is_met: bool) {
     let found = match (&report.violated, report.verdict()) {
-        (Some(shown), _) => format!("not {}", shown.fault.name()),
+        (Some(shown), _) => format!("not {}", shown.violation.name()),
         (None, Verdict::Partial) => "partial".into(),
         (None, _) => "holds".into(),
     };
