@@ -49,14 +49,16 @@ impl SlotBits {
         SlotBits { bits: all(words, -1), full: all(groups, 0) }
     }
 
-    /// Takes the smallest free number. The hall has admitted the caller, so there is a free number.
+    /// Takes a free number. The search goes upwards and takes the first number that it finds free, so this is the
+    /// smallest free number unless a smaller one is being put back at the same time. The hall has admitted the caller, so
+    /// there is a free number.
     #[inline(never)]
     pub(crate) fn take(&self) -> u32 {
         slot_bits::take(&mut &*self) as u32
     }
 
-    /// Takes the `count` smallest free numbers. The hall has admitted the caller for `count` slots, so there are enough
-    /// free numbers.
+    /// Takes `count` free numbers, with one search upwards as in [`take`](Self::take). The hall has
+    /// admitted the caller for `count` slots, so there are enough free numbers.
     pub(crate) fn take_many(&self, count: usize) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(count);
         slot_bits::take_many(&mut &*self, count, |number| numbers.push(number as u32));

@@ -1,6 +1,6 @@
 //! The registry's record of an algorithm.
 
-/// The memory model in which remote references are counted.
+/// The cost model: which accesses count as remote memory references.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CostModel {
     /// Cache-coherent: an access is remote if it misses the cache.
@@ -15,7 +15,7 @@ pub enum CostModel {
 pub struct RmrBound {
     /// The theorem or lemma that states the bound.
     pub source: &'static str,
-    /// The memory model to which the bound applies.
+    /// The cost model to which the bound applies.
     pub model: CostModel,
     /// The bound at n, k and contention c.
     pub bound: fn(n: u64, k: u64, c: u64) -> u64,

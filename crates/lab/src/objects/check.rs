@@ -147,7 +147,7 @@ pub struct Report {
     pub complete: bool,
     /// The first violation, by a shortest run.
     pub violated: Option<Counterexample>,
-    /// The maximum number of own steps of an applied operation and of a read, or `None` if this was not
+    /// The maximum number of a process's own steps in an applied operation and in a read, or `None` if this was not
     /// computed.
     pub max_steps: Option<(Option<Bound>, Option<Bound>)>,
     /// The maximum number of copies in use at once.

@@ -304,10 +304,13 @@ fn question(algorithm: &str, models: &[&AtlasModel], name: &str, want: &str) -> 
     };
     let mut sizes = Sizes::default();
     with(answer).for_each(|model| sizes.add(model));
-    let shown = name.replace('-', " ");
+    let shown = match name.strip_suffix("-printed") {
+        Some(statement) => format!("{statement} as printed"),
+        None => name.replace('-', " "),
+    };
     Piece {
         verdict: Some(verdict),
-        text: if answer == VIOLATED { format!("not {shown}") } else { shown },
+        text: if answer == VIOLATED { format!("a violation of {shown}") } else { shown },
         sizes,
         run: None,
         algorithm: algorithm.into(),

@@ -54,9 +54,9 @@ pub enum Asked {
     Sections,
     /// The largest number of remote references per passage, on average over a long run.
     Amortised(CostModel),
-    /// The largest number of own steps in an exit section, while others may be killed.
+    /// The largest number of the process's own steps in an exit section, while others may be killed.
     ExitSteps,
-    /// The largest number of own steps in a doorway, while others may be killed.
+    /// The largest number of the process's own steps in a doorway, while others may be killed.
     DoorwaySteps,
     /// The largest number of remote references of a super-passage with cache-coherent memory, during which
     /// processes are killed at most this many times.

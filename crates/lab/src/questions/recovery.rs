@@ -117,7 +117,7 @@ impl<const W: usize> Subject<'_, W> {
         Answered::new(Answer::Number(worst))
     }
 
-    /// Returns the largest number of own steps that a process takes in a section. Any process may be killed
+    /// Returns the largest number of its own steps that a process takes in a section. Any process may be killed
     /// at any time. The death of the process itself ends the section.
     pub(super) fn own_steps(&self, section: Section) -> Answered {
         let mut worst = Bound::Most(0);

@@ -136,7 +136,7 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// The registers.
     pub registers: Vec<Register>,
-    /// The maximum number of own steps of Label and of Scan, over all paths of private states that were
+    /// The maximum number of a process's own steps in Label and in Scan, over all paths of private states that were
     /// seen.
     pub max_steps: Option<(Option<u32>, Option<u32>)>,
 }

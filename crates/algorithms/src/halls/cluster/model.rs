@@ -40,7 +40,7 @@ pub enum Cast {
     Late,
     /// Of the processes that want slots, the one with the largest number does not wait.
     Try,
-    /// Waiters may give up. The manager is a clock that may run out at any time.
+    /// Waiters may give up. The manager is a clock: their time limit may expire at any time.
     Timeout,
     /// The manager removes a slot from the hall, and adds it again.
     Resize,
