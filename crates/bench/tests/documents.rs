@@ -10,7 +10,7 @@ fn printed_commands_run_as_printed() {
     assert!(!ours.is_empty());
     for block in ours {
         let output = scratch.run(&block.lines.join("\n"));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {}\n{said}", block.location(), output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {}\n{stderr}", block.location(), output.status);
     }
 }

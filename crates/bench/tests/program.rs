@@ -97,8 +97,10 @@ fn a_tiny_run_on_objects_has_tables_json_and_plots() {
         let lines = table.lines().filter(|line| line.split_whitespace().next() == Some(name));
         assert!(lines.count() >= 2, "{name} in\n{table}");
     }
-    for said in ["plain: total time for 2000 operations", "  1  ", "plain, 4 threads: best k is "] {
-        assert!(table.contains(said), "{said} in\n{table}");
+    for expected in
+        ["plain: total time for 2000 operations", "  1  ", "plain, 4 threads: best k is "]
+    {
+        assert!(table.contains(expected), "{expected} in\n{table}");
     }
     for file in ["figure-10.svg", "stopped.svg"] {
         let svg = fs::read_to_string(out.join(file)).expect("text");
@@ -120,10 +122,10 @@ fn bad_input_for_objects_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("plots");
     let run = bench(&out, &["objects", "--only", "nobody"]);
-    let said = text(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("no contestant's name contains `nobody`"), "{said}");
-    assert!(said.lines().count() == 1 && run.stdout.is_empty() && !out.exists(), "{said}");
+    let stderr = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("no contestant's name contains `nobody`"), "{stderr}");
+    assert!(stderr.lines().count() == 1 && run.stdout.is_empty() && !out.exists(), "{stderr}");
     for arguments in [
         ["--threads", "0"],
         ["--operations", "0"],
@@ -155,9 +157,9 @@ fn bad_input_is_refused_with_one_line_before_anything_is_written() {
         (["--workload", "lonely"], "no workload is called `lonely`"),
     ] {
         let run = bench(&out, &arguments);
-        let said = text(&run.stderr);
-        assert_eq!(run.status.code(), Some(2), "{said}");
-        assert!(said.contains(says) && said.lines().count() == 1, "{said}");
+        let stderr = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(says) && stderr.lines().count() == 1, "{stderr}");
         assert!(run.stdout.is_empty() && !out.exists());
     }
     for arguments in [["--time", "0"], ["--rounds", "many"], ["--inside", "-1"]] {
@@ -189,7 +191,7 @@ fn without_etcd_the_cluster_benchmark_says_what_to_install() {
     // An alias of `cluster`.
     let run = command.arg("machines").env("PATH", nowhere.path()).output();
     let run = run.expect("it runs");
-    let said = text(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("apt-get install etcd-server etcd-client"), "{said}");
+    let stderr = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("apt-get install etcd-server etcd-client"), "{stderr}");
 }

@@ -18,8 +18,8 @@ fn printed_commands_run_as_printed() {
         scratch.script("configs/large.yaml", "");
         for block in document {
             let output = scratch.run(&block.lines.join("\n"));
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: {}\n{said}", block.location(), output.status);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {}\n{stderr}", block.location(), output.status);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use common::{
     Halls, Running,
-    cluster::{cluster, command_line, said},
+    cluster::{cluster, command_line, stderr_of},
     eventually, text,
 };
 use hallpass_testbed::EtcdCluster;
@@ -57,7 +57,7 @@ fn input_output_and_exit_status_pass_through_hallpass() {
     assert_eq!(halls.run(&["x", "no-such-command"]), Some(127));
     assert_eq!(halls.run(&["x", "/"]), Some(126));
     let quiet = halls.output("run", &["x", "true"]);
-    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{}", said(&quiet));
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{}", stderr_of(&quiet));
     assert!(halls.is_free("x"), "all have released their slot");
 }
 
@@ -110,10 +110,14 @@ fn a_different_number_of_slots_is_refused_and_the_error_shows_both_numbers() {
     assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
     let other = halls.output("run", &["-k", "3", "x", "true"]);
     assert_eq!(other.status.code(), Some(125));
-    assert!(said(&other).contains("has 2 slots, but 3 were requested"), "{}", said(&other));
+    assert!(
+        stderr_of(&other).contains("has 2 slots, but 3 were requested"),
+        "{}",
+        stderr_of(&other)
+    );
     let few = halls.output("run", &["--env", "GPU=a", "x", "true"]);
     assert_eq!(few.status.code(), Some(125));
-    assert!(said(&few).contains("needs 2 values for 2 slots"), "{}", said(&few));
+    assert!(stderr_of(&few).contains("needs 2 values for 2 slots"), "{}", stderr_of(&few));
 }
 
 #[test]
@@ -132,7 +136,11 @@ fn without_a_slot_the_exit_status_shows_the_reason() {
     assert_eq!(halls.run(&["-w", "0", "x", "true"]), Some(124));
     empty();
     let waiter = halls.output("run", &["--verbose", "-w", "0.1", "x", "true"]);
-    assert!(said(&waiter).contains("x: no slot is free; waiters ahead: 0"), "{}", said(&waiter));
+    assert!(
+        stderr_of(&waiter).contains("x: no slot is free; waiters ahead: 0"),
+        "{}",
+        stderr_of(&waiter)
+    );
     empty();
     assert_eq!(holder.leave().0, Some(0));
     assert!(halls.is_free("x"));
@@ -189,13 +197,17 @@ fn halls_are_resized_reaped_and_removed() {
     assert_eq!(halls.prints("reap", &[]), "x: 0 dead\n");
     let refused = halls.output("rm", &["x"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("in use: 1 holding a slot"), "{}", said(&refused));
+    assert!(stderr_of(&refused).contains("in use: 1 holding a slot"), "{}", stderr_of(&refused));
     assert_eq!(holder.leave().0, Some(0));
     halls.prints("rm", &["x"]);
     assert_eq!(halls.prints("list", &[]), "");
     let missing = halls.output("status", &["x"]);
     assert_eq!(missing.status.code(), Some(1));
-    assert!(said(&missing).contains("there is no hall `x` on etcd://"), "{}", said(&missing));
+    assert!(
+        stderr_of(&missing).contains("there is no hall `x` on etcd://"),
+        "{}",
+        stderr_of(&missing)
+    );
 }
 
 #[test]
@@ -208,7 +220,11 @@ fn eviction_gives_the_slot_of_a_suspended_holder_to_the_next_waiter() {
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     let vacant = halls.output("evict", &["x", "1"]);
     assert_eq!(vacant.status.code(), Some(1));
-    assert!(said(&vacant).contains("slot 1 of hall `x` is not held"), "{}", said(&vacant));
+    assert!(
+        stderr_of(&vacant).contains("slot 1 of hall `x` is not held"),
+        "{}",
+        stderr_of(&vacant)
+    );
     // Suspend hallpass and its keeper, as if their machine were dead. Then neither can release the slot.
     for pid in [holder.keeper(), holder.pid()] {
         common::send(pid, Signal::STOP);
@@ -234,7 +250,7 @@ fn halls_on_etcd_are_drained_and_measured() {
     assert_eq!(halls.output("drain", &["-w", "0.3", "x"]).status.code(), Some(124));
     let refused = halls.output("run", &["x", "true"]);
     assert_eq!(refused.status.code(), Some(125));
-    assert!(said(&refused).contains("closed"), "{}", said(&refused));
+    assert!(stderr_of(&refused).contains("closed"), "{}", stderr_of(&refused));
     assert_eq!(holder.leave().0, Some(0));
     halls.prints("drain", &["x"]);
 }
@@ -271,8 +287,8 @@ fn invalid_options_are_refused_with_a_reason() {
     ] {
         let output = halls.output("run", words);
         assert_eq!(output.status.code(), Some(125), "{words:?}");
-        let said = said(&output);
-        assert!(said.contains(reason) && !said.contains("secret"), "{words:?}: {said}");
+        let stderr = stderr_of(&output);
+        assert!(stderr.contains(reason) && !stderr.contains("secret"), "{words:?}: {stderr}");
     }
 }
 
@@ -292,9 +308,12 @@ fn after_the_dial_timeout_the_error_names_the_cluster_that_is_down() {
             // Without the option, this variable would set the limit.
             let mut command = halls.command(command, words);
             let output = command.env("ETCDCTL_COMMAND_TIMEOUT", "1h").output().expect("it runs");
-            let said = said(&output);
-            assert_eq!(output.status.code(), Some(code), "{said}");
-            assert!(said.contains("etcd cannot be reached at") && said.contains(address), "{said}");
+            let stderr = stderr_of(&output);
+            assert_eq!(output.status.code(), Some(code), "{stderr}");
+            assert!(
+                stderr.contains("etcd cannot be reached at") && stderr.contains(address),
+                "{stderr}"
+            );
             assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
         }
     }
@@ -311,7 +330,7 @@ fn no_command_line_contains_the_password() {
         &["auth", "enable"],
     ] {
         let output = cluster.etcdctl(words).output().expect("it runs");
-        assert!(output.status.success(), "{words:?}: {}", said(&output));
+        assert!(output.status.success(), "{words:?}: {}", stderr_of(&output));
     }
     let halls = Halls::on(&cluster.url());
     let file = halls.path().join("password");
@@ -336,7 +355,7 @@ fn no_command_line_contains_the_password() {
     assert!(text(&with_variables(&secret).stdout).contains("x: 0 of 1 slots held"));
     let wrong = with_variables("wrong");
     assert_eq!(wrong.status.code(), Some(1));
-    assert!(said(&wrong).contains("no access to etcd"), "{}", said(&wrong));
+    assert!(stderr_of(&wrong).contains("no access to etcd"), "{}", stderr_of(&wrong));
 }
 
 #[test]

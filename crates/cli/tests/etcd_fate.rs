@@ -43,9 +43,9 @@ fn through(cluster: &EtcdCluster, test: &str) -> (Proxy, Halls) {
 fn end_of(mut running: Running) -> (Option<i32>, String) {
     let mut stderr = running.process.stderr.take().expect("a pipe");
     let code = running.process.wait().expect("it ends").code();
-    let mut said = Vec::new();
-    stderr.read_to_end(&mut said).expect("read");
-    (code, text(&said))
+    let mut written = Vec::new();
+    stderr.read_to_end(&mut written).expect("read");
+    (code, text(&written))
 }
 
 /// Starts a command that waits for the slot of `x`. When it gets the slot, it prints `alone`, or `both` if the
@@ -62,9 +62,9 @@ fn start_successor(halls: &Halls, pid: i32) -> Running {
 }
 
 fn assert_lost(holder: Running) {
-    let (code, said) = end_of(holder);
-    assert_eq!(code, Some(SLOT_LOST), "{said}");
-    assert!(said.contains("x: the pass was lost (") && said.contains("was ended"), "{said}");
+    let (code, stderr) = end_of(holder);
+    assert_eq!(code, Some(SLOT_LOST), "{stderr}");
+    assert!(stderr.contains("x: the pass was lost (") && stderr.contains("was ended"), "{stderr}");
 }
 
 #[test]
@@ -128,10 +128,10 @@ fn without_its_keeper(cluster: &EtcdCluster, test: &str) {
     let holder = halls.hold(&[&SHORT[..], &["-k", "1"]].concat(), "x");
     let mut successor = start_successor(&halls, holder.command_pid);
     send(holder.keeper(), Signal::KILL);
-    let (code, said) = end_of(holder);
+    let (code, stderr) = end_of(holder);
     assert_eq!(code, Some(SLOT_LOST));
     let expected = "hallpass: x: the pass was lost (its keeper has died): the command was ended\n";
-    assert_eq!(said, expected);
+    assert_eq!(stderr, expected);
     assert_eq!(successor.line(), "alone");
     assert_eq!(successor.leave().0, Some(0));
 }
@@ -303,9 +303,9 @@ fn removing_a_hall_by_force_ends_its_command() {
     let (_, halls) = halls!("removed");
     let holder = halls.hold(&["--ttl", "6", "-k", "1"], "x");
     halls.prints("rm", &["--force", "x"]);
-    let (code, said) = end_of(holder);
+    let (code, stderr) = end_of(holder);
     assert_eq!(code, Some(SLOT_LOST));
-    assert!(said.contains("the pass was lost (the claim is gone from the store)"), "{said}");
+    assert!(stderr.contains("the pass was lost (the claim is gone from the store)"), "{stderr}");
 }
 
 /// A script that leaves a child running for a minute, and prints its process id.

@@ -94,9 +94,9 @@ fn a_missing_hall_is_an_error_and_is_not_created() {
         ("rm", &["--force", "x"]),
     ] {
         let output = halls.output(command, words);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        assert!(said.starts_with("hallpass: ") && said.contains('x'), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {stderr}");
+        assert!(stderr.starts_with("hallpass: ") && stderr.contains('x'), "{stderr}");
         assert!(output.stdout.is_empty());
     }
     assert_eq!(halls.output("rm", &[]).status.code(), Some(2), "bad usage");
@@ -175,8 +175,8 @@ fn reap_prints_a_line_for_each_hall() {
     let dead = halls.status("a");
     assert_eq!((&dead["held"], &dead["available"]), (&0.into(), &1.into()));
     assert_eq!(dead["holders"][0]["alive"], false, "a dead holder is shown until it is reaped");
-    let said = halls.prints("reap", &["a"]);
-    assert_eq!(said, "a: 1 dead\n");
+    let output = halls.prints("reap", &["a"]);
+    assert_eq!(output, "a: 1 dead\n");
     assert_eq!(halls.status("a")["holders"], Value::Array(vec![]));
     assert!(halls.is_free("a"));
 }
@@ -197,10 +197,10 @@ fn a_damaged_hall_is_an_error_and_rm_force_removes_it() {
         }
         let before = fs::read(&path).expect("read");
         let output = halls.output("run", &["x", "echo", "ran"]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(125), "{damage}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{damage}: {stderr}");
         assert!(output.stdout.is_empty());
-        assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
+        assert!(stderr.starts_with("hallpass: ") && stderr.lines().count() == 1, "{stderr}");
         let output = halls.output("list", &["--json"]);
         assert_eq!(output.status.code(), Some(1), "{damage}");
         let seen = json(&text(&output.stdout));
@@ -232,9 +232,9 @@ fn a_misspelt_directory_is_an_error() {
     for command in ["status", "reap"] {
         let mut run = std::process::Command::new(common::HALLPASS);
         let output = run.args([command, "--dir", &missing]).output().expect("it runs");
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        assert_eq!(said, format!("hallpass: there is no directory {missing}\n"));
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {stderr}");
+        assert_eq!(stderr, format!("hallpass: there is no directory {missing}\n"));
     }
     let output = halls.output("status", &[]);
     assert!(output.status.success());

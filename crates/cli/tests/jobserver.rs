@@ -49,9 +49,9 @@ fn build(halls: &Halls, folder: &Path, words: &[&str]) -> Running {
 fn finish(mut build: Running) -> (Option<i32>, String) {
     let mut stderr = build.process.stderr.take().expect("a pipe");
     let (code, output) = build.leave();
-    let mut said = Vec::new();
-    std::io::Read::read_to_end(&mut stderr, &mut said).expect("read");
-    (code, output + &text(&said))
+    let mut written = Vec::new();
+    std::io::Read::read_to_end(&mut stderr, &mut written).expect("read");
+    (code, output + &text(&written))
 }
 
 #[test]
@@ -66,9 +66,10 @@ fn a_make_uses_all_free_slots_and_no_more() {
     let path = folder.path().join("Makefile");
     let text = fs::read_to_string(&path).expect("read");
     fs::write(&path, text.replace("sleep 0.1", wait)).expect("written");
-    let (code, said) = finish(build(&halls, folder.path(), &["-k", "4", "m", "--", "make", "-j"]));
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.contains("warning"), "{said}");
+    let (code, output) =
+        finish(build(&halls, folder.path(), &["-k", "4", "m", "--", "make", "-j"]));
+    assert_eq!(code, Some(0), "{output}");
+    assert!(!output.contains("warning"), "{output}");
     let counts = counts(folder.path());
     assert_eq!(counts.len(), 12);
     assert!(counts.iter().all(|count| *count <= 4), "{counts:?}");
@@ -100,8 +101,8 @@ fn two_makes_share_the_slots() {
         })
         .collect();
     for build in builds {
-        let (code, said) = finish(build);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, output) = finish(build);
+        assert_eq!(code, Some(0), "{output}");
     }
     for own in &folders {
         let counts = counts(own);
@@ -178,8 +179,8 @@ fn tokens_in_a_named_pipe_are_taken_and_put_back() {
         halls.status("m")["available"] == 2
     });
     client.say("go\n");
-    let (code, said) = finish(client);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = finish(client);
+    assert_eq!(code, Some(0), "{output}");
     assert!(halls.is_free("m"));
 }
 
@@ -259,9 +260,9 @@ fn cargo_takes_tokens() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     };
-    let (_, said) = finish(running);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.contains("jobserver"), "{said}");
+    let (_, output) = finish(running);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(!output.contains("jobserver"), "{output}");
     assert_eq!(most, 2, "cargo has its own slot and one for another job");
     assert_eq!(hall().expect("a hall"), 0);
 }
@@ -275,6 +276,6 @@ fn a_build_continues_with_its_tokens_if_the_hall_is_removed() {
     eventually("it waits for a token", || halls.status("m")["waiting"] == 1);
     assert_eq!(halls.prints("rm", &["--force", "m"]), "");
     client.say("go\n");
-    let (code, said) = finish(client);
-    assert_eq!(code, Some(5), "{said}");
+    let (code, output) = finish(client);
+    assert_eq!(code, Some(5), "{output}");
 }

@@ -59,9 +59,9 @@ fn on_postgres() -> Option<Far> {
 fn end_of(mut running: Running) -> (Option<i32>, String) {
     let mut stderr = running.process.stderr.take().expect("a pipe");
     let code = running.process.wait().expect("it ends").code();
-    let mut said = Vec::new();
-    stderr.read_to_end(&mut said).expect("read");
-    (code, text(&said))
+    let mut written = Vec::new();
+    stderr.read_to_end(&mut written).expect("read");
+    (code, text(&written))
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
         let mut holder = far.start("told", &hook, "echo $HALLPASS_TOKEN; exec cat");
         let token = holder.line();
         far.path.cut();
-        let (code, said) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        let (code, stderr) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
         let told = fs::read_to_string(far.file()).expect("the hook has ended before hallpass");
         let reason = told.strip_prefix(&format!("told 0 1 {token} ")).expect(&told).trim_end();
-        assert!(!reason.is_empty() && said.contains(reason), "{reason}: {said}");
-        assert!(!said.contains("--on-loss"), "the hook has succeeded: {said}");
+        assert!(!reason.is_empty() && stderr.contains(reason), "{reason}: {stderr}");
+        assert!(!stderr.contains("--on-loss"), "the hook has succeeded: {stderr}");
     }
 }
 
@@ -91,9 +91,9 @@ fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
         let mut holder = far.start("endless", &hook, "echo in; exec cat");
         assert_eq!(holder.line(), "in");
         far.path.cut();
-        let (code, said) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{said}");
-        assert!(said.contains("--on-loss did not end within --grace and was killed"), "{said}");
+        let (code, stderr) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
+        assert!(stderr.contains("--on-loss did not end within --grace and was killed"), "{stderr}");
         let pid = fs::read_to_string(far.file().with_extension("pid")).expect("the hook ran");
         let pid = pid.trim().parse().expect("a number");
         eventually("the process of the hook is killed", || state(pid).is_none());
@@ -106,9 +106,9 @@ fn a_failure_of_the_hook_is_reported() {
         let mut holder = far.start("fails", "exit 7", "echo in; exec cat");
         assert_eq!(holder.line(), "in");
         far.path.cut();
-        let (code, said) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{said}");
-        assert!(said.contains("the command of --on-loss failed: exit status: 7"), "{said}");
+        let (code, stderr) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
+        assert!(stderr.contains("the command of --on-loss failed: exit status: 7"), "{stderr}");
     }
 }
 

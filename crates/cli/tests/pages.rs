@@ -105,9 +105,9 @@ fn bash_completes_names_of_halls() {
         .env("HALLPASS_DIR", folder.path())
         .env_remove("HALLPASS_ON");
     let output = bash.output().expect("bash runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "gpu\ngreen\n", "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "gpu\ngreen\n", "{stderr}");
     for shell in ["bash", "zsh", "fish"] {
         let script = String::from_utf8(hallpass(&["completions", shell]).stdout).expect("text");
         assert!(script.contains("list --names"), "{shell}");

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{Halls, cluster::said, eventually, send, text};
+use common::{Halls, cluster::stderr_of, eventually, send, text};
 use hallpass_testbed::{PostgresServer, postgres};
 use rustix::process::Signal;
 
@@ -126,7 +126,11 @@ fn a_command_that_is_willing_to_wait_waits_for_a_connection() {
     let mut patient = halls.start(&["full", "echo", "my turn"]);
     let impatient = halls.output("run", &["-n", "full", "true"]);
     assert_eq!(impatient.status.code(), Some(125));
-    assert!(said(&impatient).contains("is busy: too many connections"), "{}", said(&impatient));
+    assert!(
+        stderr_of(&impatient).contains("is busy: too many connections"),
+        "{}",
+        stderr_of(&impatient)
+    );
     // By now, the first command has tried for longer than the first answer may take.
     assert_eq!(patient.process.try_wait().expect("it is a child"), None);
     server.psql("ALTER ROLE joe CONNECTION LIMIT 10");
@@ -148,5 +152,9 @@ fn bad_urls_and_unreachable_servers_are_explained() {
     assert!(memory.contains("outlives"), "{memory}");
     let Some(halls) = halls() else { return };
     let missing = halls.output("status", &["no-such-hall"]);
-    assert!(said(&missing).contains("there is no hall `no-such-hall`"), "{}", said(&missing));
+    assert!(
+        stderr_of(&missing).contains("there is no hall `no-such-hall`"),
+        "{}",
+        stderr_of(&missing)
+    );
 }

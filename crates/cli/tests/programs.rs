@@ -54,13 +54,13 @@ fn the_program_beside_hallpass_gets_all_arguments_and_its_exit_status_is_returne
     script(dir.path(), "hallpass-lab", "echo \"$#:$*\"; exit 3");
     let elsewhere = tempfile::tempdir().expect("a folder");
     script(elsewhere.path(), "hallpass-lab", "echo the wrong one");
-    for (words, said) in [
+    for (words, expected) in [
         (&["lab"][..], "0:\n"),
         (&["lab", "--help"], "1:--help\n"),
         (&["lab", "check", "am-fig3", "-n", "3", "--json"], "5:check am-fig3 -n 3 --json\n"),
     ] {
         let output = run(&dir, elsewhere.path(), words);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), said.into()));
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), expected.into()));
     }
 }
 
@@ -80,9 +80,9 @@ fn the_error_for_a_missing_program_says_how_to_get_it() {
     for (command, help) in [("lab", "cargo install hallpass-lab"), ("bench", "crates/bench")] {
         let output = run(&dir, nowhere.path(), &[command, "list"]);
         assert_eq!(output.status.code(), Some(2));
-        let said = text(&output.stderr);
+        let stderr = text(&output.stderr);
         let begins = format!("hallpass: hallpass-{command} is neither beside hallpass nor on PATH");
-        assert!(said.starts_with(&begins) && said.contains(help), "{said}");
+        assert!(stderr.starts_with(&begins) && stderr.contains(help), "{stderr}");
     }
 }
 
@@ -92,8 +92,8 @@ fn a_program_that_cannot_be_started_is_named() {
     fs::write(dir.path().join("hallpass-lab"), "no program").expect("written");
     let output = run(&dir, dir.path(), &["lab", "list"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(said.starts_with("hallpass: cannot run hallpass-lab: "), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.starts_with("hallpass: cannot run hallpass-lab: "), "{stderr}");
 }
 
 #[test]

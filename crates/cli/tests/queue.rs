@@ -28,9 +28,9 @@ fn waiters(halls: &Halls, count: usize) -> Vec<Running> {
 fn end(mut waiter: Running) -> (Option<i32>, String) {
     let mut stderr = waiter.process.stderr.take().expect("a pipe");
     let (code, output) = waiter.leave();
-    let mut said = String::new();
-    stderr.read_to_string(&mut said).expect("text");
-    (code, output + &said)
+    let mut written = String::new();
+    stderr.read_to_string(&mut written).expect("text");
+    (code, output + &written)
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn cancel_never_ends_a_command_that_has_its_slot() {
         (&["x", "--position", "0"], "nobody waits at position 0"),
     ] {
         let output = halls.output("cancel", words);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(why), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
     }
     // The signal that cancels waiters has no effect on a holder.
     holder.send(Signal::URG);

@@ -34,10 +34,10 @@ fn the_status_for_a_command_that_cannot_run_is_126_or_127() {
     for fork in [&[][..], &["--no-fork"]] {
         for (command, code) in [("no-such-command", 127), (file, 126), ("/", 126)] {
             let output = halls.output("run", &[fork, &["x", command]].concat());
-            let said = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(code), "{said}");
-            assert!(said.starts_with(&format!("hallpass: cannot run {command}: ")), "{said}");
-            assert_eq!(said.lines().count(), 1);
+            let stderr = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{stderr}");
+            assert!(stderr.starts_with(&format!("hallpass: cannot run {command}: ")), "{stderr}");
+            assert_eq!(stderr.lines().count(), 1);
             assert!(output.stdout.is_empty());
         }
     }
@@ -147,9 +147,9 @@ fn the_default_is_one_slot_for_a_new_hall_and_the_number_of_an_existing_hall() {
     assert_eq!(halls.run(&["-k", "4", "old", "true"]), Some(0));
     assert_eq!(slots("old"), "4\n");
     let output = halls.output("run", &["-k", "3", "old", "true"]);
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(125));
-    assert!(said.contains('3') && said.contains('4') && said.contains("old"), "{said}");
+    assert!(stderr.contains('3') && stderr.contains('4') && stderr.contains("old"), "{stderr}");
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn too_few_values_are_refused_before_a_hall_is_created_or_waited_for() {
     let options = ["-k", "3", "--env", "CARD=a,b"];
     let output = halls.output("run", &[&options[..], &["x", "true"]].concat());
     assert_eq!(output.status.code(), Some(125));
-    let said = text(&output.stderr);
-    assert!(said.contains("--env CARD needs 3 values for 3 slots, but has 2"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("--env CARD needs 3 values for 3 slots, but has 2"), "{stderr}");
     assert_eq!(halls.prints("list", &[]), "");
     let holder = halls.hold(&["-k", "1"], "x");
     assert_eq!(halls.run(&["--env", "CARD=", "-n", "x", "true"]), Some(1), "one value is enough");
@@ -249,10 +249,10 @@ fn a_path_that_cannot_be_a_directory_is_refused_with_125() {
         assert_eq!(output.status.code(), Some(0));
         let mut elsewhere = Command::new(HALLPASS);
         let output = elsewhere.args(["run", "--dir", path, "x", "true"]).output().expect("it runs");
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(125), "{said}");
-        assert!(said.starts_with("hallpass: ") && said.lines().count() == 1, "{said}");
-        assert!(said.contains(path), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{stderr}");
+        assert!(stderr.starts_with("hallpass: ") && stderr.lines().count() == 1, "{stderr}");
+        assert!(stderr.contains(path), "{stderr}");
     }
     assert_eq!(fs::read_to_string(&file).expect("text"), "not a directory");
 }
@@ -296,12 +296,12 @@ fn verbose_reports_progress_on_standard_error() {
     let holder = halls.hold(&["-k", "1"], "x");
     let mut command = halls.command("run", &["--verbose", "x", "echo", "out"]);
     let mut waiter = Running::start(&mut command);
-    let mut said = waiter.process.stderr.take().expect("a pipe");
+    let mut stderr = waiter.process.stderr.take().expect("a pipe");
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     holder.leave();
     assert_eq!(waiter.leave(), (Some(0), "out\n".to_string()));
     let mut lines = String::new();
-    std::io::Read::read_to_string(&mut said, &mut lines).expect("text");
+    std::io::Read::read_to_string(&mut stderr, &mut lines).expect("text");
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert_eq!(lines[0], "hallpass: x: no slot is free; waiters ahead: 0");

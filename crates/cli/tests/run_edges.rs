@@ -21,12 +21,15 @@ fn a_low_limit_on_open_files_is_named_in_the_error() {
         let mut run = Command::new("sh");
         run.args(["-c", &script, HALLPASS, "run", "--dir", dir, "x", "true"]);
         let output = run.output().expect("sh starts");
-        let said = text(&output.stderr);
+        let stderr = text(&output.stderr);
         // A debug build may need fewer descriptors than the limit.
         if output.status.code() != Some(0) {
-            assert_eq!(output.status.code(), Some(125), "limit {limit}: {said}");
-            assert!(said.starts_with("hallpass: cannot "), "limit {limit}: {said}");
-            assert!(said.contains("raise the limit with `ulimit -n 64`"), "limit {limit}: {said}");
+            assert_eq!(output.status.code(), Some(125), "limit {limit}: {stderr}");
+            assert!(stderr.starts_with("hallpass: cannot "), "limit {limit}: {stderr}");
+            assert!(
+                stderr.contains("raise the limit with `ulimit -n 64`"),
+                "limit {limit}: {stderr}"
+            );
         }
     }
 }
@@ -38,9 +41,9 @@ fn a_command_that_takes_several_slots_fails_clearly_if_it_cannot_start_a_thread(
     let mut run = halls.command("run", &["--take", "2", "x", "true"]);
     // No address space is large enough for this stack.
     let output = run.env("RUST_MIN_STACK", (1u64 << 50).to_string()).output().expect("it starts");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(125), "{said}");
-    assert!(said.starts_with("hallpass: cannot "), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{stderr}");
+    assert!(stderr.starts_with("hallpass: cannot "), "{stderr}");
     assert_eq!(halls.status("x")["waiting"], 0);
     drop(holder);
 }
@@ -51,8 +54,8 @@ fn help_that_cannot_be_written_is_an_error() {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = Command::new(HALLPASS).args(words).stdout(full).output().expect("it starts");
         assert_eq!(output.status.code(), Some(code), "{words:?}");
-        let said = text(&output.stderr);
-        assert!(said.starts_with("hallpass: cannot write the output: "), "{words:?}: {said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.starts_with("hallpass: cannot write the output: "), "{words:?}: {stderr}");
     }
 }
 
@@ -62,10 +65,10 @@ fn an_empty_command_gives_status_127_and_a_message() {
     for option in ["--verbose", "--no-fork"] {
         let output = halls.output("run", &[option, "x", ""]);
         assert_eq!(output.status.code(), Some(127), "{option}");
-        let said = text(&output.stderr);
+        let stderr = text(&output.stderr);
         assert!(
-            said.contains("hallpass: CMD is empty: it must be the name of a program"),
-            "{said}"
+            stderr.contains("hallpass: CMD is empty: it must be the name of a program"),
+            "{stderr}"
         );
     }
 }
@@ -75,8 +78,8 @@ fn variables_of_hallpass_cannot_be_set_by_the_user() {
     let halls = Halls::new();
     let output = halls.output("run", &["--env", "HALLPASS_SLOT=9", "x", "true"]);
     assert_eq!(output.status.code(), Some(125));
-    let said = text(&output.stderr);
-    assert!(said.contains("hallpass itself sets HALLPASS_SLOT"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("hallpass itself sets HALLPASS_SLOT"), "{stderr}");
 }
 
 #[test]
@@ -84,8 +87,11 @@ fn an_option_after_the_name_is_refused_and_the_message_says_where_options_go() {
     let halls = Halls::new();
     let output = halls.output("run", &["gpu", "-k", "4", "--", "true"]);
     assert_eq!(output.status.code(), Some(125));
-    let said = text(&output.stderr);
-    assert!(said.starts_with("hallpass: options go before NAME, and `-k` follows it"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.starts_with("hallpass: options go before NAME, and `-k` follows it"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -96,8 +102,8 @@ fn a_misspelt_command_or_option_gets_a_suggestion() {
         (&["list", "--jsno"], "'--json'"),
     ] {
         let output = Command::new(HALLPASS).args(words).output().expect("it starts");
-        let said = text(&output.stderr);
-        assert!(said.contains("tip: a similar ") && said.contains(expected), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.contains("tip: a similar ") && stderr.contains(expected), "{stderr}");
     }
 }
 
@@ -122,9 +128,9 @@ fn a_message_is_one_write() {
     assert_eq!(status.code(), Some(127));
     let mut message = [0; 200];
     let length = ours.recv(&mut message).expect("a message");
-    let said = text(&message[..length]);
-    assert!(said.starts_with("hallpass: cannot run no-such-command: "), "{said}");
-    assert!(said.ends_with('\n'), "{said:?}");
+    let stderr = text(&message[..length]);
+    assert!(stderr.starts_with("hallpass: cannot run no-such-command: "), "{stderr}");
+    assert!(stderr.ends_with('\n'), "{stderr:?}");
 }
 
 /// Truncating a mapped file raises SIGBUS in the processes that use it.
@@ -135,11 +141,11 @@ fn a_truncated_hall_does_not_lose_the_exit_status_of_the_command() {
     for options in [&["-k", "1"][..], &["--time-limit", "60"]] {
         let script = format!("truncate --size 0 {file}; exit 9");
         let output = halls.output("run", &[options, &["x", "sh", "-c", &script]].concat());
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(9), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(9), "{stderr}");
         assert!(
-            said.contains("truncated the file of a hall") && said.contains("rm --force"),
-            "{said}"
+            stderr.contains("truncated the file of a hall") && stderr.contains("rm --force"),
+            "{stderr}"
         );
         assert_eq!(halls.prints("rm", &["--force", "x"]), "");
         assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
@@ -153,10 +159,10 @@ fn a_run_inside_a_run_of_the_same_hall_gets_a_hint_while_it_waits() {
     let inner = format!("{HALLPASS} run --dir {dir} -w 0.3 x true");
     let output = halls.output("run", &["-k", "1", "x", "sh", "-c", &format!("{inner}; exit $?")]);
     assert_eq!(output.status.code(), Some(124));
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        said.contains("x: waiting inside process ") && said.contains("neither ever ends"),
-        "{said}"
+        stderr.contains("x: waiting inside process ") && stderr.contains("neither ever ends"),
+        "{stderr}"
     );
     // A run in another hall, and a run that the holder has not started, get no hint.
     let _holder = halls.hold(&[], "x");
@@ -169,8 +175,8 @@ fn timeout_is_refused_and_the_message_names_both_meanings() {
     let halls = Halls::new();
     let output = halls.output("run", &["--timeout", "5", "x", "true"]);
     assert_eq!(output.status.code(), Some(125));
-    let said = text(&output.stderr);
-    assert!(said.contains("--wait TIME") && said.contains("--time-limit TIME"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("--wait TIME") && stderr.contains("--time-limit TIME"), "{stderr}");
 }
 
 #[test]
@@ -178,8 +184,8 @@ fn more_values_than_slots_are_reported() {
     let halls = Halls::new();
     let output = halls.output("run", &["-k", "2", "--env", "GPU=a,b,c", "x", "true"]);
     assert_eq!(output.status.code(), Some(0));
-    let said = text(&output.stderr);
-    assert_eq!(said, "hallpass: x: --env GPU has 3 values for 2 slots; no slot gets c\n");
+    let stderr = text(&output.stderr);
+    assert_eq!(stderr, "hallpass: x: --env GPU has 3 values for 2 slots; no slot gets c\n");
 }
 
 #[test]
@@ -188,10 +194,10 @@ fn a_negative_number_of_slots_is_refused_with_the_limits() {
     assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
     for (command, words) in [("run", &["-k", "-1", "x", "true"][..]), ("resize", &["x", "-1"])] {
         let output = halls.output(command, words);
-        let said = text(&output.stderr);
-        assert!(!output.status.success(), "{said}");
-        assert!(said.contains("a hall can have 1 to 1024 slots, not -1"), "{said}");
-        assert!(!said.contains("tip:"), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(!output.status.success(), "{stderr}");
+        assert!(stderr.contains("a hall can have 1 to 1024 slots, not -1"), "{stderr}");
+        assert!(!stderr.contains("tip:"), "{stderr}");
     }
 }
 

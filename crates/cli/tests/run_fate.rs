@@ -234,8 +234,8 @@ fn a_command_that_reaches_its_time_limit_is_ended_with_all_its_processes() {
     let output =
         halls.output("run", &["--time-limit", "0.2", "--grace", "0.2", "x", "sh", "-c", script]);
     assert_eq!(output.status.code(), Some(124));
-    let said = common::text(&output.stderr);
-    assert_eq!(said, "hallpass: x: the command reached its time limit and was ended\n");
+    let stderr = common::text(&output.stderr);
+    assert_eq!(stderr, "hallpass: x: the command reached its time limit and was ended\n");
     // A command that ends in time keeps its status.
     assert_eq!(halls.run(&["--time-limit", "60", "x", "sh", "-c", "exit 7"]), Some(7));
     assert_eq!(halls.run(&["--time-limit", "60", "x", "no-such-command"]), Some(127));

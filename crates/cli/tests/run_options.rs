@@ -75,9 +75,9 @@ fn gpus_gives_each_slot_a_device() {
         (None, &["--env", "CUDA_VISIBLE_DEVICES=0,1"], "give one of them"),
         (None, &["-k", "4"], "--gpus needs 4 values for 4 slots, but has 3"),
     ] {
-        let (code, output, said) = run(outer, options, "gpu");
-        assert_eq!((code, output.as_str()), (Some(125), ""), "{said}");
-        assert!(said.contains(why), "{said}");
+        let (code, output, stderr) = run(outer, options, "gpu");
+        assert_eq!((code, output.as_str()), (Some(125), ""), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
     }
 }
 
@@ -103,9 +103,9 @@ fn without_devices_gpus_is_a_clear_error_and_creates_no_hall() {
     ] {
         let halls = Halls::new();
         let output = run_with_tool(&halls, tool, answer, None, &["--gpus", "gpu", "/bin/true"]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(125), "{said}");
-        assert!(said.starts_with("hallpass: --gpus: ") && said.contains(why), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{stderr}");
+        assert!(stderr.starts_with("hallpass: --gpus: ") && stderr.contains(why), "{stderr}");
         assert_eq!(halls.prints("list", &[]), "");
     }
 }
@@ -162,8 +162,8 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     eventually("all slots are free", || halls.run(&["-n", "--take", "3", "x", "true"]) == Some(0));
     let output = halls.output("run", &["--take", "4", "x", "true"]);
     assert_eq!(output.status.code(), Some(125));
-    let said = text(&output.stderr);
-    assert!(said.contains("--take 4 is more than the 3 slots of hall `x`"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("--take 4 is more than the 3 slots of hall `x`"), "{stderr}");
     // A hall that shrinks while a command waits for its slots.
     let one = halls.hold(&[], "x");
     let mut waiter = halls.start(&["--take", "3", "x", "true"]);

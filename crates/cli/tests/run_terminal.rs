@@ -168,7 +168,7 @@ fn top_needs_a_terminal() {
     let halls = Halls::new();
     let output = halls.output("top", &[]);
     assert_eq!(output.status.code(), Some(1));
-    let said = common::text(&output.stderr);
-    assert!(said.contains("hallpass status"), "{said}");
+    let stderr = common::text(&output.stderr);
+    assert!(stderr.contains("hallpass status"), "{stderr}");
     assert!(output.stdout.is_empty());
 }

@@ -21,13 +21,13 @@ fn wait_in_a_group(halls: &Halls, words: &[&str]) -> Running {
 }
 
 /// Waits until a process has ended. Returns its exit status, its output and its standard error.
-fn said(running: Running) -> (Option<i32>, String, String) {
+fn finish(running: Running) -> (Option<i32>, String, String) {
     let mut running = running;
     let mut stderr = running.process.stderr.take().expect("a pipe");
     let (code, output) = running.leave();
-    let mut said = Vec::new();
-    std::io::Read::read_to_end(&mut stderr, &mut said).expect("read");
-    (code, output, text(&said))
+    let mut written = Vec::new();
+    std::io::Read::read_to_end(&mut stderr, &mut written).expect("read");
+    (code, output, text(&written))
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn a_waiter_suspended_by_ctrl_z_leaves_the_queue_and_joins_it_again_when_continu
     suspended.send(Signal::CONT);
     eventually("it waits again", || halls.status("x")["waiting"] == 1);
     assert_eq!(holder.leave().0, Some(0));
-    let (code, output, said) = said(suspended);
+    let (code, output, stderr) = finish(suspended);
     assert_eq!((code, output.as_str()), (Some(0), "suspended one\n"));
-    assert!(said.contains("its position is lost"), "{said}");
+    assert!(stderr.contains("its position is lost"), "{stderr}");
 }
 
 #[test]

@@ -18,9 +18,9 @@ fn rejects(behaviour: fn(), message: &str) {
     set_deadline(Duration::from_secs(3));
     let panic = panic::catch_unwind(AssertUnwindSafe(behaviour))
         .expect_err("the suite accepts a wrong hall");
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or(panic.downcast_ref::<&str>().copied()).expect("a panic has a message");
-    assert!(said.contains(message), "the hall was rejected for another reason: {said}");
+    let actual = panic.downcast_ref::<String>().map(String::as_str);
+    let actual = actual.or(panic.downcast_ref::<&str>().copied()).expect("a panic has a message");
+    assert!(actual.contains(message), "the hall was rejected for another reason: {actual}");
 }
 
 struct LastComeFirstServed;

@@ -23,11 +23,11 @@ fn printed_commands_run_as_printed() {
                 words[1] == "check" && (words[2].contains(':') || words[2].contains("/wrong/"));
             let expected = if is_wrong { VIOLATED } else { HOLDS };
             let output = scratch.run(command);
-            let said = String::from_utf8_lossy(&output.stderr);
+            let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!(
                 output.status.code(),
                 Some(expected),
-                "{}: {command}\n{said}",
+                "{}: {command}\n{stderr}",
                 block.location()
             );
         }

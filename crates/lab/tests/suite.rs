@@ -287,8 +287,8 @@ fn a_run_shows_as_many_overtakings_as_it_says() {
         panic!("{:?}", run.finding);
     };
     let with = |finding| trace::confirm(&Schedule { finding, ..run.clone() });
-    let said = with(Finding::Bypass { victim, times: Some(3), at }).expect_err("two are shown");
-    assert_eq!(said, format!("process {victim} is overtaken 2 times, not 3"));
+    let error = with(Finding::Bypass { victim, times: Some(3), at }).expect_err("two are shown");
+    assert_eq!(error, format!("process {victim} is overtaken 2 times, not 3"));
     assert!(with(Finding::Bypass { victim, times: Some(2), at: at - 1 }).is_err());
     assert!(with(Finding::Bypass { victim: 1 - victim, times: Some(2), at }).is_err());
     assert!(with(Finding::Bypass { victim, times: None, at }).is_err());

@@ -154,7 +154,7 @@ struct VisitorServer {
 
 struct VisitorConnection {
     stream: UnixStream,
-    said: String,
+    received: String,
     /// The number of the visit, or `None` before the visitor has introduced itself.
     visit: Option<u64>,
     gone: bool,
@@ -175,7 +175,7 @@ impl VisitorServer {
             stream.set_nonblocking(true).expect("a socket can be non-blocking");
             self.connections.push(VisitorConnection {
                 stream,
-                said: String::new(),
+                received: String::new(),
                 visit: None,
                 gone: false,
             });
@@ -210,7 +210,7 @@ impl VisitorServer {
         let visit = self.visits;
         self.visits += 1;
         let connection = &mut self.connections[newcomer];
-        let words: Vec<_> = connection.said.split_whitespace().collect();
+        let words: Vec<_> = connection.received.split_whitespace().collect();
         let ["enter", name, slot, token, pid] = words[..] else { panic!("{words:?}") };
         let number = |word: &str| word.parse::<u64>().expect("a number");
         connection.visit = Some(visit);
@@ -233,10 +233,10 @@ impl VisitorConnection {
         let mut bytes = [0; 256];
         match self.stream.read(&mut bytes) {
             Ok(0) => self.gone = true,
-            Ok(count) => self.said.push_str(&String::from_utf8_lossy(&bytes[..count])),
+            Ok(count) => self.received.push_str(&String::from_utf8_lossy(&bytes[..count])),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => self.gone = true,
         }
-        self.said.ends_with('\n')
+        self.received.ends_with('\n')
     }
 }

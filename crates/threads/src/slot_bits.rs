@@ -50,8 +50,8 @@ impl SlotBits {
     }
 
     /// Takes a free number. The search goes upwards and takes the first number that it finds free, so this is the
-    /// smallest free number unless a smaller one is being put back at the same time. The hall has admitted the caller, so
-    /// there is a free number.
+    /// smallest free number unless a smaller one is being put back at the same time. The hall has admitted the caller,
+    /// so there is a free number.
     #[inline(never)]
     pub(crate) fn take(&self) -> u32 {
         slot_bits::take(&mut &*self) as u32

@@ -84,9 +84,11 @@ impl Vendor {
         if output.status.success() {
             return Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()));
         }
-        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message").trim();
-        Err(format!("--gpus: {} failed ({}): {said}", self.tool, output.status))
+        let message =
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        let message =
+            message.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message").trim();
+        Err(format!("--gpus: {} failed ({}): {message}", self.tool, output.status))
     }
 }
 

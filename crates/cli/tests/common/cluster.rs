@@ -35,7 +35,7 @@ impl Running {
 }
 
 /// Returns the text that a command wrote to standard error.
-pub fn said(output: &Output) -> String {
+pub fn stderr_of(output: &Output) -> String {
     text(&output.stderr)
 }
 
@@ -65,6 +65,6 @@ fn lease(cluster: &EtcdCluster, prefix: &str) -> String {
 
 fn json(cluster: &EtcdCluster, words: &[&str]) -> Value {
     let output = cluster.etcdctl(words).output().expect("etcdctl runs");
-    assert!(output.status.success(), "{words:?}: {}", said(&output));
+    assert!(output.status.success(), "{words:?}: {}", stderr_of(&output));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }

@@ -50,7 +50,7 @@ fn permutable<S: Specification<Op = Op>>(
             continue;
         }
         let (after, ret) = spec.apply(state, &spans[next].op);
-        if spans[next].ended.as_ref().is_some_and(|(_, said)| *said != ret) {
+        if spans[next].ended.as_ref().is_some_and(|(_, returned)| *returned != ret) {
             continue;
         }
         taken.push(next);

@@ -143,7 +143,7 @@ fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
         let question = Question::everything(id, n, k).only(vec![Property::Bypass]);
         let report = check(&question, &resources(2_000_000, 2 << 30, &stop)).unwrap();
         let mut engine = explored(id, n, k);
-        let mut said = (0..n).map(|p| {
+        let mut texts = (0..n).map(|p| {
             let goal = format!("bypass-{p}");
             let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": goal }));
             let text = answer["text"].as_str().unwrap().to_string();
@@ -158,7 +158,7 @@ fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
             Some(Bound::Most(times)) => format!("overtaken {times} times."),
             _ => "there is no bound.".to_string(),
         };
-        assert!(said.any(|text| text.ends_with(&expected)), "{id}: {expected}");
+        assert!(texts.any(|text| text.ends_with(&expected)), "{id}: {expected}");
     }
 }
 
@@ -174,8 +174,8 @@ fn the_number_of_steps_to_a_violation_is_the_same_everywhere() {
             let path = answer["path"].as_array().unwrap();
             assert_eq!(goal["steps"], path.len(), "{id}: {goal}");
             assert_eq!(path.last().unwrap()["steps"], goal["steps"], "{id}: {goal}");
-            let said = answer["text"].as_str().unwrap();
-            assert!(said.starts_with(&format!("{} steps: ", path.len())), "{said}");
+            let text = answer["text"].as_str().unwrap();
+            assert!(text.starts_with(&format!("{} steps: ", path.len())), "{text}");
         }
         let about = ask(&mut engine, json!({ "do": "describe" }));
         let property = about["challenge"]["property"].as_str().unwrap();

@@ -210,8 +210,8 @@ fn kills_ends_of_leases_and_stops_are_offered_where_the_model_has_them() {
                         (&json!("mishap"), &json!(mishap.name))
                     );
                     let does = choice["does"].as_str().unwrap();
-                    let said = ["is", "its"].map(|word| format!("{word} {}", mishap.name));
-                    assert!(said.iter().any(|text| does.ends_with(text)), "{does}");
+                    let expected = ["is", "its"].map(|word| format!("{word} {}", mishap.name));
+                    assert!(expected.iter().any(|text| does.ends_with(text)), "{does}");
                     offered.insert(mishap.name);
                 }
                 None => assert!(choice.is_null() || choice["impossible"].is_string(), "{choice}"),

@@ -35,8 +35,8 @@ fn names_and_invariants() {
 
     let broken = Finding::Invariant("I1".into());
     let run = shortest("am-fig3:no-outer", (3, 1), broken);
-    let said = rejected(&with(run.clone(), Finding::Invariant("I4".into())));
-    assert_eq!(said, "the first invariant broken at the end is I1");
+    let error = rejected(&with(run.clone(), Finding::Invariant("I4".into())));
+    assert_eq!(error, "the first invariant broken at the end is I1");
     let cut = Schedule { stem: run.stem[..run.stem.len() - 1].to_vec(), ..run };
     assert_eq!(rejected(&cut), "no invariant is broken at the end");
 }
@@ -48,17 +48,21 @@ fn a_variable_that_leaves_its_range() {
     trace::confirm(&run).unwrap();
     let cut = Schedule { stem: vec![0; 3], ..run.clone() };
     assert_eq!(rejected(&cut), "the last step accesses no variable");
-    let said = rejected(&Schedule { stem: vec![0; 5], ..run });
-    assert!(said.starts_with("step 5 is impossible: X.1 is outside its declared range"), "{said}");
+    let error = rejected(&Schedule { stem: vec![0; 5], ..run });
+    assert!(
+        error.starts_with("step 5 is impossible: X.1 is outside its declared range"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_starving_process() {
     let run = starved();
     trace::confirm(&run).unwrap();
-    let said = |finding| rejected(&with(run.clone(), finding));
-    let stopped =
-        |victim, stopped: &[usize]| said(Finding::Starvation { victim, stopped: stopped.to_vec() });
+    let reject = |finding| rejected(&with(run.clone(), finding));
+    let stopped = |victim, stopped: &[usize]| {
+        reject(Finding::Starvation { victim, stopped: stopped.to_vec() })
+    };
     let wrong = "the processes that stop outside their remainders are 0, not none";
     assert_eq!(stopped(1, &[]), wrong);
     stopped(1, &[0, 1]);
@@ -75,9 +79,9 @@ fn a_starving_process() {
 
     // The same run is also a deadlock, because no process enters in the cycle.
     trace::confirm(&with(run.clone(), Finding::Deadlock { stopped: vec![0] })).unwrap();
-    said(Finding::Deadlock { stopped: vec![] });
-    said(Finding::Exit { process: 1, steps: None });
-    said(Finding::Doorway { process: 1, steps: None });
+    reject(Finding::Deadlock { stopped: vec![] });
+    reject(Finding::Exit { process: 1, steps: None });
+    reject(Finding::Doorway { process: 1, steps: None });
 }
 
 #[test]
@@ -86,8 +90,8 @@ fn a_cycle_in_which_a_process_enters_is_no_deadlock() {
     // critical section.
     let cycle = [1, 1, 1, 1, 1];
     let alone = schedule("am-fig3", (3, 2), &[0, 0, 1, 1, 1, 1, 1], &cycle);
-    let said = rejected(&with(alone, Finding::Deadlock { stopped: vec![0] }));
-    assert_eq!(said, "process 1 enters in the cycle");
+    let error = rejected(&with(alone, Finding::Deadlock { stopped: vec![0] }));
+    assert_eq!(error, "process 1 enters in the cycle");
 }
 
 #[test]
@@ -123,8 +127,8 @@ fn first_in_not_first_enabled() {
     let run = schedule("am-fig3:no-release", (3, 2), &stem, &[2]);
     let fife = |first, second, at| with(run.clone(), Finding::Fife { first, second, at });
     trace::confirm(&fife(2, 0, 14)).unwrap();
-    let said = rejected(&fife(2, 0, 13));
-    assert_eq!(said, "after 13 steps process 0 is in its doorway, not in its critical section");
+    let error = rejected(&fife(2, 0, 13));
+    assert_eq!(error, "after 13 steps process 0 is in its doorway, not in its critical section");
     assert!(rejected(&fife(0, 2, 14)).contains("not in its waiting room"));
     // In its first passage, process 0 was in its doorway before process 2.
     assert!(rejected(&fife(2, 0, 8)).contains("had not left the doorway"));
@@ -132,8 +136,8 @@ fn first_in_not_first_enabled() {
     assert!(rejected(&strong).contains("not in its waiting room"));
     let still = Schedule { stem: [&stem[..], &[0, 0]].concat(), ..fife(2, 0, 14) };
     trace::confirm(&still).unwrap();
-    let said = rejected(&Schedule { cycle: vec![1, 1, 1, 1], ..still });
-    assert_eq!(said, "process 2 does not move in the cycle");
+    let error = rejected(&Schedule { cycle: vec![1, 1, 1, 1], ..still });
+    assert_eq!(error, "process 2 does not move in the cycle");
 }
 
 #[test]

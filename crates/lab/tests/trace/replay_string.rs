@@ -90,7 +90,7 @@ fn sealed(body: &str) -> String {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let said = |text: &str| trace::decode(text).unwrap_err().to_string();
+    let error_of = |text: &str| trace::decode(text).unwrap_err().to_string();
     assert_eq!(trace::decode("hello"), Err(Error::NotAReplay));
     assert_eq!(trace::decode(""), Err(Error::NotAReplay));
     assert_eq!(trace::decode("hp2.am-fig3"), Err(Error::Version("2".into())));
@@ -99,7 +99,7 @@ fn errors_say_what_is_wrong() {
     for cut in 4..line.len() {
         assert_eq!(trace::decode(&line[..cut]), Err(Error::Damaged), "{}", &line[..cut]);
     }
-    assert_eq!(said(&line[..30]), "the replay string is damaged or incomplete: copy all of it");
+    assert_eq!(error_of(&line[..30]), "the replay string is damaged or incomplete: copy all of it");
 
     let cases = [
         ("hp1.am-fig4.2.1.sc.0.ex.0.-", "no algorithm is called `am-fig4`"),
@@ -119,8 +119,8 @@ fn errors_say_what_is_wrong() {
         ("hp1.am-fig3.2.1.tso.0.ex.0_.-", "`_` is not a process"),
     ];
     for (body, expected) in cases {
-        let said = said(&sealed(body));
-        assert!(said.contains(expected), "{body}: {said}");
+        let error = error_of(&sealed(body));
+        assert!(error.contains(expected), "{body}: {error}");
     }
 }
 

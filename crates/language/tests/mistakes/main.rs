@@ -88,9 +88,10 @@ fn a_misspelt_passage_is_named() {
 fn symbols_of_other_languages_do_not_hide_further_errors() {
     let source = format!("{USUAL}\npassage\n1: await turn == me && trun = 1;\ncritical\nend\n");
     let errors = File::parse("test.kx", &source).expect_err("it has four errors");
-    let said = |message: &str| errors.diagnostics.iter().any(|one| one.message.contains(message));
+    let reported =
+        |message: &str| errors.diagnostics.iter().any(|one| one.message.contains(message));
     for message in ["no `==`", "no `&&`", "no `;`", "no variable is called `trun`"] {
-        assert!(said(message), "{errors}");
+        assert!(reported(message), "{errors}");
     }
 }
 

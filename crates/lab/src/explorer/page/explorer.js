@@ -283,9 +283,9 @@ HP.begin = async () => {
   addEventListener("hashchange", () => { if (location.hash !== HP.hash) HP.open({ replay: fromHash() }, fromHash()); });
   const replay = fromHash();
   if (!replay || await HP.open({ replay }, replay) === null && !HP.model) {
-    const said = HP.$("message").textContent;
+    const shown = HP.$("message").textContent;
     await HP.open({});
-    HP.say(said);
+    HP.say(shown);
   }
 };
 HP.begin();
