@@ -47,7 +47,7 @@ impl Graph {
         }
     }
 
-    /// Returns the agents that can move from `node`, each with its target.
+    /// Returns the agents that can take a step from `node`, each with its target.
     #[inline]
     pub fn edges(&self, node: Id) -> impl Iterator<Item = (Agent, Id)> + '_ {
         self.targets[node as usize * self.agents..][..self.agents]
@@ -60,7 +60,7 @@ impl Graph {
 
 /// The edges of a graph, stored or computed.
 pub trait Edges {
-    /// Calls `each` with the agents that can move from `node`, each with its target.
+    /// Calls `each` with the agents that can take a step from `node`, each with its target.
     fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id));
 }
 

@@ -5,12 +5,12 @@
 //!
 //! **Traps.** An endless run eventually stays in one strongly connected component of the graph. In this
 //! component, each process takes steps, stays in its remainder, or has stopped. A *trap* is a component in which
-//! a process, the victim, keeps taking steps and never enters. The cost of a trap is the number of stopped
-//! processes: those that are outside their remainder and take no step in the component. The resilience is the
-//! cost of the cheapest trap.
+//! a process, the victim, keeps taking steps and never *enters*, that is, never enters its critical section. The
+//! cost of a trap is the number of stopped processes: those that are outside their remainder and take no step in
+//! the component. The resilience is the cost of the cheapest trap.
 //!
 //! **Whole components are enough.** A smaller cycle within a component is never cheaper than the component: in
-//! the cycle, fewer processes move, so more processes have stopped.
+//! the cycle, fewer processes take steps, so more processes have stopped.
 //!
 //! **The model needs no crash steps.** A stopped process simply takes no step in the component.
 
@@ -64,7 +64,7 @@ pub struct Trap {
     pub stopped: Vec<Pid>,
     /// The first state of the cycle.
     pub start: Id,
-    /// The agents that move in the cycle, in order.
+    /// The agents that take steps in the cycle, in order.
     pub cycle: Vec<Agent>,
 }
 
@@ -84,7 +84,7 @@ pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
 }
 
 /// Returns a trap with the fewest stopped processes in `part`: a component of the graph in which a victim
-/// moves.
+/// takes steps.
 pub(crate) fn cheapest_trap<S: Standing>(
     graph: &Graph,
     standing: &S,
@@ -149,9 +149,9 @@ impl<P: Part> Part for Inside<'_, P> {
     }
 }
 
-/// Returns a shortest cycle through `start` in which a victim moves, at most `cost` processes have
+/// Returns a shortest cycle through `start` in which a victim takes steps, at most `cost` processes have
 /// stopped, and every store reaches memory. The search is breadth first over states and sets of agents
-/// that have moved.
+/// that have taken steps.
 pub(crate) fn fair_cycle<S: Standing>(
     graph: &impl Edges,
     standing: &S,
@@ -205,11 +205,11 @@ pub(crate) fn fair_cycle_within<S: Standing>(
 }
 
 /// The states in which a process is in its entry section and not enabled. From such a state, there is a
-/// fair continuation in which the process keeps moving and never enters.
+/// fair continuation in which the process keeps taking steps and never enters its critical section.
 pub struct KeptOut {
     process: Pid,
     components: Components,
-    /// For each component: whether it can reach a cycle in which the process moves, and whether it
+    /// For each component: whether it can reach a cycle in which the process takes steps, and whether it
     /// contains such a cycle.
     reaches: Vec<(bool, bool)>,
 }
@@ -247,7 +247,7 @@ impl KeptOut {
     }
 
     /// Returns a run from `node` in which the process never enters: the path to a cycle, and a cycle in
-    /// which the process moves. Any other process may have stopped.
+    /// which the process takes steps. Any other process may have stopped.
     pub fn evidence<S: Standing>(
         &self,
         graph: &Graph,

@@ -1,4 +1,4 @@
-//! Spaces to explore. A space has packed states, and the agents that can move in each state.
+//! Spaces to explore. A space has packed states, and the agents that can take a step in each state.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -35,7 +35,7 @@ pub trait Space<const W: usize>: Sync {
     /// Returns every initial state.
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
 
-    /// Calls `each` with every agent that can move and the state after its step. A step that only waits
+    /// Calls `each` with every agent that can take a step and the state after its step. A step that only waits
     /// leads to the same state.
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
 
@@ -114,7 +114,7 @@ impl Sequential<'_> {
         tables.initial().iter().map(|values| values.len() as u128).product()
     }
 
-    /// Returns whether the limit on contention allows `p` to move.
+    /// Returns whether the limit on contention allows `p` to take a step.
     #[inline]
     fn may_move(&self, state: &[u64], p: Pid) -> bool {
         let tables = self.tables;

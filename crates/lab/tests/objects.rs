@@ -96,7 +96,7 @@ fn states_and_their_normal_forms_behave_the_same() {
         let (mut one, mut other) = (raw.start(), normal.start());
         let mut agent = 0;
         for step in 0..100_000 {
-            // Processes move in bursts, so that some of them fall far behind.
+            // Processes take their steps in bursts, so that some of them fall far behind.
             if random.u8(..8) == 0 {
                 agent = random.usize(..raw.agents());
             }

@@ -297,7 +297,7 @@ fn a_loop_is_found_by_the_checker_and_played() {
         .await;
         page.click("#start").await;
         page.until("HP.view().parent === null").await;
-        // The adversary makes one move; a stopped process changes the answers.
+        // The adversary chooses one step; a stopped process changes the answers.
         page.click("#adversary").await;
         page.until("HP.view().steps === 1").await;
         page.click("[data-stop]").await;

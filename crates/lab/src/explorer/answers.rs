@@ -19,7 +19,7 @@ use crate::{
 pub enum Goal {
     /// A state that violates a safety property, by its bit in [`violation`].
     Safety(u32),
-    /// A loop in which a process tries to enter and no process enters.
+    /// A loop in which a process tries to enter its critical section, and no process enters.
     Deadlock,
     /// A loop that keeps this process out.
     Starve(Pid),
@@ -169,7 +169,7 @@ fn distances(chart: &Chart, stopped: u64, goals: impl Iterator<Item = Id>) -> Ve
     distances
 }
 
-/// The loops of one kind: the components in which a victim keeps moving and does not enter.
+/// The loops of one kind: the components in which a victim keeps taking steps and does not enter its critical section.
 struct Traps {
     components: Components,
     /// For each state, how near the cheapest loop is: the number of stopped processes, then the steps.

@@ -64,7 +64,12 @@ impl Engine {
                 near(name.into(), title, Goal::Safety(bit), 0)
             })
             .collect();
-        goals.push(near("deadlock".into(), "no process ever enters".into(), Goal::Deadlock, 0));
+        goals.push(near(
+            "deadlock".into(),
+            "no process ever enters its critical section".into(),
+            Goal::Deadlock,
+            0,
+        ));
         for p in 0..chart.n {
             let title = format!("process {p} starves");
             goals.push(near(format!("starve-{p}"), title, Goal::Starve(p), crashes));
@@ -112,7 +117,7 @@ impl Engine {
         };
         if name == "fife" {
             let way = ask::way_to_overtaking(&chart, &answers, moment, id, &limits)?;
-            let text = "a process enters before one that came earlier, which then waits forever";
+            let text = "a process enters its critical section before one that came earlier, which then waits forever";
             return Ok(way.map(|way| (way, text.to_string())));
         }
         let known = (chart, answers, id);
@@ -126,9 +131,14 @@ impl Engine {
         let goal = self.goal(name).ok_or_else(|| format!("there is no goal `{name}`"))?;
         let text = match goal {
             Goal::Safety(_) => format!("{name} is broken"),
-            Goal::Deadlock => "this loop can repeat forever, and no process enters in it".into(),
+            Goal::Deadlock => {
+                "this loop can repeat forever, and no process enters its critical section in it"
+                    .into()
+            }
             Goal::Starve(p) => {
-                format!("this loop can repeat forever; process {p} moves in it and never enters")
+                format!(
+                    "this loop can repeat forever; process {p} takes steps in it and never enters its critical section"
+                )
             }
         };
         Ok(answers.way(&chart, id, goal).map(|way| (way, text)))

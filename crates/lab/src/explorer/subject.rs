@@ -109,7 +109,7 @@ impl Subject {
         let mut met = Vec::new();
         for _ in 0..STEPS {
             let agent = random.usize(..self.agents());
-            // Agents that cannot move are skipped. After a variable has left its range, no agent can move.
+            // Agents that cannot take a step are skipped. After a variable has left its range, no agent can.
             let Ok(step) = run.step(agent) else { continue };
             let label = step.before.label.or(step.after.label);
             met.extend(label.map(|label| label.figure).filter(|figure| !met.contains(figure)));

@@ -110,7 +110,7 @@ impl Runs {
         (agent / self.choices(), agent % self.choices())
     }
 
-    /// Executes one step. Returns `None` if the agent cannot move.
+    /// Executes one step. Returns `None` if the agent cannot take one.
     pub fn step(
         &self,
         agent: Agent,

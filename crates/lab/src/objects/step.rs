@@ -47,7 +47,7 @@ pub struct Stepper<'a> {
 impl Stepper<'_> {
     /// Executes one step of `me`. If `me` executes no operation, it begins operation `which`. Lines
     /// without an access are executed together with the line before them, because no process can observe
-    /// when they happen. Returns `None` if `me` cannot move.
+    /// when they happen. Returns `None` if `me` cannot take a step.
     pub fn step(&self, state: &mut ModelState, me: usize, which: usize) -> Option<StepRecord> {
         let process = &mut state.processes[me];
         let mut record = StepRecord::default();

@@ -170,7 +170,7 @@ fn bits(machine: &dyn Machine) -> Option<usize> {
     machine.layout().decls().iter().map(|decl| decl.bits().map(|bits| bits as usize)).sum()
 }
 
-/// Counts the shared accesses of process 0 until it enters, while no other process moves.
+/// Counts the shared accesses of process 0 until it enters, while no other process takes a step.
 fn solo(algorithm: &str, machine: &dyn Machine) -> Option<usize> {
     let schedule = Schedule {
         algorithm: algorithm.into(),

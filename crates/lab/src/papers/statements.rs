@@ -110,7 +110,7 @@ pub struct Evidence {
     pub exit: Option<Bound>,
     /// The smallest number of stopped processes that can starve another process.
     pub resilience: Option<Bound>,
-    /// The number of shared accesses of an entry section while no other process moves.
+    /// The number of shared accesses of an entry section while no other process takes a step.
     pub solo: Option<Bound>,
     /// The number of shared variables.
     pub variables: Option<Bound>,

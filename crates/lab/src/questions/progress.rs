@@ -6,9 +6,9 @@
 //!
 //! 1. a state in which `If` holds;
 //! 2. a path from this state to a cycle;
-//! 3. the cycle, repeated forever. Process p moves in the cycle.
+//! 3. the cycle, repeated forever. Process p takes steps in the cycle.
 //!
-//! Every process outside its remainder that does not move in the cycle has stopped. The run is a violation only
+//! Every process outside its remainder that takes no step in the cycle has stopped. The run is a violation only
 //! if at most `survives` processes have stopped.
 
 use hallpass_algorithms::{Pid, Side};

@@ -7,14 +7,14 @@
 //!
 //! `rounds` is the time for l = c = 1. If every step happens as late as possible, all times are whole numbers. The
 //! clock can then advance from r to r + 1 if and only if every process outside its remainder that has not stopped
-//! has moved at time r. So the graph is explored once more, and each state also has two sets: the processes that
-//! have moved since the clock last advanced, and the stopped processes. The time is the largest number of advances
-//! on a path.
+//! has taken a step at time r. So the graph is explored once more, and each state also has two sets: the processes that
+//! have taken a step since the clock last advanced, and the stopped processes. The time is the largest number of
+//! advances on a path.
 //!
 //! `sections` is the time for l = 0, c = 1. Only critical sections take time. A process in its entry or exit section
-//! that has not stopped never pauses, so time passes only while all such processes move again and again. So the
+//! that has not stopped never pauses, so time passes only while all such processes take steps again and again. So the
 //! clock can advance only in a state on a *waiting cycle*: a cycle on which no process leaves its critical section,
-//! and every process in its entry or exit section that has not stopped moves. A process that is in its critical
+//! and every process in its entry or exit section that has not stopped takes steps. A process that is in its critical
 //! section when the clock advances leaves before the clock advances again.
 //!
 //! If c is much larger than l, the time is `sections` times c, plus a multiple of l that does not depend on c.
@@ -46,7 +46,7 @@ fn has(set: Set, p: Pid) -> bool {
 #[derive(Clone, Copy)]
 struct Timed {
     id: Id,
-    /// With `rounds`, the processes that need not move before the clock advances. With `sections`, the
+    /// With `rounds`, the processes that need not take a step before the clock advances. With `sections`, the
     /// processes that have to leave their critical sections first.
     marked: Set,
     stopped: Set,
@@ -91,7 +91,7 @@ impl<S: Standing> Timeline<'_, S> {
         (0..self.n()).filter(|&p| is(p)).fold(0, |set, p| set | 1 << p)
     }
 
-    /// Returns the processes that need not move: they are in their remainder, or have stopped.
+    /// Returns the processes that need not take a step: they are in their remainder, or have stopped.
     fn idle(&self, id: Id, stopped: Set) -> Set {
         self.set(|p| has(stopped, p) || self.standing.section(id, p) == Section::Remainder)
     }
@@ -100,7 +100,7 @@ impl<S: Standing> Timeline<'_, S> {
         self.set(|p| self.standing.section(id, p) == Section::Critical)
     }
 
-    /// Returns the state after `agent` has moved to `to`, or after a process has stopped.
+    /// Returns the state after the step of `agent` to `to`, or after a process has stopped.
     fn after(&self, from: Timed, agent: Option<Agent>, to: Id, stopped: Set) -> Timed {
         let moved = agent.map_or(0, |agent| 1 << agent);
         let marked = match self.clock {
@@ -129,7 +129,7 @@ impl<S: Standing> Space<1> for Timeline<'_, S> {
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; 1]> + '_> {
-        // At the start, every process has just moved.
+        // At the start, every process has just taken a step.
         let marked = match self.clock {
             Clock::Rounds => self.set(|_| true),
             Clock::Sections(_) => 0,
@@ -161,7 +161,7 @@ impl<S: Standing> Space<1> for Timeline<'_, S> {
 }
 
 /// The steps that only wait, for l = 0: the process stays in its entry section, no process leaves its
-/// critical section, and no stopped process moves.
+/// critical section, and no stopped process takes a step.
 struct Waiting<'a, S> {
     standing: &'a S,
     process: Pid,
@@ -192,7 +192,7 @@ fn waits_everywhere<S: Standing>(graph: &Graph, waiting: &Waiting<'_, S>) -> Vec
                 }
             }
         }
-        // A process that does not move is in the same section in all states of the component.
+        // A process that takes no step is in the same section in all states of the component.
         let may_rest = |q: Pid| {
             let section = waiting.standing.section(members[0], q);
             has(waiting.stopped, q) || matches!(section, Section::Remainder | Section::Critical)

@@ -1,6 +1,6 @@
-//! An adversary that looks a few steps ahead. Before the observed process moves, the adversary looks for
-//! a process that can make this move more expensive. While the observed process waits, the adversary
-//! looks for a single process that can release it, and moves only that process.
+//! An adversary that looks a few steps ahead. Before the observed process takes a step, the adversary looks for
+//! a process that can make this step more expensive. While the observed process waits, the adversary
+//! looks for a single process that can release it, and schedules only that process.
 
 use fastrand::Rng;
 use hallpass_algorithms::Pid;
@@ -40,7 +40,7 @@ impl Solo {
 }
 
 impl Run<'_> {
-    /// Simulates the next steps of the observed process while no other process moves. Returns whether it
+    /// Simulates the next steps of the observed process while no other process takes a step. Returns whether it
     /// has to wait, and how many references its passage has made by then.
     fn outlook(&mut self, mut state: Simulation) -> (bool, u32) {
         let p = self.observed;
@@ -61,7 +61,7 @@ impl Run<'_> {
         (false, state.counts[p].of(self.model))
     }
 
-    /// Returns the other processes that may move, starting with a random one.
+    /// Returns the other processes that may take a step, starting with a random one.
     fn others(&self, rng: &mut Rng) -> Vec<Pid> {
         let n = self.setting.n();
         let first = rng.usize(..n);
@@ -121,8 +121,8 @@ impl Run<'_> {
         }
     }
 
-    /// Finds a process that can release the observed process by its own steps alone, and moves it
-    /// exactly that far. Returns whether there is such a process.
+    /// Finds a process that can release the observed process by its own steps alone, and executes
+    /// exactly these steps. Returns whether there is such a process.
     pub fn release(&mut self, rng: &mut Rng) -> bool {
         for q in self.others(rng) {
             if self.now.rests(q) {

@@ -1,5 +1,5 @@
-//! A run under construction, as one observed process sees it: which process moves, what the run costs
-//! the observed process, and how the adversary moves the others.
+//! A run under construction, as one observed process sees it: which process takes each step, what the run costs
+//! the observed process, and how the adversary schedules the others.
 
 use std::collections::HashMap;
 
@@ -25,10 +25,10 @@ pub(super) struct Candidate {
     pub recurs: Option<usize>,
 }
 
-/// The way in which the other processes are moved. Each run draws its own style.
+/// The way in which the other processes are scheduled. Each run draws its own style.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// The probability that the observed process moves while it can.
+    /// The probability that the observed process takes a step while it can.
     eager: f32,
     /// The probability that the first movable process in the order of the run is chosen, instead of a
     /// random process.
@@ -39,9 +39,9 @@ pub(super) struct Style {
     whole: f32,
     /// The maximum number of these few steps.
     burst: usize,
-    /// The probability that all others are moved as far as possible before the observed process moves.
+    /// The probability that all others take as many steps as possible before the observed process takes a step.
     fill: f32,
-    /// The probability that the adversary tries to make the next move of the observed process more expensive.
+    /// The probability that the adversary tries to make the next step of the observed process more expensive.
     meddle: f32,
     /// The probability that the adversary looks for one process that can release the observed process.
     focus: f32,
@@ -50,7 +50,7 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// Creates the style in which all processes move with the same probability, step by step.
+    /// Creates the style in which all processes take steps with the same probability.
     pub fn uniform(n: usize) -> Self {
         let eager = 1.0 / n as f32;
         let none = 0.0;
@@ -67,7 +67,7 @@ impl Style {
         }
     }
 
-    /// Creates the style in which only one other process moves: the process that does the most harm, or
+    /// Creates the style in which only one other process takes steps: the process that does the most harm, or
     /// the process that has to release the observed process.
     pub fn adversary() -> Self {
         let always = 1.0;
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         self.recurs.is_some() || self.now.out_of_range
     }
 
-    /// Executes a step of `p`, if `p` may move. The trace omits steps that change nothing.
+    /// Executes a step of `p`, if `p` may take one. The trace omits steps that change nothing.
     pub fn step(&mut self, p: Pid) -> Option<Stepped> {
         if self.is_over() {
             return None;
@@ -244,7 +244,7 @@ impl<'a> Run<'a> {
         rng.shuffle(&mut self.order);
     }
 
-    /// Chooses another process that may move. Chooses a process in its remainder only with `refill`.
+    /// Chooses another process that may take a step. Chooses a process in its remainder only with `refill`.
     fn other(&self, style: &Style, rng: &mut Rng, refill: bool) -> Option<Pid> {
         let n = self.setting.n();
         let full = self.now.outside >= self.room();
@@ -265,7 +265,7 @@ impl<'a> Run<'a> {
     /// Moves one other process.
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
-        // If all processes are in their remainders, only a process in its remainder can move.
+        // If all processes are in their remainders, only a process in its remainder can take a step.
         let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
         else {
             return;
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
         self.trail.iter().any(|&(_, seen)| seen == Some(var))
     }
 
-    /// Prepares the passage: makes earlier passages, and moves the others.
+    /// Prepares the passage: makes earlier passages, and schedules the others.
     pub fn prepare(&mut self, style: &Style, rng: &mut Rng) {
         let n = self.setting.n();
         if rng.bool() {

@@ -1,10 +1,10 @@
 //! Searches for lower bounds on the worst passage, if there are too many schedules to explore them all.
 //!
 //! A search has two phases. First, it draws runs at random, in many styles: uniform, in bursts, with the
-//! observed process ahead of all others or behind them, or with the others first moved so that they
-//! block it. Then it makes the worst of these runs worse. It cuts a run, most often where the observed
-//! process is about to move, and moves the others differently there. Then it continues as before, or
-//! with new random moves. If the new run is at least as bad, it replaces its parent.
+//! observed process ahead of all others or behind them, or with the others first brought to lines where
+//! they block it. Then it makes the worst of these runs worse. It cuts a run, most often where the observed
+//! process is about to take a step, and schedules the others differently there. Then it continues as before, or
+//! with new random steps. If the new run is at least as bad, it replaces its parent.
 //!
 //! The result is a run that can be replayed. It proves the lower bound. If the search finds no worse
 //! run, this proves nothing.
@@ -279,7 +279,7 @@ impl Hunt<'_> {
         }
     }
 
-    /// Chooses where to cut a run: mostly where the observed process is about to move.
+    /// Chooses where to cut a run: mostly where the observed process is about to take a step.
     fn cut(&mut self, parent: &Candidate) -> usize {
         let moves: Vec<usize> = (0..parent.trace.len())
             .filter(|&index| parent.trace[index] == parent.observed)
@@ -362,7 +362,7 @@ impl Hunt<'_> {
     }
 }
 
-/// Removes the next moves of `q` from the rest of a run, at most `limit`, and returns them.
+/// Removes the next steps of `q` from the rest of a run, at most `limit`, and returns them.
 fn take(rest: &mut Vec<Pid>, q: Pid, limit: usize) -> Vec<Pid> {
     let mut taken = Vec::new();
     rest.retain(|&p| {

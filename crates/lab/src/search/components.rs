@@ -26,7 +26,7 @@ impl<const W: usize> EntryRegion<'_, W> {
         self.tables.section(state, self.victim).is_entry()
     }
 
-    /// Lists the steps within the region: the process that moves, and the next state.
+    /// Lists the steps within the region: the process that takes each step, and the next state.
     #[inline]
     fn steps(&self, state: &[u64; W], steps: &mut Vec<(Agent, [u64; W])>) {
         steps.clear();

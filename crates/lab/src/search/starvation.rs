@@ -34,7 +34,7 @@ const BYTES_PER_NODE: u64 = 128;
 pub struct Lasso<const W: usize> {
     /// The first state of the loop.
     pub start: AtLevel<W>,
-    /// The processes that move in the loop, in order.
+    /// The processes that take steps in the loop, in order.
     pub cycle: Vec<Agent>,
     /// The processes that have stopped outside their remainder.
     pub stopped: Vec<Pid>,
@@ -93,11 +93,11 @@ pub fn cheapest_trap<const W: usize>(
     Ok(best)
 }
 
-/// The components in which the victim moves.
+/// The components in which the victim takes steps.
 struct Traps<'a, const W: usize> {
     region: &'a EntryRegion<'a, W>,
     components: RegionComponents,
-    /// For each component: the processes that move in it.
+    /// For each component: the processes that take steps in it.
     movers: Vec<AtomicU8>,
     cost: Option<usize>,
     memory: &'a Memory,
@@ -165,7 +165,7 @@ impl<'a, const W: usize> Traps<'a, W> {
     fn note_movers(&self, id: Id, state: &[u64; W]) {
         let component = self.components.of[id as usize];
         let movers = &self.movers[component as usize];
-        // A process that is known to move in the component needs no look-up.
+        // A process that is known to take steps in the component needs no look-up.
         let known = movers.load(Relaxed);
         self.region.for_each_step(state, known, |process, to| {
             if self.components.of[to as usize] == component {
@@ -174,8 +174,8 @@ impl<'a, const W: usize> Traps<'a, W> {
         });
     }
 
-    /// Returns the number of processes that have stopped in the component of this state, if the victim moves
-    /// in it. A process that does not move in a component is in the same section in all of its states.
+    /// Returns the number of processes that have stopped in the component of this state, if the victim takes steps
+    /// in it. A process that takes no step in a component is in the same section in all of its states.
     fn cost_of(&self, id: Id, state: &[u64; W]) -> Option<usize> {
         let movers = self.movers[self.components.of[id as usize] as usize].load(Relaxed);
         let tables = self.region.tables;

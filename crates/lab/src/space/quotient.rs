@@ -166,7 +166,7 @@ impl Symmetry {
         let marks = (1 << self.mark_bits) - 1;
         let mut sorted = true;
         // The tables exchange neighbours. Usually only one process is out of order: the process that has
-        // just moved.
+        // just taken a step.
         for index in self.fixed + 1..self.n {
             let mut p = index;
             while p > self.fixed && keys[p - 1] < keys[p] {

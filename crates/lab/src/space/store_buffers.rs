@@ -34,7 +34,7 @@ impl StoreBuffers<'_> {
         self.base.tables.extra[p].get(state)
     }
 
-    /// Returns the state after the step of `p`, or `None` if `p` cannot move.
+    /// Returns the state after the step of `p`, or `None` if `p` cannot take a step.
     #[inline]
     fn step<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let tables = self.base.tables;

@@ -1,4 +1,4 @@
-//! Makes random runs, for sizes at which not all runs can be explored. Processes move in bursts, and
+//! Makes random runs, for sizes at which not all runs can be explored. Processes take their steps in bursts, and
 //! some pause for a long time, because such runs are the hardest for a timestamp system.
 
 use std::{
@@ -22,7 +22,7 @@ const RUN: u64 = 50_000;
 /// The number of steps shown from the end of a run.
 const SHOWN: usize = 60;
 
-/// Chooses the process that moves next.
+/// Chooses the process that takes the next step.
 struct Turns {
     random: fastrand::Rng,
     n: usize,

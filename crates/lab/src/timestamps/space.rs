@@ -114,7 +114,7 @@ impl<'a, O: Observer> Runs<'a, O> {
         (agent / coins / 2, start, (agent % coins) as Word)
     }
 
-    /// Makes one step. Returns `None` if the agent cannot move.
+    /// Makes one step. Returns `None` if the agent cannot take one.
     pub fn step(
         &self,
         agent: Agent,

@@ -21,7 +21,7 @@ pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {
         return Err("the run ends, but the finding is about a run that continues forever".into());
     }
-    // If the buffer of a process does not move in the cycle, the process stores nothing in the cycle
+    // If the buffer of a process takes no step in the cycle, the process stores nothing in the cycle
     // either, because the state recurs. So its buffer is the same in all states of the cycle.
     let n = run.schedule.n;
     match (0..n).find(|&p| !run.end.buffers[p].is_empty() && !moves(&run.cycle, n + p)) {
@@ -61,7 +61,7 @@ fn waits_forever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no process enters in the cycle, although a process in its entry section moves.
+/// Checks that no process enters in the cycle, although a process in its entry section takes steps.
 pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
     repeats_forever(run)?;
     check_stopped(run, stopped)?;
@@ -75,14 +75,14 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
     Err("no process is in its entry section during the whole cycle and moves".into())
 }
 
-/// Checks that `victim` moves in the cycle and stays in its entry section.
+/// Checks that `victim` takes steps in the cycle and stays in its entry section.
 pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
     repeats_forever(run)?;
     check_stopped(run, stopped)?;
     waits_forever(run, victim)
 }
 
-/// Checks that `p` moves in the cycle and stays in `section`.
+/// Checks that `p` takes steps in the cycle and stays in `section`.
 pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(), String> {
     repeats_forever(run)?;
     let name = words::section(section);
@@ -134,7 +134,7 @@ pub(super) fn fife(
     stays_out(run, first, at)
 }
 
-/// Checks that `p` moves in the cycle, and does not enter after `at` steps.
+/// Checks that `p` takes steps in the cycle, and does not enter after `at` steps.
 fn stays_out(run: &Evidence<'_>, p: Pid, at: usize) -> Result<(), String> {
     let kept_out = |step: &Step| step.agent != p || step.after.section.is_entry();
     if !run.stem[at..].iter().all(kept_out) {

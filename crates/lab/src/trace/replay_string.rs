@@ -4,7 +4,7 @@
 //! hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194
 //! |   |       | | |  | |          |      | '- CRC-32 of everything before this dot
 //! |   |       | | |  | |          |      '--- cycle, - if there is none
-//! |   |       | | |  | |          '---------- stem: one digit a step, the process that moves
+//! |   |       | | |  | |          '---------- stem: one digit a step, the process that takes it
 //! |   |       | | |  | '--------------------- finding
 //! |   |       | | |  '----------------------- initial values of the open variables
 //! |   |       | | '-------------------------- sc or tso

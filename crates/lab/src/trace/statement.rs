@@ -58,7 +58,7 @@ pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), Str
 }
 
 /// Checks that the first condition of the statement holds for `p` at some time, that the second never holds
-/// from then on, and that `p` moves in the cycle.
+/// from then on, and that `p` takes steps in the cycle.
 pub(super) fn never_gets_there(
     run: &Evidence<'_>,
     name: &str,

@@ -115,7 +115,7 @@ pub enum Event {
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The agent that moves.
+    /// The agent that takes the step.
     pub agent: Agent,
     /// The process to which the agent belongs.
     pub process: Pid,
@@ -192,7 +192,7 @@ impl Trace {
             .collect()
     }
 
-    /// Returns the processes that move, or whose buffers move.
+    /// Returns the processes that take a step, or whose buffers do.
     pub fn movers(&self) -> Vec<Pid> {
         (0..self.schedule.n).filter(|&p| self.steps.iter().any(|s| s.process == p)).collect()
     }

@@ -105,7 +105,7 @@ impl Printer<'_> {
         out
     }
 
-    /// Returns the cell of the process that moves.
+    /// Returns the cell of the process that takes the step.
     fn moving_cell(&self, step: &Step) -> String {
         if step.is_flush() {
             return "flush".into();
@@ -120,7 +120,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the cell of a process that does not move.
+    /// Returns the cell of a process that takes no step.
     fn resting_cell(&self, p: Pid, section: Section, taken: usize) -> &'static str {
         match section {
             _ if self.stops[p].is_some_and(|stop| taken >= stop) => "✝",

@@ -42,7 +42,7 @@ pub fn explore_some<S: Space<W>>(space: &S, states: u64) -> Explored<W> {
     explore(space, &limits)
 }
 
-/// Returns the successors of `state`, each with the agent that moves.
+/// Returns the successors of `state`, each with the agent that takes the step.
 pub fn successors<S: Space<W>>(space: &S, state: &State) -> Vec<(usize, State)> {
     let mut all = Vec::new();
     space.successors(state, &mut |agent, next| all.push((agent, next)));

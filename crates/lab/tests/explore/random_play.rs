@@ -30,7 +30,7 @@ struct Walk<'a, const W: usize> {
 }
 
 impl<const W: usize> Walk<'_, W> {
-    /// Makes a step. Returns whether the agent can move.
+    /// Makes a step. Returns whether the agent can take one.
     fn step(&mut self, agent: usize) -> bool {
         let mut next = None;
         self.space.successors(&self.state, &mut |mover, state: [u64; W]| {

@@ -76,7 +76,7 @@ pub trait Block: Sized {
 
 /// A step as seen from one block.
 pub struct BlockStep<'a, B: Block> {
-    /// The process that moves. `None` for the initial state of a run.
+    /// The process that takes the step. `None` for the initial state of a run.
     pub mover: Option<Pid>,
     /// The state before the step.
     pub before: BlockView<'a, B>,
@@ -101,7 +101,7 @@ impl<B: Block> BlockStep<'_, B> {
         })
     }
 
-    /// Returns the process that moves, if it executes a line that is not a line of this block.
+    /// Returns the process that takes the step, if it executes a line that is not a line of this block.
     pub fn mover_elsewhere(&self) -> Option<Pid> {
         self.mover.filter(|&p| !matches!(self.before.processes[p], Within::At(_)))
     }

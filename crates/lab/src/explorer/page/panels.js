@@ -76,7 +76,7 @@ HP.drawProcesses = () => {
     const enabled = process.enabled === true ? "enabled: cannot be kept out" : process.enabled === false ? "can be kept out forever" : "";
     const remote = (step) => [step.cc && "cache miss", step.dsm && "remote in DSM"].filter(Boolean).join(", ");
     const go = choice.impossible
-      ? HP.el("button", { class: "go", type: "button", disabled: true, "data-p": p }, HP.el("span", { class: "next" }, "Cannot move"), HP.el("span", { class: "will" }, choice.impossible))
+      ? HP.el("button", { class: "go", type: "button", disabled: true, "data-p": p }, HP.el("span", { class: "next" }, "Cannot take a step"), HP.el("span", { class: "will" }, choice.impossible))
       : HP.el("button", { class: "go", type: "button", "data-p": p, onclick: () => HP.step(p), title: "Key " + p },
         HP.el("span", { class: "next" }, HP.choiceText(choice)),
         HP.el("span", { class: "will" }, choice.before.label ? "will: " + choice.does : "then: " + HP.label(choice.after),
@@ -175,7 +175,7 @@ HP.drawJudgement = () => {
     const back = grows ? " back to a state that differs only in numbers that grow, so " : " back to the same state, so ";
     notes.push(HP.el("p", { class: violates ? "bad" : "loopnote" },
       HP.el("b", {}, "A loop"), (steps === 1 ? ": the last step leads" + back + "it can repeat forever. In it, " : ": the last " + steps + " steps lead" + back + "they can repeat forever. In them, ") +
-      (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " moving and never enter" + (victims.length === 1 ? "s" : "") + ". " +
+      (victims.length === 1 ? "process " + victims[0] + " keeps" : "processes " + HP.list(victims) + " keep") + " taking steps and never enter" + (victims.length === 1 ? "s its critical section" : " their critical sections") + ". " +
       view.loop.why[0].toUpperCase() + view.loop.why.slice(1) + ". " + (violates ? "The algorithm promises that this cannot happen." : "The algorithm does not promise to prevent this."), " ",
       HP.el("button", { type: "button", id: "loop", onclick: HP.playLoop }, HP.timer ? "Stop the loop" : "Play the loop")));
     const waits = victims.map((p) => view.processes[p].waits).filter(Boolean).map((waits) => waits.text);
@@ -220,7 +220,7 @@ HP.drawAsk = () => {
       options.map((goal) => HP.el("option", { value: goal.goal, selected: goal.goal === HP.goal }, goal.title)))),
     HP.exported ? null : HP.el("div", { class: "row" },
       HP.el("button", { type: "button", class: "main", id: "way", onclick: HP.way }, "Show the shortest way"),
-      HP.el("button", { type: "button", id: "adversary", onclick: HP.adversary }, "Adversary: one move"),
+      HP.el("button", { type: "button", id: "adversary", onclick: HP.adversary }, "Adversary: one step"),
       HP.el("button", { type: "button", id: "adversary-on", onclick: HP.playOn }, HP.timer ? "Pause" : "Let it play")),
     HP.el("p", { class: "answer", id: "answer" }, HP.answer),
     HP.model.crashes ? HP.el("p", { class: "quiet" }, "The algorithm promises to work while at most " + HP.model.crashes + (HP.model.crashes === 1 ? " process" : " processes") + " " + (HP.model.crashes === 1 ? "has" : "have") + " stopped. A loop with more stopped processes is not a violation.") : null);

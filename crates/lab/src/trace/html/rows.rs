@@ -165,7 +165,7 @@ impl StepTable<'_> {
         self.stops[p].is_some_and(|stop| index >= stop)
     }
 
-    /// Returns the cell of a process that does not move.
+    /// Returns the cell of a process that takes no step.
     fn resting(&self, p: Pid, index: usize) -> String {
         if self.stops[p] == Some(index) {
             let place = match &self.stands[p].label {
