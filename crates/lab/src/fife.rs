@@ -1,9 +1,9 @@
 //! Decides FIFE (first in, first enabled) for one ordered pair of processes.
 //!
 //! FIFE means: if one process has left its doorway before another process enters its own, the other does
-//! not enter its critical section until the first is enabled. A process is enabled if it enters in every run
-//! in which it keeps taking steps. FIFE is weaker than first come, first served. Afek et al. define it
-//! (definition 2.5), and also a strong form (definition 5.1).
+//! not enter its critical section until the first is enabled. A process is enabled if it enters its
+//! critical section in every run in which it keeps taking steps. FIFE is weaker than first come, first served.
+//! Afek et al. define it (definition 2.5), and also a strong form (definition 5.1).
 //!
 //! The analysis explores the graph once more, with three bits of history: whether `first` has left its
 //! doorway, whether `second` has left its doorway, and whether `first` left its doorway before `second`

@@ -39,7 +39,7 @@ impl<S: Standing> Part for InEntry<'_, S> {
 }
 
 /// All states, and the steps by which no process ends its entry section. In these steps, no process
-/// enters, and no process gives up and returns to its remainder.
+/// enters its critical section, and no process gives up and returns to its remainder.
 pub struct NoneEnters<'a, S> {
     /// The section of each process in each state.
     pub standing: &'a S,

@@ -66,11 +66,11 @@ pub enum Finding {
     Fcfs {
         /// The process that left its doorway first.
         first: Pid,
-        /// The process that enters first.
+        /// The process that enters its critical section first.
         second: Pid,
     },
     /// The cycle repeats forever. A process in its entry section takes steps in the cycle, and no process
-    /// enters.
+    /// enters its critical section.
     Deadlock {
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
@@ -101,7 +101,7 @@ pub enum Finding {
     },
     /// A violation of FIFE (first in, first enabled). `first` left the doorway before `second` entered it. After `at`
     /// steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the rest of the
-    /// run, `first` keeps taking steps, but never enters.
+    /// run, `first` keeps taking steps, but never enters its critical section.
     Fife {
         /// The process that left its doorway first.
         first: Pid,

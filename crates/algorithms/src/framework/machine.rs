@@ -58,8 +58,8 @@ pub enum Loc<S> {
     Exit(S),
 }
 
-/// An event that can hit a process at any time, and its effect on memory. Examples: a kernel records that
-/// a process has died, or a store ends a lease.
+/// A mishap: an event that can hit a process at any time, and its effect on memory. Examples: a kernel records
+/// that a process has died, or a store ends a lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Mishap {
     /// The variable that the mishap changes.

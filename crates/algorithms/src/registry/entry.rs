@@ -95,19 +95,19 @@ pub struct Entry {
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
     /// Whether the paper promises FIFE (first in, first enabled): if a process leaves its doorway before
-    /// another process leaves its remainder, then the first process has entered or is enabled when the other
-    /// one enters.
+    /// another process leaves its remainder, then the first process has entered its critical section or is enabled
+    /// when the other one enters its own.
     pub promises_fife: bool,
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.
     pub promises_fife_strong: bool,
     /// The largest number of times that a process is overtaken, if that is promised.
     pub promises_bypass: Option<u32>,
-    /// Whether the paper promises that every process enters as long as fewer than k processes have
-    /// stopped. If not, it promises this only as long as no process has stopped.
+    /// Whether the paper promises that every process enters its critical section as long as fewer than k
+    /// processes have stopped. If not, it promises this only as long as no process has stopped.
     pub promises_resilience: bool,
-    /// Whether the algorithm promises that every process enters (starvation freedom). If not, it
-    /// promises only that some process enters (deadlock freedom).
+    /// Whether the algorithm promises that every process that tries to enter its critical section does so
+    /// (starvation freedom). If not, it promises only that some process does (deadlock freedom).
     pub promises_everybody: bool,
     /// Whether the algorithm promises that no process waits in its exit section.
     pub promises_exit: bool,
@@ -187,7 +187,7 @@ impl Entry {
     }
 
     /// Promises that a process is overtaken at most `limit` times. A waiting process is overtaken when a process that
-    /// came later enters and the waiting process is not enabled yet.
+    /// came later enters its critical section and the waiting process is not enabled yet.
     pub const fn bypass(self, limit: u32) -> Self {
         Entry { promises_bypass: Some(limit), ..self }
     }
@@ -197,7 +197,7 @@ impl Entry {
         Entry { promises_resilience: false, ..self }
     }
 
-    /// Promises only that some process enters: deadlock freedom, but not starvation freedom.
+    /// Promises only that some process enters its critical section: deadlock freedom, but not starvation freedom.
     pub const fn deadlock_free_only(self) -> Self {
         Entry { promises_everybody: false, ..self }
     }

@@ -351,7 +351,7 @@ impl<const W: usize> Analysis<'_, W> {
     }
 
     /// Returns a run to a state in which `first` is overtaken. The run continues to a cycle in which
-    /// `first` never enters.
+    /// `first` never enters its critical section.
     fn overtaking(
         &self,
         graph: &Graph,

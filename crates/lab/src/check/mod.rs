@@ -21,9 +21,10 @@ pub enum Property {
     Exclusion,
     /// Processes in their critical sections hold distinct names, all below k.
     Names,
-    /// If some process tries to enter and no process has stopped, some process enters.
+    /// If some process tries to enter its critical section and no process has stopped, some process enters its own.
     Deadlock,
-    /// Every process that tries to enter does so, as long as at most [`Question::crashes`] processes have stopped.
+    /// Every process that tries to enter its critical section does so, as long as at most [`Question::crashes`]
+    /// processes have stopped.
     Starvation,
     /// The exit section takes a bounded number of the process's own steps.
     Exit,

@@ -6,8 +6,8 @@
 //!
 //! - Lemma 1: there are at most n-s winners at level s.
 //!
-//! The paper states that a process enters within (n-k)(n+2)+1 steps while at most k processes compete
-//! (Section 7). That is one scan per level. But a scan is not a snapshot. It counts a process that
+//! The paper states that a process enters its critical section within (n-k)(n+2)+1 steps while at most k
+//! processes compete (Section 7). That is one scan per level. But a scan is not a snapshot. It counts a process that
 //! leaves after the scan has read its level, and also a process that arrives before the scan reads its
 //! level. The scanning process then has to scan again. For n = 3, k = 2, entering takes up to 8 steps,
 //! not 6.
