@@ -41,7 +41,7 @@ pub enum Error {
     Damaged {
         /// The key.
         key: String,
-        /// The defect.
+        /// What is wrong with the record.
         why: String,
     },
     /// The hall cannot be removed because it is in use.
