@@ -11,6 +11,7 @@ pub(crate) enum Failure {
     /// There was no answer, or the answer does not show what happened. The request may have taken effect.
     Unreachable(String),
     /// The store answers, but has no capacity for this request at the moment. The request had no effect.
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "only PostgreSQL answers so"))]
     Busy(String),
     /// The revision to watch from has been compacted away.
     Compacted,

@@ -172,11 +172,11 @@ impl ClusterOptions {
         (self.ttl / 2).min(self.command_timeout.saturating_mul(2))
     }
 
-    /// Returns how long a login may take in a process that has no pass to lose. In a slow network, a login takes several
+    /// Returns how long a login may take in a process that has nothing to lose. In a slow network, a login takes several
     /// seconds, however short the ttl is.
     #[cfg(feature = "postgres")]
     pub(crate) fn first_login_time(&self) -> Duration {
-        (self.ttl / 2).max(Duration::from_secs(5)).min(self.command_timeout.saturating_mul(2))
+        (self.ttl / 2).max(Duration::from_secs(10)).min(self.command_timeout.saturating_mul(2))
     }
 }
 

@@ -11,6 +11,8 @@ mod components;
 mod frontier;
 mod path;
 mod starvation;
+mod unfold;
+mod worker;
 
 use std::sync::{
     Mutex,
@@ -18,20 +20,16 @@ use std::sync::{
 };
 
 use crate::{
-    compact::{CompactSet, LAST_SEGMENT, Local, Memory, Numbered, OutOfMemory, SEGMENTS},
-    explore::{Ended, Limits, MOST_THREADS, Progress},
-    space::{Space, violation},
+    compact::{CompactSet, Memory, Numbered},
+    explore::{Ended, Limits, MOST_STATES, MOST_THREADS},
+    space::{Space, flaw},
 };
-use frontier::{Frontier, Level};
+use frontier::Level;
+use worker::Worker;
 
 pub use path::run_to;
-pub use starvation::{Lasso, MOST_PROCESSES, Trap, cheapest_trap};
-
-/// The number of states that are inserted together. Their cache misses overlap.
-const BATCH: usize = 64;
-
-/// The number of words of the states that a thread remembers. They fit into the cache of a core.
-const RECENT: usize = 1 << 15;
+pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_trap};
+pub use unfold::renamed_cycle;
 
 /// The maximum number of different marks.
 const MARKS: usize = 64;
@@ -123,14 +121,18 @@ pub fn search<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Sear
 
 /// Searches like [`search`], and numbers the states. `memory` replaces the limit on memory.
 ///
-/// The second result is an error if the numbers take more memory than is left.
+/// The second result is the limit that prevents numbering, if there is one.
 pub fn search_and_number<const W: usize>(
     space: &dyn Space<W>,
     limits: &Limits<'_>,
     memory: &Memory,
-) -> (Searched<W>, Result<Numbered<W>, OutOfMemory>) {
+) -> (Searched<W>, Result<Numbered<W>, Ended>) {
     let (searched, set) = search_all(space, limits, memory);
-    (searched, set.into_numbered())
+    let states = match searched.ended {
+        Ended::Complete => set.into_numbered(MOST_STATES, limits.stop),
+        ended => Err(ended),
+    };
+    (searched, states)
 }
 
 fn search_all<'a, const W: usize>(
@@ -204,129 +206,6 @@ impl<const W: usize, E> Shared<'_, '_, W, E> {
             self.end(Ended::States);
         }
         allowed as usize
-    }
-}
-
-/// What each thread has of its own.
-struct Worker<const W: usize, E> {
-    /// For each segment: the states to insert.
-    batches: Vec<Vec<(Local, E)>>,
-    /// States that this thread has found recently. At the start, each of them is an initial state. Most states
-    /// are found several times within a short time, because independent steps lead to the same state in any
-    /// order. A look-up here is faster than a look-up in the set.
-    recent: Vec<[u64; W]>,
-    /// The states that the last insertion has added.
-    new: Vec<E>,
-    next: Frontier<E>,
-    marked: [Option<E>; MARKS],
-    transitions: u64,
-}
-
-impl<const W: usize, E: Entry<W>> Worker<W, E> {
-    /// `root` is an initial state of the search.
-    fn new(root: [u64; W]) -> Self {
-        Worker {
-            batches: (0..SEGMENTS).map(|_| Vec::with_capacity(BATCH)).collect(),
-            recent: vec![root; RECENT / W],
-            new: Vec::with_capacity(BATCH),
-            next: Frontier::new(),
-            marked: [None; MARKS],
-            transitions: 0,
-        }
-    }
-
-    fn push_root(&mut self, shared: &Shared<'_, '_, W, E>, root: E) {
-        let (segment, local) = shared.set.address(root.state());
-        self.push_to(shared, segment, local, root);
-    }
-
-    #[inline]
-    fn push(&mut self, shared: &Shared<'_, '_, W, E>, entry: E) {
-        let (segment, local) = shared.set.address(entry.state());
-        let recent = &mut self.recent[local.below(RECENT / W)];
-        if *recent != *entry.state() {
-            *recent = *entry.state();
-            self.push_to(shared, segment, local, entry);
-        }
-    }
-
-    #[inline]
-    fn push_to(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8, local: Local, entry: E) {
-        let batch = &mut self.batches[usize::from(segment)];
-        batch.push((local, entry));
-        if batch.len() >= BATCH {
-            self.insert(shared, segment);
-        }
-    }
-
-    /// Inserts the states that wait for this segment.
-    fn insert(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8) {
-        let Worker { batches, new, next, marked, .. } = self;
-        let batch = &mut batches[usize::from(segment)];
-        new.clear();
-        let mut inserted = Ok(());
-        if !shared.has_ended() {
-            inserted = shared.set.insert_all(segment, batch, E::state, new);
-        }
-        batch.clear();
-        if !new.is_empty() {
-            new.truncate(shared.count(new.len()));
-        }
-        for entry in new {
-            let mut marks = (shared.task.look)(entry.state());
-            while marks != 0 {
-                let least = &mut marked[marks.trailing_zeros() as usize];
-                if least.is_none_or(|least| entry.state() < least.state()) {
-                    *least = Some(*entry);
-                }
-                marks &= marks - 1;
-            }
-            inserted = inserted.and_then(|()| next.push(*entry, shared.memory));
-        }
-        if inserted.is_err() {
-            shared.end(Ended::Memory);
-        }
-    }
-
-    fn insert_rest(&mut self, shared: &Shared<'_, '_, W, E>) {
-        for segment in 0..=LAST_SEGMENT {
-            if !self.batches[usize::from(segment)].is_empty() {
-                self.insert(shared, segment);
-            }
-        }
-    }
-
-    /// Expands states of the current level until none is left.
-    fn expand(&mut self, shared: &Shared<'_, '_, W, E>, depth: u32, reports: bool) {
-        let space = shared.task.space;
-        let is_middle = depth == shared.task.middle;
-        while let Some(entries) = shared.level.take() {
-            if shared.limits.stop.load(Relaxed) {
-                shared.end(Ended::Stopped);
-            }
-            if shared.has_ended() {
-                break;
-            }
-            for entry in &entries {
-                let state = entry.state();
-                space.successors(state, &mut |_, successor| {
-                    self.transitions += 1;
-                    if successor != *state {
-                        let successor = space.canonical(successor);
-                        self.push(shared, entry.child(successor, is_middle));
-                    }
-                });
-            }
-            Frontier::free(entries, shared.memory);
-            if reports {
-                (shared.limits.progress)(Progress {
-                    states: shared.states.load(Relaxed),
-                    frontier: shared.level.left(),
-                    depth,
-                });
-            }
-        }
-        self.insert_rest(shared);
     }
 }
 

@@ -57,10 +57,13 @@ pub(super) struct Database {
     place: Place,
     /// How long one attempt may take.
     patience: Patience,
-    /// How long it may take to connect and log in, for a process that has no pass.
+    /// How long it may take to connect and log in, for a process that has nothing to lose.
     login_timeout: Duration,
     /// The same, for a process that has a pass.
     holder_login_timeout: Duration,
+    /// The same, for a process that waits. It loses its position in the queue if it waits for too long for a server that
+    /// says nothing. But in a slow network, it needs as long as a new process.
+    login_patience: Patience,
     current: Mutex<Current>,
     /// Whether there was a check that notifications of other connections arrive.
     checked: AtomicBool,
@@ -118,6 +121,7 @@ impl Database {
             patience: Patience::new(cluster.attempt_times()),
             login_timeout,
             holder_login_timeout: cluster.login_time(),
+            login_patience: Patience::new([cluster.login_time(), login_timeout]),
             current: Mutex::default(),
             checked: AtomicBool::new(false),
             sharing,
@@ -182,14 +186,21 @@ impl Database {
         }
         let limit = self.login_limit();
         let late = |_| Failure::Unreachable(format!("no connection within {limit:?}"));
+        let begun = Instant::now();
         let connected = timeout(limit, self.connect()).await;
         match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {
             Ok(line) => {
+                // The next connection may take twice as long.
+                self.login_patience.answered_within(begun.elapsed() / 2);
                 let line = Arc::new(line);
                 *current = Current { line: Some(line.clone()), ..Current::default() };
                 Ok(line)
             }
             Err(failure) => {
+                if begun.elapsed() >= limit / 2 {
+                    // A server, or all of them, did not answer in time.
+                    self.login_patience.not_answered_within(limit);
+                }
                 // The client has tried all servers of the URL, so another attempt does not help.
                 let failure = match failure {
                     Failure::Certificate(why) => Failure::Denied(why),

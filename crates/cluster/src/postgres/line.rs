@@ -50,7 +50,7 @@ pub(super) struct Line {
 }
 
 enum Wire {
-    Server(ServerWire),
+    Server(Box<ServerWire>),
     Relay(MemberWire),
 }
 
@@ -118,8 +118,8 @@ impl Line {
         };
         let (driver, runtime, statements) =
             (Some(driver), Handle::current(), Statements::default());
-        let wire = Wire::Server(ServerWire { client, statements, driver, ending, runtime });
-        Ok(Line { wire, signals })
+        let wire = ServerWire { client, statements, driver, ending, runtime };
+        Ok(Line { wire: Wire::Server(Box::new(wire)), signals })
     }
 
     /// Returns the connection of a member to its relay.
@@ -216,7 +216,8 @@ impl Line {
 
     /// Creates the tables if there are none, and checks their version.
     pub(super) async fn check_tables(&self) -> Result<(), Failure> {
-        let Wire::Server(ServerWire { client, .. }) = &self.wire else { return Ok(()) };
+        let Wire::Server(server) = &self.wire else { return Ok(()) };
+        let client = &server.client;
         let version = match self.while_usable(client.query_typed(sql::FIND_VERSION, &[])).await? {
             Err(error) if is_missing(&error) => {
                 self.execute(sql::CREATE).await?;

@@ -12,6 +12,7 @@
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (the default) or `tso` |
+//! | `forget`, `compact` | `true` for a check with `--forget` or `--compact`, which finds other numbers of states or takes less memory; default: `false` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
@@ -34,93 +35,14 @@ use serde::Deserialize;
 use super::{
     expected::{Expected, Figure},
     files::ManifestFile,
+    listed::{Listed, Tier},
     wrong::{KnownRun, violation},
 };
 use crate::{
-    catalogue,
-    check::{self, Property},
-    questions, rmr,
+    catalogue, check, questions, rmr,
     schedule::{Conventions, MemoryModel},
     space::Initial,
 };
-
-/// The duration class of a model.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// The model takes seconds. Continuous integration runs these models.
-    Quick,
-    /// The model takes minutes.
-    Full,
-    /// The model takes longer, or needs more memory than most computers have.
-    Huge,
-}
-
-impl Tier {
-    /// Returns the usual tier of a model with this many states.
-    pub(super) fn of(states: u64) -> Self {
-        match states {
-            0..1_000_000 => Tier::Quick,
-            1_000_000..100_000_000 => Tier::Full,
-            _ => Tier::Huge,
-        }
-    }
-
-    /// Returns the name in the manifest and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tier::Quick => "quick",
-            Tier::Full => "full",
-            Tier::Huge => "huge",
-        }
-    }
-}
-
-/// A property that can be listed under `[model.check]`. `range` means that variables stay within their
-/// declared ranges. It is checked whether or not it is listed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Listed {
-    Exclusion,
-    Names,
-    Deadlock,
-    Starvation,
-    Exit,
-    Doorway,
-    Fife,
-    FifeStrong,
-    Bypass,
-    Invariants,
-    Range,
-}
-
-impl Listed {
-    /// All properties.
-    pub const ALL: [Listed; 11] = [
-        Listed::Exclusion,
-        Listed::Names,
-        Listed::Deadlock,
-        Listed::Starvation,
-        Listed::Exit,
-        Listed::Doorway,
-        Listed::Fife,
-        Listed::FifeStrong,
-        Listed::Bypass,
-        Listed::Invariants,
-        Listed::Range,
-    ];
-
-    /// Returns the property of the checker. Returns `None` for `range`, which the checker always checks.
-    pub fn property(self) -> Option<Property> {
-        Property::ALL.get(self as usize).copied()
-    }
-
-    /// Returns the name in the manifest and in reports.
-    pub fn name(self) -> &'static str {
-        self.property().map_or("range", Property::name)
-    }
-}
 
 /// The expected numbers of remote references.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -155,6 +77,12 @@ pub struct AtlasModel {
     /// The memory model.
     #[serde(default, with = "MemoryName")]
     pub memory: MemoryModel,
+    /// Whether the check merges states that differ only in stale values.
+    #[serde(default)]
+    pub forget: bool,
+    /// Whether the check decides starvation without a stored graph.
+    #[serde(default)]
+    pub compact: bool,
     /// The duration class.
     pub tier: Tier,
     /// The number of states, or `None` if it is not known yet.
@@ -213,6 +141,9 @@ impl AtlasModel {
         if self.memory != MemoryModel::Sequential {
             parts.push(self.memory.name().into());
         }
+        if self.forget {
+            parts.push("forget".into());
+        }
         parts
     }
 
@@ -257,6 +188,8 @@ impl AtlasModel {
             crashes: self.crashes(),
             memory: self.memory,
             initial: self.initial,
+            forget: self.forget,
+            compact: self.compact,
             ..check::Question::everything(&self.algorithm, self.n, self.k)
         }
     }
@@ -308,6 +241,11 @@ impl AtlasModel {
             return Some(
                 "remote references are counted under memory = \"sc\" only: leave [model.rmr] out"
                     .into(),
+            );
+        }
+        if self.forget && (self.has_rmr() || self.has_ask()) {
+            return Some(
+                "forget works for [model.check] only: leave [model.rmr] and [model.ask] out".into(),
             );
         }
         if self.has_ask() && self.memory != MemoryModel::Sequential {

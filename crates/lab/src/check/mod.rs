@@ -2,13 +2,15 @@
 
 mod analyse;
 mod compactly;
+mod compile;
 mod report;
 mod run;
 mod safety;
 
+pub(crate) use compile::{cannot_compile, check_contention, check_initial, compile};
 pub use report::{Outcome, Report, Verdict};
+pub(crate) use run::with_words;
 pub use run::{Error, Resources, check};
-pub(crate) use run::{cannot_compile, check_contention, check_initial, compile, with_words};
 
 use hallpass_algorithms::registry;
 
@@ -115,6 +117,9 @@ pub struct Question {
     /// Whether to decide starvation without a stored graph. This takes less memory and more time, and only
     /// works for starvation and properties of single states.
     pub compact: bool,
+    /// Whether to merge states that differ only in values that no process can read before a process overwrites
+    /// them.
+    pub forget: bool,
 }
 
 impl Question {
@@ -162,6 +167,7 @@ impl Question {
             initial: Initial::All,
             symmetry: false,
             compact: false,
+            forget: false,
         }
     }
 

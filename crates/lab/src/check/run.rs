@@ -9,15 +9,20 @@ use crate::{
     explore::{Ended, Explored, Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
-    space::{Normal, Quotient, SafetyFlags, Sequential, Space, StoreBuffers, Symmetry},
+    search::FIXED_VICTIM,
+    space::{
+        Contradiction, Forgetful, Initial, Invariants, Normal, Quotient, SafetyFlags, Sequential,
+        Space, Stale, StoreBuffers, Symmetry,
+    },
     standing::{Settled, States},
-    tables::{Budget, CannotCompile, MOST_WORDS, Tables},
+    tables::{Budget, Tables},
 };
 
 use super::{
     Property, Question, Report,
     analyse::{Analysis, settle},
     compactly::{answer_compactly, check_compact},
+    compile::{cannot_compile, check_contention, check_initial},
 };
 
 /// The resources of a check, and callbacks for its progress.
@@ -84,85 +89,6 @@ impl From<registry::Error> for Error {
     }
 }
 
-/// Compiles an algorithm.
-pub(crate) fn compile(
-    algorithm: &str,
-    n: usize,
-    k: usize,
-    resources: &Resources<'_>,
-) -> Result<(Box<dyn Machine>, Tables), Error> {
-    let machine = machine::build(algorithm, n, k)?;
-    let tables = Tables::within(&*machine, &[], resources.budget())
-        .map_err(|cause| cannot_compile(algorithm, n, k, cause))?;
-    Ok((machine, tables))
-}
-
-pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
-    Error::Question(match cause {
-        CannotCompile::PrivateStates => {
-            format!("{algorithm} with n = {n} has too many private states: try a smaller n")
-        }
-        CannotCompile::Values(name) => format!(
-            "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
-             `lab rmr --search-only` runs it at any size"
-        ),
-        CannotCompile::TwoAccesses { process, line } => format!(
-            "{algorithm}: process {process} makes more than one shared access in one step, at line \
-             {line}: give each access a line of its own"
-        ),
-        CannotCompile::Memory => format!(
-            "{algorithm} with n = {n}, k = {k}: the table of all steps takes more memory than the limits \
-             allow: try a smaller n, or raise --memory and --states"
-        ),
-        CannotCompile::Stopped => {
-            format!(
-                "{algorithm} with n = {n}, k = {k}: stopped before the table of all steps was built"
-            )
-        }
-        CannotCompile::WriteThatReads { process, line } => format!(
-            "{algorithm}: process {process} uses the value that its write at line {line} replaces, so \
-             the write cannot wait in a store buffer: leave out --tso"
-        ),
-        CannotCompile::Stores => format!(
-            "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
-        ),
-        CannotCompile::Bits(bits) => format!(
-            "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
-             possible: try a smaller n, or a larger k",
-            MOST_WORDS * 64
-        ),
-    })
-}
-
-pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
-    if contention == 0 || contention > n {
-        return Err(Error::Question(format!(
-            "contention must be from 1 to n = {n}: it is the number of processes that compete at once"
-        )));
-    }
-    Ok(())
-}
-
-/// Returns an error if the initial states alone do not fit in memory.
-pub(crate) fn check_initial(
-    tables: &Tables,
-    initial: crate::space::Initial,
-    bytes: u64,
-) -> Result<(), Error> {
-    let count = match initial {
-        crate::space::Initial::All => Sequential::initial_count(tables),
-        crate::space::Initial::Smallest => 1,
-    };
-    let most = u128::from(bytes) / (8 * tables.words as u128 + 14);
-    if count > most {
-        return Err(Error::Question(format!(
-            "the variables with an open initial value give {count} initial states and at most {most} \
-             fit in memory: try a smaller n, a larger --memory, or --initial smallest"
-        )));
-    }
-    Ok(())
-}
-
 /// Calls `$run` with the number of words of a state as a constant parameter.
 macro_rules! with_words {
     ($words:expr, $run:ident ( $($argument:expr),* )) => {
@@ -215,7 +141,53 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         false => None,
     };
     let setup = Setup { machine: &*machine, tables: &tables, question, resources };
+    if question.forget {
+        let stale = stale_rules(&*machine, &tables, question)?;
+        return with_words!(tables.words, run_forgetfully(&setup, stale));
+    }
     Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
+}
+
+/// Returns the rules for stale values, if the question and the algorithm allow them.
+fn stale_rules(
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+) -> Result<Stale, Error> {
+    let algorithm = &question.algorithm;
+    let refuse = |why: String| Err(Error::Question(why));
+    if question.symmetry || question.memory == MemoryModel::StoreBuffers {
+        return refuse(
+            "--forget works neither with --symmetry nor with --tso: leave it out".into(),
+        );
+    }
+    if question.properties.contains(&Property::Invariants) {
+        return refuse(
+            "--forget does not work for invariants, which may read any value: select other properties \
+             with --property, or leave out --forget"
+                .into(),
+        );
+    }
+    if tables.has_mishaps() {
+        return refuse(format!("{algorithm} has mishaps: leave out --forget"));
+    }
+    Stale::of(machine, tables).ok_or_else(|| {
+        Error::Question(format!(
+            "{algorithm} at this size has no rules about stale values: leave out --forget"
+        ))
+    })
+}
+
+/// Answers the question on the states that differ in more than stale values.
+fn run_forgetfully<const W: usize>(setup: &Setup<'_>, stale: Stale) -> Result<Report, Error> {
+    let space = Forgetful::new(setup.space(), stale);
+    let report = answer::<W>(setup, &space, None);
+    let Some(Contradiction { var, what }) = space.contradiction() else { return Ok(report) };
+    Err(Error::Question(format!(
+        "the rules of {} about stale values are wrong, because {} is {what}: leave out --forget",
+        setup.question.algorithm,
+        setup.machine.layout().decls()[var].name
+    )))
 }
 
 /// Returns an error if the algorithm has none of the properties.
@@ -239,20 +211,33 @@ fn check_there_is_something(
     )))
 }
 
-/// Returns the renamings of processes, if the question and the algorithm allow them.
+/// Returns the renamings of processes, if the question and the algorithm allow them. For starvation, they do not rename
+/// the process that starves.
 fn symmetry(
     machine: &dyn Machine,
     tables: &Tables,
     question: &Question,
 ) -> Result<Symmetry, Error> {
-    if question.properties.iter().any(|property| !property.is_safety()) {
+    let starvation = question.properties.contains(&Property::Starvation);
+    let is_supported = |property: &Property| {
+        property.is_safety() || question.compact && *property == Property::Starvation
+    };
+    if !question.properties.iter().all(is_supported) {
         return Err(Error::Question(
-            "--symmetry works for exclusion, names and invariants only, because liveness depends on \
-             which process moves: select these with --property, or leave out --symmetry"
+            "--symmetry works for exclusion, names and invariants only, and with --compact also for \
+             starvation, because liveness depends on which process moves: select these with --property, or \
+             leave out --symmetry"
                 .into(),
         ));
     }
-    Symmetry::new(machine, tables, 0).ok_or_else(|| {
+    if starvation && question.initial != Initial::All {
+        return Err(Error::Question(
+            "--initial smallest distinguishes processes by their numbers: leave out --symmetry"
+                .into(),
+        ));
+    }
+    let fixed = if starvation { FIXED_VICTIM + 1 } else { 0 };
+    Symmetry::new(machine, tables, fixed).ok_or_else(|| {
         Error::Question(format!(
             "{} distinguishes processes by their numbers: leave out --symmetry",
             question.algorithm
@@ -268,6 +253,26 @@ pub(super) struct Setup<'a> {
     pub resources: &'a Resources<'a>,
 }
 
+impl<'a> Setup<'a> {
+    /// Returns the space of all runs under sequential consistency, without invariants.
+    fn space(&self) -> Sequential<'a> {
+        let Setup { machine, tables, question, .. } = *self;
+        let asked = |property| question.properties.contains(&property);
+        Sequential {
+            tables,
+            contention: question.contention,
+            initial: question.initial,
+            normal: Normal::of(machine, tables),
+            mishaps: tables.has_mishaps(),
+            flags: SafetyFlags {
+                exclusion: asked(Property::Exclusion),
+                names: asked(Property::Names),
+            },
+            invariants: None,
+        }
+    }
+}
+
 fn run<const W: usize>(
     setup: &Setup<'_>,
     buffers: Option<&Buffers>,
@@ -280,15 +285,8 @@ fn run<const W: usize>(
         let name = machine.broken_invariant(&tables.private(state), &tables.memory(state))?;
         names.iter().position(|&n| n == name).map(|index| index as u32)
     };
-    let base = Sequential {
-        tables,
-        contention: question.contention,
-        initial: question.initial,
-        normal: Normal::of(machine, tables),
-        mishaps: tables.has_mishaps(),
-        flags: SafetyFlags { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
-        invariants: asked(Property::Invariants).then_some(&broken),
-    };
+    let invariants: Option<Invariants<'_>> = asked(Property::Invariants).then_some(&broken);
+    let base = Sequential { invariants, ..setup.space() };
     let Some(buffers) = buffers else {
         return match symmetry {
             None => answer::<W>(setup, &base, None),

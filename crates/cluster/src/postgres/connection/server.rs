@@ -8,7 +8,10 @@ use std::{
 use tokio::time::timeout;
 use tokio_postgres::Config;
 
-use super::{super::line::Line, Database};
+use super::{
+    super::{activities::Need, line::Line},
+    Database,
+};
 use crate::{failure::Failure, retry::lock};
 
 impl Database {
@@ -35,9 +38,11 @@ impl Database {
 
     /// Returns how long it may take to connect and log in. A holder must be able to try again before its pass is lost.
     pub(super) fn login_limit(&self) -> Duration {
-        match self.is_holding() {
-            false => self.login_timeout,
-            true => self.holder_login_timeout,
+        let activities = lock(&self.activities);
+        match activities.need {
+            _ if activities.is_holding() => self.holder_login_timeout,
+            Need::Resting => self.login_patience.limit(),
+            Need::Entering | Need::Holding => self.login_timeout,
         }
     }
 
