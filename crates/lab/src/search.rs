@@ -22,7 +22,7 @@ use std::sync::{
 use crate::{
     compact::{CompactSet, Memory, Numbered},
     explore::{Ended, Limits, MOST_STATES, MOST_THREADS},
-    space::{Space, flaw},
+    space::{Space, violation},
 };
 use frontier::Level;
 use worker::Worker;
