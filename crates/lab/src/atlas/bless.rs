@@ -7,7 +7,8 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 use super::{
     expected::{Answer, OPEN, UNLIMITED},
     files::ManifestFile,
-    manifest::{AtlasModel, Error, Listed, Manifest, Tier},
+    listed::{Listed, Tier},
+    manifest::{AtlasModel, Error, Manifest},
     run::{AtlasReport, Measured},
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::registry;
 
-use super::{compare::Remark, expected::Resilience, manifest::Listed, run::Entry};
+use super::{compare::Remark, expected::Resilience, listed::Listed, run::Entry};
 use crate::{
     catalogue::author,
     check::Verdict,

@@ -2,7 +2,8 @@
 
 use super::{
     expected::{Answer, Expected, Figure as ExpectedFigure, Resilience},
-    manifest::{AtlasModel, Listed},
+    listed::Listed,
+    manifest::AtlasModel,
     run::Measured,
 };
 use crate::{

@@ -1,6 +1,9 @@
 //! The selection of models to run.
 
-use super::manifest::{AtlasModel, Manifest, Tier};
+use super::{
+    listed::Tier,
+    manifest::{AtlasModel, Manifest},
+};
 
 /// The models to run.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use crate::check;
 use super::{
     expected::OPEN,
     files::ManifestFile,
-    manifest::{Error, Listed, Manifest},
+    listed::Listed,
+    manifest::{Error, Manifest},
     select::matches,
 };
 

@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use super::{
     expected::Answer,
-    manifest::{AtlasModel, Listed, Manifest},
+    listed::Listed,
+    manifest::{AtlasModel, Manifest},
 };
 use crate::{
     schedule::{Finding, MemoryModel, Schedule},

@@ -6,9 +6,10 @@ use hallpass_algorithms::{Pid, Section};
 
 use super::{
     check,
-    interpreter::{Interpreter, RunState},
+    interpreter::Interpreter,
     lasso,
     repeat::repeat,
+    state::RunState,
     statement,
     step::{Event, Step},
     words,

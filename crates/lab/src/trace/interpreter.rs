@@ -21,55 +21,14 @@ use super::{
     check,
     confirm::confirm,
     replay_string,
+    state::{RunState, Snapshot},
     step::{Access, Event, Stand, Step, Trace, Via},
 };
 use crate::{
-    machine::{Local, Machine, REMAINDER},
+    machine::{Machine, REMAINDER},
     schedule::{Conventions, MemoryModel, Schedule},
     space::Agent,
 };
-
-/// A state of a run.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RunState {
-    /// The private state of each process, as a number.
-    pub processes: Vec<Local>,
-    /// The value of each variable.
-    pub memory: Vec<Word>,
-    /// The buffered stores of each process, the oldest first. Each is a variable and a value.
-    pub buffers: Vec<VecDeque<(usize, Word)>>,
-}
-
-/// Everything that steps change: the state, and the history of the run.
-#[derive(Clone, Debug)]
-pub struct Snapshot {
-    state: RunState,
-    past_doorway: Vec<bool>,
-    caches: Caches,
-    broken: Option<String>,
-}
-
-impl Snapshot {
-    /// Returns the state.
-    pub fn state(&self) -> &RunState {
-        &self.state
-    }
-
-    /// Returns a snapshot with this history and a different state.
-    pub fn with_state(&self, state: RunState) -> Self {
-        Snapshot { state, ..self.clone() }
-    }
-
-    /// Returns whether `p` has a valid cached copy of the variable with this index.
-    pub fn has_copy(&self, p: Pid, var: usize) -> bool {
-        self.caches.has_copy(p, var)
-    }
-
-    /// Returns the variable that is outside its declared range, if any.
-    pub fn out_of_range(&self) -> Option<&str> {
-        self.broken.as_deref()
-    }
-}
 
 /// Executes steps one by one.
 pub struct Interpreter {

@@ -2,11 +2,7 @@
 
 use hallpass_algorithms::{Observed, Pid, Side};
 
-use super::{
-    confirm::Evidence,
-    interpreter::{Interpreter, RunState},
-    words,
-};
+use super::{confirm::Evidence, interpreter::Interpreter, state::RunState, words};
 use crate::{
     machine::{Numeric, NumericStep},
     schedule::MemoryModel,

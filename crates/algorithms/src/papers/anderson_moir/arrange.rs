@@ -25,11 +25,10 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use core::ops::Range;
 
-use super::block::{Block, BlockInstance, BlockStep, BlockView, Within};
+use super::block::{Block, BlockStep, BlockView, Within};
 use crate::framework::{
-    layout::{Decl, Layout},
+    layout::Layout,
     machine::{
         Algorithm, Label, Loc,
         Next::{self, Enter, Goto, Leave, Spin},
@@ -38,6 +37,10 @@ use crate::framework::{
     memory::{Memory, Pid, Var},
     statement::{Observed, RunStatement, Side, Transition},
 };
+
+mod plan;
+
+pub(super) use plan::Plan;
 
 /// An arrangement of blocks of one kind.
 pub struct Arranged<B> {
@@ -71,88 +74,6 @@ pub enum At<L> {
     },
     /// The process is at line 7 of Figure 7, at this gate.
     Clear(u8),
-}
-
-/// A block that is planned but not declared yet.
-pub(super) struct PlannedBlock {
-    pub(super) name: String,
-    pub(super) k: usize,
-    pub(super) instance: usize,
-}
-
-/// The blocks and gates of an arrangement that are planned but not declared yet.
-pub(super) struct Plan {
-    pub(super) blocks: Vec<PlannedBlock>,
-    gates: usize,
-    routes: Vec<Vec<Vec<usize>>>,
-    symmetric: bool,
-}
-
-impl Plan {
-    fn new(n: usize) -> Self {
-        Plan { blocks: Vec::new(), gates: 0, routes: vec![Vec::new(); n], symmetric: true }
-    }
-
-    fn block(&mut self, name: String, k: usize) -> usize {
-        let instance = self.blocks.len();
-        self.blocks.push(PlannedBlock { name, k, instance });
-        instance
-    }
-
-    /// Adds levels that let through `outermost`, ..., `k` processes, outermost first.
-    fn levels(&mut self, prefix: &str, outermost: usize, k: usize) -> Vec<usize> {
-        (k..=outermost).rev().map(|level| self.block(format!("{prefix}{level}"), level)).collect()
-    }
-
-    /// Adds Figure 5 for the processes in `pids`. At most `size` of them are assumed to compete at the same
-    /// time. Returns the route of each process.
-    fn tree(&mut self, name: &str, pids: Range<Pid>, size: usize, k: usize) -> Vec<Vec<usize>> {
-        if size <= k {
-            return vec![Vec::new(); pids.len()];
-        }
-        let left = size.div_ceil(2);
-        let middle = pids.start + left;
-        let mut routes = self.tree(&format!("{name}l"), pids.start..middle, left, k);
-        routes.extend(self.tree(&format!("{name}r"), middle..pids.end, size - left, k));
-        let building = self.levels(&format!("{name}."), 2 * k - 1, k);
-        routes.iter_mut().for_each(|route| route.extend(&building));
-        routes
-    }
-
-    /// Plans levels `outermost`, ..., k that every process passes. Correct only if `outermost` is n - 1.
-    pub(super) fn inductive(n: usize, k: usize, outermost: usize) -> Self {
-        let mut plan = Plan::new(n);
-        let route = plan.levels("", outermost, k);
-        plan.routes.iter_mut().for_each(|routes| routes.push(route.clone()));
-        plan
-    }
-
-    pub(super) fn declare<B: Block>(self, n: usize, k: usize) -> Arranged<B> {
-        let mut layout = Layout::default();
-        let shared = B::share(&mut layout, n, self.blocks.len());
-        let blocks = self
-            .blocks
-            .iter()
-            .map(|PlannedBlock { name, k, instance }| {
-                let (k, instance) = (*k, *instance);
-                B::new(&mut layout, shared, BlockInstance { n, k, instance, name })
-            })
-            .collect();
-        let gates = (0..self.gates)
-            .map(|gate| layout.add(Decl::flag(format!("X.gate{gate}"), false)))
-            .collect();
-        Arranged {
-            n,
-            k,
-            layout,
-            blocks,
-            widths: self.blocks.iter().map(|block| block.k).collect(),
-            names: self.blocks.into_iter().map(|block| block.name).collect(),
-            gates,
-            routes: self.routes,
-            symmetric: self.symmetric && B::SYMMETRIC,
-        }
-    }
 }
 
 /// Arranges levels n-1, ..., k that every process passes.

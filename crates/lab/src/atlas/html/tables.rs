@@ -6,7 +6,7 @@ use hallpass_algorithms::registry::CostModel;
 
 use super::super::{
     cells::{self, Cell, CellKind, PROPERTIES},
-    manifest::Listed,
+    listed::Listed,
     run::{Entry, Status},
     runs,
     sections::{self, Family, Group},

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use hallpass_algorithms::registry::Standing;
 
 use super::{
-    super::{
-        cells::thousands, manifest::Listed, run::Entry, runs, sections::Group, wrong::violated,
-    },
+    super::{cells::thousands, listed::Listed, run::Entry, runs, sections::Group, wrong::violated},
     counted, escape,
 };
 use crate::{schedule::Schedule, trace};

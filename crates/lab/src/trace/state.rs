@@ -1,0 +1,50 @@
+//! The state of a run, and what a run has besides its state.
+
+use std::collections::VecDeque;
+
+use hallpass_algorithms::{Pid, Word};
+
+use super::cache::Caches;
+use crate::machine::Local;
+
+/// A state of a run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RunState {
+    /// The private state of each process, as a number.
+    pub processes: Vec<Local>,
+    /// The value of each variable.
+    pub memory: Vec<Word>,
+    /// The buffered stores of each process, the oldest first. Each is a variable and a value.
+    pub buffers: Vec<VecDeque<(usize, Word)>>,
+}
+
+/// Everything that steps change: the state, and the history of the run.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(super) state: RunState,
+    pub(super) past_doorway: Vec<bool>,
+    pub(super) caches: Caches,
+    pub(super) broken: Option<String>,
+}
+
+impl Snapshot {
+    /// Returns the state.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Returns a snapshot with this history and a different state.
+    pub fn with_state(&self, state: RunState) -> Self {
+        Snapshot { state, ..self.clone() }
+    }
+
+    /// Returns whether `p` has a valid cached copy of the variable with this index.
+    pub fn has_copy(&self, p: Pid, var: usize) -> bool {
+        self.caches.has_copy(p, var)
+    }
+
+    /// Returns the variable that is outside its declared range, if any.
+    pub fn out_of_range(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+}
