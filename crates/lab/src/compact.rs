@@ -19,7 +19,7 @@ mod shape;
 
 use std::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
 use crate::{explore::Ended, hashing::Bijection};
@@ -208,11 +208,13 @@ impl<'a, const W: usize> CompactSet<'a, W> {
     /// Numbers the states. No more states can be inserted.
     ///
     /// # Errors
-    /// Fails if the numbers take more memory than is left.
-    pub fn into_numbered(self) -> Result<Numbered<W>, OutOfMemory> {
+    /// Fails if there are more than `most` states, if the numbers take more memory than is left, or if `stop`
+    /// becomes true. Returns which of these limits was reached.
+    pub fn into_numbered(self, most: u64, stop: &AtomicBool) -> Result<Numbered<W>, Ended> {
         let unlock =
             |segment: Mutex<Segment<W>>| segment.into_inner().expect("no panic while held");
-        Numbered::new(self.segments.into_iter().map(unlock).collect(), self.addressing, self.memory)
+        let segments = self.segments.into_iter().map(unlock).collect();
+        Numbered::new(segments, self.addressing, self.memory, most, stop)
     }
 
     /// Returns the number of states.

@@ -14,10 +14,13 @@
 //!
 //! **The model needs no crash steps.** A stopped process simply takes no step in the component.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexMap;
 
 use crate::{
+    explore::Ended,
     graph::{Components, Edges, Graph, Part, components, shortest},
     space::Agent,
     standing::Standing,
@@ -160,25 +163,41 @@ pub(crate) fn fair_cycle<S: Standing>(
     cost: usize,
     is_victim: impl Fn(Id, Agent) -> bool,
 ) -> Vec<Agent> {
-    fair_cycle_within(graph, standing, inside, start, (cost, usize::MAX), is_victim)
+    let search = CycleSearch { cost, most: usize::MAX, stop: None };
+    fair_cycle_within(graph, standing, inside, start, search, is_victim)
         .expect("a fair cycle exists")
 }
 
-/// Returns the cycle that [`fair_cycle`] returns, or `None` if a search over `most` nodes does not find it.
+/// The limits of a search for a cycle.
+pub(crate) struct CycleSearch<'a> {
+    /// The maximum number of stopped processes.
+    pub cost: usize,
+    /// The maximum number of nodes.
+    pub most: usize,
+    /// If there is one, the search stops soon after this becomes true.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+/// Returns the cycle that [`fair_cycle`] returns, or the limit that the search reaches before it finds the
+/// cycle.
 pub(crate) fn fair_cycle_within<S: Standing>(
     graph: &impl Edges,
     standing: &S,
     inside: &impl Part,
     start: Id,
-    (cost, most): (usize, usize),
+    CycleSearch { cost, most, stop }: CycleSearch<'_>,
     is_victim: impl Fn(Id, Agent) -> bool,
-) -> Option<Vec<Agent>> {
+) -> Result<Vec<Agent>, Ended> {
     type Node = (Id, u64, bool);
+    const NODES_PER_CHECK: usize = 1 << 10;
     let mut seen: IndexMap<Node, (usize, Agent), foldhash::fast::FixedState> = IndexMap::default();
     seen.insert((start, 0, false), (0, 0));
-    let mut index = 0;
+    let mut index: usize = 0;
     loop {
-        let (&(node, movers, victim), _) = seen.get_index(index)?;
+        if index.is_multiple_of(NODES_PER_CHECK) && stop.is_some_and(|stop| stop.load(Relaxed)) {
+            return Err(Ended::Stopped);
+        }
+        let (&(node, movers, victim), _) = seen.get_index(index).ok_or(Ended::Memory)?;
         if node == start
             && victim
             && stopped(standing, start, movers).len() <= cost
@@ -201,7 +220,7 @@ pub(crate) fn fair_cycle_within<S: Standing>(
         index = parent;
     }
     cycle.reverse();
-    Some(cycle)
+    Ok(cycle)
 }
 
 /// The states in which a process is in its entry section and not enabled. From such a state, there is a

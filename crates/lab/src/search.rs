@@ -19,8 +19,8 @@ use std::sync::{
 };
 
 use crate::{
-    compact::{CompactSet, Memory, Numbered, OutOfMemory},
-    explore::{Ended, Limits, MOST_THREADS},
+    compact::{CompactSet, Memory, Numbered},
+    explore::{Ended, Limits, MOST_STATES, MOST_THREADS},
     space::{Space, flaw},
 };
 use frontier::Level;
@@ -118,14 +118,18 @@ pub fn search<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Sear
 
 /// Searches like [`search`], and numbers the states. `memory` replaces the limit on memory.
 ///
-/// The second result is an error if the numbers take more memory than is left.
+/// The second result is the limit that prevents numbering, if there is one.
 pub fn search_and_number<const W: usize>(
     space: &dyn Space<W>,
     limits: &Limits<'_>,
     memory: &Memory,
-) -> (Searched<W>, Result<Numbered<W>, OutOfMemory>) {
+) -> (Searched<W>, Result<Numbered<W>, Ended>) {
     let (searched, set) = search_all(space, limits, memory);
-    (searched, set.into_numbered())
+    let states = match searched.ended {
+        Ended::Complete => set.into_numbered(MOST_STATES, limits.stop),
+        ended => Err(ended),
+    };
+    (searched, states)
 }
 
 fn search_all<'a, const W: usize>(

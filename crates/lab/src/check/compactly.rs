@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{
     compact::Memory,
-    explore::Ended,
+    explore::{Ended, MOST_STATES},
     schedule::{Finding, MemoryModel},
     search::{MOST_PROCESSES, Searched, Trap, cheapest_trap, search, search_and_number},
     space::Space,
@@ -28,6 +28,11 @@ pub(super) fn check_compact(question: &Question) -> Result<(), Error> {
              with --property, or leave out --compact",
             property.name()
         )));
+    }
+    if question.symmetry {
+        return Err(Error::Question(
+            "--compact decides starvation, and --symmetry cannot: leave out one of them".into(),
+        ));
     }
     if !question.properties.contains(&Property::Starvation) {
         return Ok(());
@@ -62,19 +67,10 @@ pub(super) fn answer_compactly<const W: usize>(
             let (searched, states) = search_and_number(space, &resources.limits(), &memory);
             let explore_seconds = begun.elapsed().as_secs_f64();
             let victims = observed(machine, question);
-            let found = match (searched.ended, &states) {
-                (Ended::Complete, Ok(states)) => cheapest_trap(
-                    space,
-                    tables,
-                    states,
-                    &victims,
-                    &resources.limits(),
-                    &memory,
-                    resources.phase,
-                ),
-                (Ended::Complete, Err(_)) => Err(Ended::Memory),
-                (ended, _) => Err(ended),
-            };
+            let found = states.and_then(|states| {
+                let limits = resources.limits();
+                cheapest_trap(space, tables, &states, &victims, &limits, &memory, resources.phase)
+            });
             (searched, explore_seconds, Some(found))
         } else {
             let searched = search(space, &resources.limits());
@@ -105,6 +101,18 @@ pub(super) fn answer_compactly<const W: usize>(
     }
 }
 
+/// Explains why starvation is undecided.
+fn why_undecided<const W: usize>(searched: &Searched<W>, limit: Ended) -> String {
+    match limit {
+        Ended::Stopped => "stopped".into(),
+        Ended::States if searched.ended == Ended::Complete => {
+            format!("starvation is decided for at most {MOST_STATES} states")
+        }
+        Ended::States => "starvation is decided only if every state was found".into(),
+        _ => "starvation takes more memory than --memory allows".into(),
+    }
+}
+
 fn starvation_outcome<const W: usize>(
     question: &Question,
     searched: &Searched<W>,
@@ -115,13 +123,7 @@ fn starvation_outcome<const W: usize>(
     let trap = match found {
         Ok(Some(trap)) => trap,
         Ok(None) => return Outcome::new(nothing_found),
-        Err(limit) => {
-            return Outcome::new(Verdict::Partial).noting(match limit {
-                Ended::Stopped => "stopped",
-                Ended::States => "starvation is decided only if every state was found",
-                _ => "starvation takes more memory than --memory allows",
-            });
-        }
+        Err(limit) => return Outcome::new(Verdict::Partial).noting(why_undecided(searched, limit)),
     };
     let is_violated = trap.cost <= question.crashes;
     let verdict = if is_violated { Verdict::Violated } else { nothing_found };

@@ -1,8 +1,13 @@
 //! A compact set that no longer grows. Its states have numbers, in the order of their places.
 
-use crate::{explore::MOST_STATES, store::Id};
+use std::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
-use super::{Addressing, Local, Memory, OutOfMemory, Segment};
+use crate::{explore::Ended, store::Id};
+
+use super::{Addressing, Local, Memory, Segment};
 
 /// The number of lines on either side of a guess that are searched first.
 const NEAR: usize = 64;
@@ -25,10 +30,12 @@ impl<const W: usize> Numbered<W> {
         segments: Vec<Segment<W>>,
         addressing: Addressing<W>,
         memory: &Memory,
-    ) -> Result<Self, OutOfMemory> {
+        most: u64,
+        stop: &AtomicBool,
+    ) -> Result<Self, Ended> {
         let states: usize = segments.iter().map(Segment::len).sum();
-        if states as u64 > MOST_STATES {
-            return Err(OutOfMemory);
+        if states as u64 > most {
+            return Err(Ended::States);
         }
         let lines: usize = segments.iter().map(|segment| segment.lines() + 1).sum();
         memory.take((lines * size_of::<Id>()) as u64)?;
@@ -36,6 +43,9 @@ impl<const W: usize> Numbered<W> {
         let mut firsts = Vec::with_capacity(segments.len());
         let mut ends = Vec::with_capacity(segments.len());
         for segment in &segments {
+            if stop.load(Relaxed) {
+                return Err(Ended::Stopped);
+            }
             let mut numbers = Vec::with_capacity(segment.lines() + 1);
             for line in 0..segment.lines() {
                 numbers.push(len);
@@ -90,16 +100,22 @@ impl<const W: usize> Numbered<W> {
         Some(self.addressing.state(segment as u8, Local(local), state))
     }
 
-    /// Calls `each` with the number and the state of every state of a segment.
-    pub fn for_each_in(&self, segment: u8, mut each: impl FnMut(Id, [u64; W])) {
+    /// Calls `each` with the number and the state of every state of a segment, until `each` breaks. Returns the
+    /// value with which it breaks.
+    pub fn try_for_each_in<B>(
+        &self,
+        segment: u8,
+        mut each: impl FnMut(Id, [u64; W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let segment = usize::from(segment);
         for line in 0..self.segments[segment].lines() {
             let first = self.firsts[segment][line];
             for place in 0..(self.firsts[segment][line + 1] - first) as usize {
                 let state = self.state(segment, line, place).expect("a place in use");
-                each(first + place as Id, state);
+                each(first + place as Id, state)?;
             }
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compares the set with a set of the standard library.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::ControlFlow};
 
 use super::*;
 
@@ -199,7 +199,7 @@ fn compare_two_threads<const W: usize>(widths: [u32; W], seed: u64) {
     assert_eq!(set.len(), expected.len() as u64);
 
     let absent = random_states(widths, 30_000, &mut random);
-    let numbered = set.into_numbered().unwrap();
+    let numbered = set.into_numbered(u64::MAX, &AtomicBool::new(false)).unwrap();
     let mut seen = vec![false; expected.len()];
     for state in &expected {
         let id = numbered.find(state).expect("the set has this state");
@@ -211,10 +211,12 @@ fn compare_two_threads<const W: usize>(widths: [u32; W], seed: u64) {
     }
     let mut count = 0;
     for segment in 0..=LAST_SEGMENT {
-        numbered.for_each_in(segment, |id, state| {
+        let each = |id, state| {
             assert_eq!(numbered.find(&state), Some(id));
             count += 1;
-        });
+            ControlFlow::<()>::Continue(())
+        };
+        assert!(numbered.try_for_each_in(segment, each).is_continue());
     }
     assert_eq!(count, expected.len());
 }
@@ -230,6 +232,46 @@ fn two_threads_insert_exactly_the_states_they_are_given() {
         compare_two_threads([64, 64, 23, 0], seed);
         compare_two_threads([59, 61, 64, 62], seed);
     }
+}
+
+/// Returns a set of 10,000 states.
+fn ten_thousand(memory: &Memory) -> CompactSet<'_, 1> {
+    let set = CompactSet::new([40], memory);
+    let states: Vec<[u64; 1]> = (0..10_000).map(|state| [state * 5]).collect();
+    insert(&set, &states).unwrap();
+    set
+}
+
+#[test]
+fn too_many_states_for_numbers_are_not_reported_as_a_lack_of_memory() {
+    let stop = AtomicBool::new(false);
+    let memory = Memory::new(u64::MAX);
+    let number = |most| ten_thousand(&memory).into_numbered(most, &stop).map(|states| states.len());
+    assert_eq!(number(10_000), Ok(10_000));
+    assert_eq!(number(9_999), Err(Ended::States));
+    let nothing = Memory::new(0);
+    let set = CompactSet { memory: &nothing, ..ten_thousand(&memory) };
+    assert_eq!(set.into_numbered(10_000, &stop).map(|_| ()), Err(Ended::Memory));
+}
+
+#[test]
+fn numbering_ends_when_it_is_told_to() {
+    let memory = Memory::new(u64::MAX);
+    let stopped = ten_thousand(&memory).into_numbered(u64::MAX, &AtomicBool::new(true));
+    assert_eq!(stopped.map(|_| ()), Err(Ended::Stopped));
+}
+
+#[test]
+fn a_loop_over_the_states_ends_where_it_breaks() {
+    let memory = Memory::new(u64::MAX);
+    let numbered = ten_thousand(&memory).into_numbered(u64::MAX, &AtomicBool::new(false)).unwrap();
+    let mut seen = 0;
+    let broken = numbered.try_for_each_in(3, |id, _| {
+        seen += 1;
+        if seen == 10 { ControlFlow::Break(id) } else { ControlFlow::Continue(()) }
+    });
+    assert!(broken.is_break());
+    assert_eq!(seen, 10);
 }
 
 #[test]

@@ -9,7 +9,10 @@ use hallpass_algorithms::Pid;
 use super::chart::{Chart, Sections};
 use crate::{
     graph::{Components, Graph, Part, components},
-    liveness::{InEntry, Inside, KeptOut, NoneEnters, fair_cycle_within, stopped, stores_settle},
+    liveness::{
+        CycleSearch, InEntry, Inside, KeptOut, NoneEnters, fair_cycle_within, stopped,
+        stores_settle,
+    },
     space::{Agent, flaw},
     store::{Id, NONE},
 };
@@ -237,17 +240,17 @@ impl Traps {
         }
         let (sections, components) = (&chart.sections, &self.components);
         let is_victim = |node: Id, agent: Agent| is_victim(sections, goal, node, agent);
-        let limits = (cost as usize, most);
+        let search = CycleSearch { cost: cost as usize, most, stop: None };
         match goal {
             Goal::Starve(process) => {
                 let part = InEntry { standing: sections, process };
                 let inside = Inside { components, component, part: &part };
-                fair_cycle_within(graph, sections, &inside, start, limits, is_victim)
+                fair_cycle_within(graph, sections, &inside, start, search, is_victim).ok()
             }
             _ => {
                 let part = NoneEnters { standing: sections };
                 let inside = Inside { components, component, part: &part };
-                fair_cycle_within(graph, sections, &inside, start, limits, is_victim)
+                fair_cycle_within(graph, sections, &inside, start, search, is_victim).ok()
             }
         }
     }

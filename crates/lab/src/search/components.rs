@@ -1,6 +1,6 @@
 //! Strongly connected components of a graph that is not stored. A step is computed whenever it is needed.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
 use hallpass_algorithms::Pid;
 
@@ -142,19 +142,13 @@ pub(super) fn components<const W: usize>(
         limits,
         report,
     };
-    let mut ended = Ok(());
-    for segment in 0..=LAST_SEGMENT {
-        region.states.for_each_in(segment, |id, state| {
-            if ended.is_err() || search.number[id as usize] != UNSEEN || !region.contains(&state) {
-                return;
-            }
-            ended = search.visit(id, &state);
-            while ended.is_ok() && !search.calls.items.is_empty() {
-                ended = search.proceed();
-            }
-        });
-    }
-    if let Err(ended) = ended {
+    let ended = (0..=LAST_SEGMENT).try_for_each(|segment| {
+        region.states.try_for_each_in(segment, |id, state| match search.explore_from(id, &state) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(ended) => ControlFlow::Break(ended),
+        })
+    });
+    if let ControlFlow::Break(ended) = ended {
         memory.give_back(u64::from(region.states.len()) * 4);
         return Err(ended);
     }
@@ -165,7 +159,25 @@ pub(super) fn components<const W: usize>(
     Ok(RegionComponents { of, count: search.closed })
 }
 
+/// The number of states after which a loop over states checks for a stop.
+pub(super) const STATES_PER_CHECK: u64 = 1 << 10;
+
 impl<const W: usize> DepthFirst<'_, W> {
+    /// Visits every state of the region that is reachable from this state and was not visited before.
+    fn explore_from(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
+        if u64::from(id).is_multiple_of(STATES_PER_CHECK) {
+            self.check_stop()?;
+        }
+        if self.number[id as usize] != UNSEEN || !self.region.contains(state) {
+            return Ok(());
+        }
+        self.visit(id, state)?;
+        while !self.calls.items.is_empty() {
+            self.proceed()?;
+        }
+        Ok(())
+    }
+
     /// Visits a state for the first time.
     fn visit(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
         self.count_visit()?;
@@ -200,15 +212,19 @@ impl<const W: usize> DepthFirst<'_, W> {
 
     /// Counts a visit. Reports progress and checks for a stop from time to time.
     fn count_visit(&mut self) -> Result<(), Ended> {
-        const OFTEN: u64 = 1 << 16;
+        const STATES_PER_REPORT: u64 = 1 << 16;
         self.visited += 1;
-        if self.visited.is_multiple_of(OFTEN) {
+        if self.visited.is_multiple_of(STATES_PER_REPORT) {
             (self.report)(self.visited);
-            if self.limits.stop.load(Relaxed) {
-                return Err(Ended::Stopped);
-            }
+        }
+        if self.visited.is_multiple_of(STATES_PER_CHECK) {
+            self.check_stop()?;
         }
         Ok(())
+    }
+
+    fn check_stop(&self) -> Result<(), Ended> {
+        if self.limits.stop.load(Relaxed) { Err(Ended::Stopped) } else { Ok(()) }
     }
 
     /// Visits the next child of the current state, or leaves the state.

@@ -3,7 +3,10 @@
 //! For each victim, the search needs 5 bytes per state in addition to the set, and the stacks of a depth-first
 //! search. A stored graph needs 4 bytes for each step.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed},
+};
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -11,7 +14,7 @@ use crate::{
     compact::{Memory, Numbered, OutOfMemory, SEGMENTS},
     explore::{Ended, Limits},
     graph::Part,
-    liveness::{fair_cycle_within, stopped},
+    liveness::{CycleSearch, fair_cycle_within, stopped},
     space::{Agent, Space},
     standing::Standing,
     store::{Id, NONE},
@@ -20,7 +23,7 @@ use crate::{
 
 use super::{
     Flawed, Task,
-    components::{EntryRegion, RegionComponents, components},
+    components::{EntryRegion, RegionComponents, STATES_PER_CHECK, components},
     run,
 };
 
@@ -147,14 +150,24 @@ impl<'a, const W: usize> Traps<'a, W> {
                 scope.spawn(|| {
                     loop {
                         let segment = next.fetch_add(1, Relaxed);
-                        if segment >= SEGMENTS || limits.stop.load(Relaxed) {
+                        if segment >= SEGMENTS {
                             return;
                         }
-                        self.region.states.for_each_in(segment as u8, |id, state| {
-                            if self.components.of[id as usize] != NONE {
-                                each(id, &state);
-                            }
-                        });
+                        let flow =
+                            self.region.states.try_for_each_in(segment as u8, |id, state| {
+                                if u64::from(id).is_multiple_of(STATES_PER_CHECK)
+                                    && limits.stop.load(Relaxed)
+                                {
+                                    return ControlFlow::Break(());
+                                }
+                                if self.components.of[id as usize] != NONE {
+                                    each(id, &state);
+                                }
+                                ControlFlow::Continue(())
+                            });
+                        if flow.is_break() {
+                            return;
+                        }
                     }
                 });
             }
@@ -206,9 +219,8 @@ impl<'a, const W: usize> Traps<'a, W> {
         let standing = Decoded { tables: self.region.tables, states };
         let is_victim = |_: Id, agent: Agent| agent == self.region.victim;
         let most = (memory.left() / BYTES_PER_NODE) as usize;
-        let cycle =
-            fair_cycle_within(self.region, &standing, &inside, start, (cost, most), is_victim)
-                .ok_or(Ended::Memory)?;
+        let search = CycleSearch { cost, most, stop: Some(limits.stop) };
+        let cycle = fair_cycle_within(self.region, &standing, &inside, start, search, is_victim)?;
         let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
         let stopped = stopped(&standing, start, movers);
         Ok(Lasso { start: Flawed { level, state }, cycle, stopped })

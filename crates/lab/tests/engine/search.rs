@@ -1,14 +1,15 @@
 //! Compares the search that keeps only a set of states with the exploration that numbers them.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::support::{W, sequential};
+use super::support::{State, W, sequential};
 use hallpass_lab::{
     check::{Property, Question, Report, check},
+    compact::Memory,
     explore::{Ended, Limits, explore},
     machine::build,
     schedule::MemoryModel,
-    search::{Searched, run_to, search},
+    search::{Searched, cheapest_trap, run_to, search, search_and_number},
     space::{Normal, Quotient, Sequential, Space, Symmetry, flaw},
     tables::Tables,
     trace,
@@ -224,6 +225,70 @@ fn the_compact_check_refuses_what_it_does_not_support() {
     let buffers = Question { memory: MemoryModel::StoreBuffers, ..question("am-fig3", 2, 1) };
     assert!(refuse(buffers).contains("leave out --tso or --compact"));
     assert!(refuse(question("am-fig3", 9, 8)).contains("at most 8 processes, got 9"));
+    // Symmetry would leave out starvation, which is what `compact` is for.
+    let exclusion = Question::everything("am-fig3", 3, 1).only(vec![Property::Exclusion]);
+    let renamed = refuse(Question { symmetry: true, ..exclusion });
+    assert!(renamed.contains("leave out one of them"), "{renamed}");
+}
+
+/// Counts the states whose steps are computed, and stops after the state with this number.
+struct Counted<'a> {
+    space: Sequential<'a>,
+    count: AtomicU64,
+    stop_after: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Space<W> for Counted<'_> {
+    fn agents(&self) -> usize {
+        Space::<W>::agents(&self.space)
+    }
+
+    fn word_bits(&self) -> [u32; W] {
+        self.space.word_bits()
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
+        self.space.initial()
+    }
+
+    fn successors(&self, state: &State, each: &mut dyn FnMut(usize, State)) {
+        if self.count.fetch_add(1, Relaxed) + 1 == self.stop_after {
+            self.stop.store(true, Relaxed);
+        }
+        self.space.successors(state, each);
+    }
+}
+
+/// Decides starvation, stops after this many states, and returns the number of states whose steps are computed.
+fn count_until_stopped(tables: &Tables, stop_after: u64) -> (u64, Option<Ended>) {
+    let stop = AtomicBool::new(false);
+    let space =
+        Counted { space: sequential(tables), count: AtomicU64::new(0), stop_after, stop: &stop };
+    let memory = Memory::new(4 << 30);
+    let limits = limits(&stop, 2);
+    let (_, states) = search_and_number(&space, &limits, &memory);
+    let trap = states.and_then(|states| {
+        cheapest_trap(&space, tables, &states, &[0], &limits, &memory, &|_| ())?
+            .map_or(Ok(()), |trap| trap.lasso.map(|_| ()))
+    });
+    (space.count.into_inner(), trap.err())
+}
+
+#[test]
+fn every_part_of_the_compact_check_stops_soon_when_it_is_told_to() {
+    /// The number of states that two threads may still expand: each finishes its part.
+    const SOON: u64 = 4096;
+    let machine = build("am-fig3-fast", 4, 3).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let (all, ended) = count_until_stopped(&tables, u64::MAX);
+    assert_eq!(ended, None);
+    for tenth in 1..10 {
+        let stop_after = all * tenth / 10;
+        let (count, ended) = count_until_stopped(&tables, stop_after);
+        assert_eq!(ended, Some(Ended::Stopped), "after {stop_after} of {all}");
+        assert!(count < stop_after + SOON, "after {stop_after} of {all}: {count}");
+    }
 }
 
 #[test]

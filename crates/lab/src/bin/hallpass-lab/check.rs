@@ -44,7 +44,8 @@ pub struct Args {
     #[arg(long)]
     symmetry: bool,
     /// Decide starvation with less memory and more time. Works for exclusion, names, invariants and
-    /// starvation; the first three always use little memory if nothing else is asked for
+    /// starvation; the first three always use little memory if nothing else is asked for. Does not work
+    /// with --symmetry
     #[arg(long)]
     compact: bool,
     /// Show the run for this property step by step [default: the first violation of a promise]
