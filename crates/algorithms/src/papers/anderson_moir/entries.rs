@@ -41,17 +41,22 @@ entries! {
     "am-fig3:no-second-look" => inductive::<Changed<Fig3, wrong::Fig3NoSecondLook>>, CC.figure("Fig. 3").wrong("line 4 dropped");
     "am-fig3:look-first" => inductive::<Changed<Fig3, wrong::Fig3LookFirst>>, CC.figure("Fig. 3").wrong("lines 3 and 4 swapped");
     "am-fig3:no-take" => inductive::<Changed<Fig3, wrong::Fig3NoTake>>, CC.figure("Fig. 3").wrong("line 2 reads X and takes nothing");
+    "am-fig3:wrong-release" => inductive::<Changed<Fig3, wrong::Fig3WrongRelease>>, CC.figure("Fig. 3").wrong("line 8 writes the number of another process");
+    "am-fig3:leave-waits" => inductive::<Changed<Fig3, wrong::Fig3LeaveWaits>>, CC.figure("Fig. 3").wrong("line 8 waits until another process has written Q");
     "am-fig8:no-outer" => wrong::no_outer_level::<Fig8>, DSM.figure("Fig. 8").wrong("the outermost level is left out").min_gap(2);
     "am-fig8:read-not-set" => inductive::<Changed<Fig8, wrong::Fig8ReadNotSet>>, DSM.figure("Fig. 8").wrong("line 4 reads P[v] instead of setting it");
     "am-fig8:no-initialise" => inductive::<Changed<Fig8, wrong::Fig8NoInitialise>>, DSM.figure("Fig. 8").wrong("line 6 dropped");
     "am-fig8:no-pretending" => inductive::<Changed<Fig8, wrong::Fig8NoPretending>>, DSM.figure("Fig. 8").wrong("lines 13 and 14 dropped");
     "am-fig8:queue-swapped" => inductive::<Changed<Fig8, wrong::Fig8QueueSwapped>>, DSM.figure("Fig. 8").wrong("lines 5 and 6 swapped");
     "am-fig8:wrong-flag" => inductive::<Changed<Fig8, wrong::Fig8WrongFlag>>, DSM.figure("Fig. 8").wrong("line 14 clears the flag of another process");
+    "am-fig8:leave-waits" => inductive::<Changed<Fig8, wrong::Fig8LeaveWaits>>, DSM.figure("Fig. 8").wrong("line 12 repeats the test-and-set until it finds the flag clear");
     "am-fig9:one-instance" => wrong::one_instance, DSM_CAS.figure("Fig. 9").wrong("one instance number for all levels").min_gap(2);
     "am-fig9:no-guard" => inductive::<Changed<Fig9, wrong::Fig9NoGuard>>, DSM_CAS.figure("Fig. 9").wrong("line 3 dropped");
     "am-fig9:no-second-flag" => inductive::<Changed<Fig9, wrong::Fig9NoSecondFlag>>, DSM_CAS.figure("Fig. 9").wrong("lines 15 and 16 dropped");
     "am-fig9:one-flag" => inductive::<Changed<Fig9, wrong::Fig9OneFlag>>, DSM_CAS.figure("Fig. 9").wrong("line 12 dropped");
     "am-fig9:late-second-flag" => inductive::<Changed<Fig9, wrong::Fig9LateSecondFlag>>, DSM_CAS.figure("Fig. 9").wrong("lines 9 and 10 swapped");
+    "am-fig9:wrong-number" => inductive::<Changed<Fig9, wrong::Fig9WrongNumber>>, DSM_CAS.figure("Fig. 9").wrong("lines 7 and 9 write the number of another block").min_gap(2);
+    "am-fig9:leave-waits" => inductive::<Changed<Fig9, wrong::Fig9LeaveWaits>>, DSM_CAS.figure("Fig. 9").wrong("line 16 repeats the compare-and-swap until it succeeds");
     "am-fig3+names:read-only" => |n, k| Changed::<_, wrong::NameReadOnly>::new(Named::new(inductive::<Fig3>(n, k))), CC_TAS.figure("Fig. 1 over Fig. 3").wrong("line 3 of Figure 1 reads the bit and does not set it");
     "am-fig3+names:never-freed" => |n, k| Changed::<_, wrong::NameNeverFreed>::new(Named::new(inductive::<Fig3>(n, k))), CC_TAS.figure("Fig. 1 over Fig. 3").wrong("line 5 of Figure 1 does not clear the bit");
 }

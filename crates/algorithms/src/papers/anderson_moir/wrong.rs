@@ -58,6 +58,15 @@ changed_lines! {
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
+    /// Line 8 writes the number of another process: it takes back the release of a waiter, which U1
+    /// excludes.
+    Fig3WrongRelease: |s, m, p| {
+        fig3::Line::L8 => { m.write(s.q, ((p + 1) % (s.k as usize + 1)) as Word); Leave },
+    }
+    /// Line 8 waits until another process has written Q: a process may never leave, which L2 excludes.
+    Fig3LeaveWaits: |s, m, p| {
+        fig3::Line::L8 => if m.read(s.q) == p as Word { Spin(fig3::Line::L8) } else { Leave },
+    }
 }
 
 changed_lines! {
@@ -79,11 +88,23 @@ changed_lines! {
     Fig8WrongFlag: |s, m, p| {
         fig8::Line::L14 => { m.write(s.p.at((p + 1) % (s.k as usize + 1)), 0); Leave },
     }
+    /// Line 12 repeats the test-and-set until it finds the flag clear: a process may never leave, which L4
+    /// excludes.
+    Fig8LeaveWaits: |s, m, _p| {
+        fig8::Line::L12 { v } => if m.test_and_set(s.p.at(v as usize)) { Spin(fig8::Line::L12 { v }) } else { Goto(fig8::Line::L13) },
+    }
     /// Lines 5 and 6 are swapped: a process initialises its spin location before this location is
     /// current.
     Fig8QueueSwapped: |s, m, p| {
         fig8::Line::L5 => { m.write(s.p.at(p), 0); Goto(fig8::Line::L6) },
         fig8::Line::L6 => { m.write(s.q, p as Word); Goto(fig8::Line::L7) },
+    }
+}
+
+impl Fig9 {
+    /// Returns the number of another block. There must be two blocks.
+    fn other_instance(&self) -> Word {
+        if self.instance == 0 { 1 } else { self.instance - 1 }
     }
 }
 
@@ -106,6 +127,15 @@ changed_lines! {
     Fig9LateSecondFlag: |s, m, p| {
         fig9::Line::L9 => if m.read(s.x) < 0 { Goto(fig9::Line::L10) } else { Enter(fig9::Line::L14) },
         fig9::Line::L10 => { m.write(s.spin.r.at(p), s.word(false)); Goto(fig9::Line::L11) },
+    }
+    /// Lines 7 and 9 write the number of another block, which S5 and S6 exclude. So no process waits.
+    Fig9WrongNumber: |s, m, p| {
+        fig9::Line::L7 => { m.write(s.spin.p.at(p), 2 * s.other_instance()); Goto(fig9::Line::L8) },
+        fig9::Line::L9 => { m.write(s.spin.r.at(p), 2 * s.other_instance()); Goto(fig9::Line::L10) },
+    }
+    /// Line 16 repeats the compare-and-swap until it succeeds: a process may never leave, which L6 excludes.
+    Fig9LeaveWaits: |s, m, _p| {
+        fig9::Line::L16 { v } => if m.compare_and_swap(s.spin.r.at(v as usize), s.word(false), s.word(true)) { Leave } else { Spin(fig9::Line::L16 { v }) },
     }
 }
 

@@ -213,3 +213,22 @@ pub(super) fn first_broken(choi: &Choi, state: &View<'_, Line>) -> Option<&'stat
     let at = Snapshot::new(choi, state);
     INVARIANTS.iter().find(|(_, holds)| !holds(&at)).map(|(name, _)| *name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_processes_inside_than_enabled_tokens_contradict_o4() {
+        let choi = Choi::new(2, 1);
+        // Both processes have taken a token. Entry, Exit, and the rounds of the two cells.
+        let broken = |cells: [Word; 2]| {
+            let processes = [Loc::Critical(L3), Loc::Critical(L3)];
+            let memory = [2, 0, cells[0], cells[1]];
+            first_broken(&choi, &View { processes: &processes, memory: &memory })
+        };
+        assert_eq!(broken([1, 0]), Some("O4"), "only token 0 is enabled");
+        // If both tokens are enabled, O4 holds and another invariant fails.
+        assert_eq!(broken([1, 1]), Some("I2"));
+    }
+}
