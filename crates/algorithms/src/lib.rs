@@ -62,5 +62,6 @@ pub use framework::{
     machine::{Algorithm, Label, Loc, Mishap, Next, Section, View},
     memory::{AtomicWord, Memory, Op, Pid, Var, Word},
     pids::Pids,
+    stale::StaleRule,
     statement::{Observed, RunStatement, Side, StatementKind, Transition},
 };

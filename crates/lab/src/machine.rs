@@ -2,7 +2,7 @@
 
 use hallpass_algorithms::{
     Algorithm, Label, Layout, Loc, Memory, Mishap, Next, Observed, Pid, RunStatement, Section,
-    Side, Transition, View, Word, registry,
+    Side, StaleRule, Transition, View, Word, registry,
 };
 
 use crate::{catalogue, numbers::Numbers};
@@ -83,6 +83,14 @@ pub trait Machine: Send + Sync {
     }
     /// Brings a state into its normal form.
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
+    /// Returns the rules that say which values are stale.
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        Vec::new()
+    }
+    /// Returns whether the value of `rule` may be stale while `p`, its writer or its reader, is here.
+    fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: Local) -> bool {
+        false
+    }
     /// Returns the first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
     /// Returns the paper's statements about runs.
@@ -243,6 +251,14 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         self.locs.renumber(processes, &old, &new);
     }
 
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        self.algorithm.stale_rules()
+    }
+
+    fn permits_stale(&self, rule: &StaleRule, p: Pid, at: Local) -> bool {
+        self.algorithm.permits_stale(rule, p, &self.loc(at))
+    }
+
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
         let processes = &self.locs.things(processes);
         self.algorithm.broken_invariant(&View { processes, memory })
@@ -330,6 +346,14 @@ impl Machine for std::sync::Arc<dyn Machine> {
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
         (**self).normalize(processes, memory);
+    }
+
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        (**self).stale_rules()
+    }
+
+    fn permits_stale(&self, rule: &StaleRule, p: Pid, at: Local) -> bool {
+        (**self).permits_stale(rule, p, at)
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {

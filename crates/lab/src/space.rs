@@ -4,10 +4,12 @@ use hallpass_algorithms::{Pid, Section};
 
 use crate::tables::Tables;
 
+mod forget;
 mod normal;
 mod quotient;
 mod store_buffers;
 
+pub use forget::{Contradiction, Forgetful, Stale};
 pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
 pub use store_buffers::StoreBuffers;

@@ -22,6 +22,7 @@ use crate::framework::{
     layout::Layout,
     machine::{Algorithm, Label, Loc, Mishap, Next, View},
     memory::{Memory, Pid, Word},
+    stale::StaleRule,
     statement::{Observed, RunStatement, Side, Transition},
 };
 
@@ -141,6 +142,14 @@ where
 
     fn counts(&self, at: &Loc<A::State>) -> bool {
         self.0.counts(at)
+    }
+
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        self.0.stale_rules()
+    }
+
+    fn permits_stale(&self, rule: &StaleRule, p: Pid, at: &Loc<A::State>) -> bool {
+        self.0.permits_stale(rule, p, at)
     }
 
     fn invariants(&self) -> &'static [&'static str] {

@@ -6,6 +6,7 @@ use core::{fmt, fmt::Debug, hash::Hash};
 use crate::framework::{
     layout::Layout,
     memory::{Memory, Op, Pid, Var, Word},
+    stale::StaleRule,
     statement::{Observed, RunStatement, Side, Transition},
 };
 
@@ -181,6 +182,18 @@ pub trait Algorithm {
     /// starts in a normal form, it also ends in a normal form.
     fn counts(&self, _at: &Loc<Self::State>) -> bool {
         true
+    }
+
+    /// Returns the rules that say which values are stale: no process can read them before a process
+    /// overwrites them. There are none unless the algorithm lists some. The normal form must not depend on
+    /// these values.
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        Vec::new()
+    }
+
+    /// Returns whether the value of `rule` may be stale while `p`, its writer or its reader, is here.
+    fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: &Loc<Self::State>) -> bool {
+        false
     }
 
     /// Returns the names of the paper's invariants that

@@ -9,4 +9,5 @@ pub mod memory;
 pub mod pids;
 #[cfg_attr(not(feature = "full"), allow(dead_code))]
 pub mod queue;
+pub mod stale;
 pub mod statement;

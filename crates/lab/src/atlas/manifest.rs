@@ -12,6 +12,7 @@
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (the default) or `tso` |
+//! | `forget`, `compact` | `true` for a check with `--forget` or `--compact`, which finds other numbers of states or takes less memory; default: `false` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
@@ -76,6 +77,12 @@ pub struct AtlasModel {
     /// The memory model.
     #[serde(default, with = "MemoryName")]
     pub memory: MemoryModel,
+    /// Whether the check merges states that differ only in stale values.
+    #[serde(default)]
+    pub forget: bool,
+    /// Whether the check decides starvation without a stored graph.
+    #[serde(default)]
+    pub compact: bool,
     /// The duration class.
     pub tier: Tier,
     /// The number of states, or `None` if it is not known yet.
@@ -134,6 +141,9 @@ impl AtlasModel {
         if self.memory != MemoryModel::Sequential {
             parts.push(self.memory.name().into());
         }
+        if self.forget {
+            parts.push("forget".into());
+        }
         parts
     }
 
@@ -178,6 +188,8 @@ impl AtlasModel {
             crashes: self.crashes(),
             memory: self.memory,
             initial: self.initial,
+            forget: self.forget,
+            compact: self.compact,
             ..check::Question::everything(&self.algorithm, self.n, self.k)
         }
     }
@@ -229,6 +241,11 @@ impl AtlasModel {
             return Some(
                 "remote references are counted under memory = \"sc\" only: leave [model.rmr] out"
                     .into(),
+            );
+        }
+        if self.forget && (self.has_rmr() || self.has_ask()) {
+            return Some(
+                "forget works for [model.check] only: leave [model.rmr] and [model.ask] out".into(),
             );
         }
         if self.has_ask() && self.memory != MemoryModel::Sequential {

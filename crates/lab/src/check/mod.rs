@@ -114,6 +114,9 @@ pub struct Question {
     /// Whether to decide starvation without a stored graph. This takes less memory and more time, and only
     /// works for starvation and properties of single states.
     pub compact: bool,
+    /// Whether to merge states that differ only in values that no process can read before a process overwrites
+    /// them.
+    pub forget: bool,
 }
 
 impl Question {
@@ -161,6 +164,7 @@ impl Question {
             initial: Initial::All,
             symmetry: false,
             compact: false,
+            forget: false,
         }
     }
 

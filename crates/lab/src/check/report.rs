@@ -167,6 +167,12 @@ impl Report {
         if question.symmetry {
             limits.push("states that differ only in the names of processes count as one".into());
         }
+        if question.forget {
+            limits.push(
+                "states that differ only in values that are overwritten before they are read count as one"
+                    .into(),
+            );
+        }
         match self.ended {
             Ended::Complete => {}
             Ended::States => limits.push("PARTIAL: the limit on states was reached".into()),
@@ -195,6 +201,7 @@ impl Report {
             "crashes": question.crashes,
             "memory": question.memory.name(),
             "symmetry": question.symmetry,
+            "forget": question.forget,
             "verdict": self.verdict(),
             "limits": self.limits(),
             "properties": self.properties,

@@ -9,7 +9,10 @@ use crate::{
     explore::{Ended, Explored, Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
-    space::{Normal, Quotient, SafetyFlags, Sequential, Space, StoreBuffers, Symmetry},
+    space::{
+        Contradiction, Forgetful, Invariants, Normal, Quotient, SafetyFlags, Sequential, Space,
+        Stale, StoreBuffers, Symmetry,
+    },
     standing::{Settled, States},
     tables::{Budget, CannotCompile, MOST_WORDS, Tables},
 };
@@ -215,7 +218,53 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
         false => None,
     };
     let setup = Setup { machine: &*machine, tables: &tables, question, resources };
+    if question.forget {
+        let stale = stale_rules(&*machine, &tables, question)?;
+        return with_words!(tables.words, run_forgetfully(&setup, stale));
+    }
     Ok(with_words!(tables.words, run(&setup, buffers.as_ref(), symmetry.as_ref())))
+}
+
+/// Returns the rules for stale values, if the question and the algorithm allow them.
+fn stale_rules(
+    machine: &dyn Machine,
+    tables: &Tables,
+    question: &Question,
+) -> Result<Stale, Error> {
+    let algorithm = &question.algorithm;
+    let refuse = |why: String| Err(Error::Question(why));
+    if question.symmetry || question.memory == MemoryModel::StoreBuffers {
+        return refuse(
+            "--forget works neither with --symmetry nor with --tso: leave it out".into(),
+        );
+    }
+    if question.properties.contains(&Property::Invariants) {
+        return refuse(
+            "--forget does not work for invariants, which may read any value: select other properties \
+             with --property, or leave out --forget"
+                .into(),
+        );
+    }
+    if tables.has_mishaps() {
+        return refuse(format!("{algorithm} has mishaps: leave out --forget"));
+    }
+    Stale::of(machine, tables).ok_or_else(|| {
+        Error::Question(format!(
+            "{algorithm} at this size has no rules about stale values: leave out --forget"
+        ))
+    })
+}
+
+/// Answers the question on the states that differ in more than stale values.
+fn run_forgetfully<const W: usize>(setup: &Setup<'_>, stale: Stale) -> Result<Report, Error> {
+    let space = Forgetful::new(setup.space(), stale);
+    let report = answer::<W>(setup, &space, None);
+    let Some(Contradiction { var, what }) = space.contradiction() else { return Ok(report) };
+    Err(Error::Question(format!(
+        "the rules of {} about stale values are wrong, because {} is {what}: leave out --forget",
+        setup.question.algorithm,
+        setup.machine.layout().decls()[var].name
+    )))
 }
 
 /// Returns an error if the algorithm has none of the properties.
@@ -268,6 +317,26 @@ pub(super) struct Setup<'a> {
     pub resources: &'a Resources<'a>,
 }
 
+impl<'a> Setup<'a> {
+    /// Returns the space of all runs under sequential consistency, without invariants.
+    fn space(&self) -> Sequential<'a> {
+        let Setup { machine, tables, question, .. } = *self;
+        let asked = |property| question.properties.contains(&property);
+        Sequential {
+            tables,
+            contention: question.contention,
+            initial: question.initial,
+            normal: Normal::of(machine, tables),
+            mishaps: tables.has_mishaps(),
+            flags: SafetyFlags {
+                exclusion: asked(Property::Exclusion),
+                names: asked(Property::Names),
+            },
+            invariants: None,
+        }
+    }
+}
+
 fn run<const W: usize>(
     setup: &Setup<'_>,
     buffers: Option<&Buffers>,
@@ -280,15 +349,8 @@ fn run<const W: usize>(
         let name = machine.broken_invariant(&tables.private(state), &tables.memory(state))?;
         names.iter().position(|&n| n == name).map(|index| index as u32)
     };
-    let base = Sequential {
-        tables,
-        contention: question.contention,
-        initial: question.initial,
-        normal: Normal::of(machine, tables),
-        mishaps: tables.has_mishaps(),
-        flags: SafetyFlags { exclusion: asked(Property::Exclusion), names: asked(Property::Names) },
-        invariants: asked(Property::Invariants).then_some(&broken),
-    };
+    let invariants: Option<Invariants<'_>> = asked(Property::Invariants).then_some(&broken);
+    let base = Sequential { invariants, ..setup.space() };
     let Some(buffers) = buffers else {
         return match symmetry {
             None => answer::<W>(setup, &base, None),

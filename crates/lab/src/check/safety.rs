@@ -140,10 +140,14 @@ pub(super) fn schedule(
     question: &Question,
     tables: &Tables,
     start: &[u64],
-    stem: Vec<Agent>,
+    mut stem: Vec<Agent>,
     cycle: Vec<Agent>,
     finding: Finding,
 ) -> Schedule {
+    if question.forget {
+        // The first round may overwrite stale values. Each later round ends where it begins.
+        stem.extend(&cycle);
+    }
     Schedule {
         algorithm: question.algorithm.clone(),
         n: question.n,

@@ -37,6 +37,7 @@ use crate::{
         },
         memory::{Memory, Pid, Var, Word},
         pids::Pids,
+        stale::StaleRule,
     },
     papers::timestamps::{Collect, InProcedure, InProcedureOf, Timestamps, Turn},
 };
@@ -45,6 +46,7 @@ pub mod bakery;
 pub mod entries;
 mod lines;
 mod observations;
+mod stale;
 pub mod wrong;
 
 pub use bakery::Bakery;
@@ -144,6 +146,10 @@ impl<T: Timestamps> Zehavi<T> {
             Some(i) => Goto(L11b { i, cell: 0, ahead }),
             None => self.line_11(ahead),
         }
+    }
+
+    fn is_waiting(&self, at: At<T>) -> bool {
+        matches!(at, L11ai { .. } | L11aii { .. } | L11b { .. } | L11bi { .. } | L12 { .. })
     }
 
     fn line_12(&self, before: Pids) -> Next<At<T>> {
@@ -267,7 +273,7 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
     }
 
     fn waits(&self, _: Pid, at: At<T>) -> bool {
-        matches!(at, L11ai { .. } | L11aii { .. } | L11b { .. } | L11bi { .. } | L12 { .. })
+        self.is_waiting(at)
     }
 
     fn label(&self, _: Pid, at: At<T>) -> Label {
@@ -297,6 +303,17 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
                 (Loc::Entry(L6(at)), InProcedure::Scan(new)) => *at = new,
                 _ => {}
             }
+        }
+    }
+
+    fn stale_rules(&self) -> Vec<StaleRule> {
+        self.rules()
+    }
+
+    fn permits_stale(&self, rule: &StaleRule, p: Pid, at: &Loc<At<T>>) -> bool {
+        match p == rule.writer {
+            true => self.writer_permits(rule.kind, rule.reader, at),
+            false => self.reader_permits(rule.kind, rule.writer, at),
         }
     }
 

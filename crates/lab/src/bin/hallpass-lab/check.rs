@@ -48,6 +48,10 @@ pub struct Args {
     /// with --symmetry
     #[arg(long)]
     compact: bool,
+    /// Merge states that differ only in values that are overwritten before any process reads them. Works for
+    /// zehavi, for every property except invariants
+    #[arg(long)]
+    forget: bool,
     /// Show the run for this property step by step [default: the first violation of a promise]
     #[arg(long, value_name = "PROPERTY", value_parser = property())]
     show: Option<Property>,
@@ -76,16 +80,19 @@ fn question(args: &Args) -> Result<Question, String> {
     question.initial = size.initial.into();
     question.symmetry = args.symmetry;
     question.compact = args.compact;
+    question.forget = args.forget;
     question.crashes = args.crashes.unwrap_or(question.crashes);
     if args.tso {
         question.memory = MemoryModel::StoreBuffers;
     }
     if !args.properties.is_empty() {
         question = question.only(args.properties.clone());
-    } else if args.symmetry {
-        question.properties.retain(|property| property.is_safety());
-    } else if args.compact {
-        question.properties.retain(|property| property.is_compact());
+    } else {
+        question.properties.retain(|property| {
+            (!args.symmetry || property.is_safety())
+                && (!args.compact || property.is_compact())
+                && (!args.forget || *property != Property::Invariants)
+        });
     }
     Ok(question)
 }

@@ -1,0 +1,29 @@
+//! Stale values: no process can read such a value before a process overwrites it.
+//!
+//! States that differ only in stale values behave alike. An algorithm may list rules that say which values
+//! are stale. The lab can then explore one state instead of many. It does not rely on the rules: it
+//! verifies, on every step that it explores, that no process reads a stale value, and that a value stays
+//! stale until it is overwritten.
+
+use alloc::vec::Vec;
+
+use super::memory::{Pid, Var};
+
+/// A rule that says when the value of a variable is stale.
+///
+/// The value is stale if the positions of both processes permit this
+/// ([`Algorithm::permits_stale`](super::machine::Algorithm::permits_stale)), and if not all variables of
+/// `unless_all_set` are set. If that list is empty, only the positions matter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StaleRule {
+    /// A number by which the algorithm tells its rules apart.
+    pub kind: u8,
+    /// The variable.
+    pub var: Var,
+    /// The process that writes the variable.
+    pub writer: Pid,
+    /// The process that reads the variable.
+    pub reader: Pid,
+    /// Flags that make the value visible to the reader. No rule may say that one of them is stale.
+    pub unless_all_set: Vec<Var>,
+}
