@@ -2,13 +2,15 @@
 
 mod analyse;
 mod compactly;
+mod compile;
 mod report;
 mod run;
 mod safety;
 
+pub(crate) use compile::{cannot_compile, check_contention, check_initial, compile};
 pub use report::{Outcome, Report, Verdict};
+pub(crate) use run::with_words;
 pub use run::{Error, Resources, check};
-pub(crate) use run::{cannot_compile, check_contention, check_initial, compile, with_words};
 
 use hallpass_algorithms::registry;
 

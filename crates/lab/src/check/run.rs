@@ -14,13 +14,14 @@ use crate::{
         Stale, StoreBuffers, Symmetry,
     },
     standing::{Settled, States},
-    tables::{Budget, CannotCompile, MOST_WORDS, Tables},
+    tables::{Budget, Tables},
 };
 
 use super::{
     Property, Question, Report,
     analyse::{Analysis, settle},
     compactly::{answer_compactly, check_compact},
+    compile::{cannot_compile, check_contention, check_initial},
 };
 
 /// The resources of a check, and callbacks for its progress.
@@ -85,85 +86,6 @@ impl From<registry::Error> for Error {
     fn from(error: registry::Error) -> Self {
         Error::Algorithm(error)
     }
-}
-
-/// Compiles an algorithm.
-pub(crate) fn compile(
-    algorithm: &str,
-    n: usize,
-    k: usize,
-    resources: &Resources<'_>,
-) -> Result<(Box<dyn Machine>, Tables), Error> {
-    let machine = machine::build(algorithm, n, k)?;
-    let tables = Tables::within(&*machine, &[], resources.budget())
-        .map_err(|cause| cannot_compile(algorithm, n, k, cause))?;
-    Ok((machine, tables))
-}
-
-pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
-    Error::Question(match cause {
-        CannotCompile::PrivateStates => {
-            format!("{algorithm} with n = {n} has too many private states: try a smaller n")
-        }
-        CannotCompile::Values(name) => format!(
-            "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
-             `lab rmr --search-only` runs it at any size"
-        ),
-        CannotCompile::TwoAccesses { process, line } => format!(
-            "{algorithm}: process {process} makes more than one shared access in one step, at line \
-             {line}: give each access a line of its own"
-        ),
-        CannotCompile::Memory => format!(
-            "{algorithm} with n = {n}, k = {k}: the table of all steps takes more memory than the limits \
-             allow: try a smaller n, or raise --memory and --states"
-        ),
-        CannotCompile::Stopped => {
-            format!(
-                "{algorithm} with n = {n}, k = {k}: stopped before the table of all steps was built"
-            )
-        }
-        CannotCompile::WriteThatReads { process, line } => format!(
-            "{algorithm}: process {process} uses the value that its write at line {line} replaces, so \
-             the write cannot wait in a store buffer: leave out --tso"
-        ),
-        CannotCompile::Stores => format!(
-            "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
-        ),
-        CannotCompile::Bits(bits) => format!(
-            "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
-             possible: try a smaller n, or a larger k",
-            MOST_WORDS * 64
-        ),
-    })
-}
-
-pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
-    if contention == 0 || contention > n {
-        return Err(Error::Question(format!(
-            "contention must be from 1 to n = {n}: it is the number of processes that compete at once"
-        )));
-    }
-    Ok(())
-}
-
-/// Returns an error if the initial states alone do not fit in memory.
-pub(crate) fn check_initial(
-    tables: &Tables,
-    initial: crate::space::Initial,
-    bytes: u64,
-) -> Result<(), Error> {
-    let count = match initial {
-        crate::space::Initial::All => Sequential::initial_count(tables),
-        crate::space::Initial::Smallest => 1,
-    };
-    let most = u128::from(bytes) / (8 * tables.words as u128 + 14);
-    if count > most {
-        return Err(Error::Question(format!(
-            "the variables with an open initial value give {count} initial states and at most {most} \
-             fit in memory: try a smaller n, a larger --memory, or --initial smallest"
-        )));
-    }
-    Ok(())
 }
 
 /// Calls `$run` with the number of words of a state as a constant parameter.
