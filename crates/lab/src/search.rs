@@ -11,6 +11,7 @@ mod components;
 mod frontier;
 mod path;
 mod starvation;
+mod unfold;
 mod worker;
 
 use std::sync::{
@@ -27,7 +28,8 @@ use frontier::Level;
 use worker::Worker;
 
 pub use path::run_to;
-pub use starvation::{Lasso, MOST_PROCESSES, Trap, cheapest_trap};
+pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_trap};
+pub use unfold::renamed_cycle;
 
 /// The number of flaws that a state can have.
 const FLAWS: usize = 64;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::{
     compact::Memory,
     explore::{Ended, MOST_STATES},
-    schedule::{Finding, MemoryModel},
+    schedule::MemoryModel,
     search::{MOST_PROCESSES, Searched, Trap, cheapest_trap, search, search_and_number},
     space::Space,
 };
@@ -28,11 +28,6 @@ pub(super) fn check_compact(question: &Question) -> Result<(), Error> {
              with --property, or leave out --compact",
             property.name()
         )));
-    }
-    if question.symmetry {
-        return Err(Error::Question(
-            "--compact decides starvation, and --symmetry cannot: leave out one of them".into(),
-        ));
     }
     if !question.properties.contains(&Property::Starvation) {
         return Ok(());
@@ -69,7 +64,8 @@ pub(super) fn answer_compactly<const W: usize>(
             let victims = observed(machine, question);
             let found = states.and_then(|states| {
                 let limits = resources.limits();
-                cheapest_trap(space, tables, &states, &victims, &limits, &memory, resources.phase)
+                let victims = (&victims[..], question.symmetry);
+                cheapest_trap(space, tables, &states, victims, &limits, &memory, resources.phase)
             });
             (searched, explore_seconds, Some(found))
         } else {
@@ -128,10 +124,7 @@ fn starvation_outcome<const W: usize>(
     let is_violated = trap.cost <= question.crashes;
     let verdict = if is_violated { Verdict::Violated } else { nothing_found };
     let outcome = Outcome { resilience: Some(trap.cost), ..Outcome::new(verdict) };
-    let run = trap.lasso.and_then(|lasso| {
-        let finding = Finding::Starvation { victim: trap.victim, stopped: lasso.stopped };
-        flaws.run_to(&lasso.start, lasso.cycle, finding)
-    });
+    let run = trap.lasso.and_then(|lasso| flaws.lasso(trap.victim, &lasso));
     match run {
         Ok(run) => Outcome { run: Some(run), ..outcome },
         Err(limit) => outcome.noting(no_run(limit)),

@@ -9,9 +9,10 @@ use crate::{
     explore::{Ended, Explored, Limits, Progress, explore},
     machine::{self, Machine},
     schedule::MemoryModel,
+    search::FIXED_VICTIM,
     space::{
-        Contradiction, Forgetful, Invariants, Normal, Quotient, SafetyFlags, Sequential, Space,
-        Stale, StoreBuffers, Symmetry,
+        Contradiction, Forgetful, Initial, Invariants, Normal, Quotient, SafetyFlags, Sequential,
+        Space, Stale, StoreBuffers, Symmetry,
     },
     standing::{Settled, States},
     tables::{Budget, Tables},
@@ -210,20 +211,33 @@ fn check_there_is_something(
     )))
 }
 
-/// Returns the renamings of processes, if the question and the algorithm allow them.
+/// Returns the renamings of processes, if the question and the algorithm allow them. For starvation, they do not rename
+/// the process that starves.
 fn symmetry(
     machine: &dyn Machine,
     tables: &Tables,
     question: &Question,
 ) -> Result<Symmetry, Error> {
-    if question.properties.iter().any(|property| !property.is_safety()) {
+    let starvation = question.properties.contains(&Property::Starvation);
+    let is_supported = |property: &Property| {
+        property.is_safety() || question.compact && *property == Property::Starvation
+    };
+    if !question.properties.iter().all(is_supported) {
         return Err(Error::Question(
-            "--symmetry works for exclusion, names and invariants only, because liveness depends on \
-             which process moves: select these with --property, or leave out --symmetry"
+            "--symmetry works for exclusion, names and invariants only, and with --compact also for \
+             starvation, because liveness depends on which process moves: select these with --property, or \
+             leave out --symmetry"
                 .into(),
         ));
     }
-    Symmetry::new(machine, tables, 0).ok_or_else(|| {
+    if starvation && question.initial != Initial::All {
+        return Err(Error::Question(
+            "--initial smallest distinguishes processes by their numbers: leave out --symmetry"
+                .into(),
+        ));
+    }
+    let fixed = if starvation { FIXED_VICTIM + 1 } else { 0 };
+    Symmetry::new(machine, tables, fixed).ok_or_else(|| {
         Error::Question(format!(
             "{} distinguishes processes by their numbers: leave out --symmetry",
             question.algorithm

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::AtomicBool;
 
+use hallpass_algorithms::{Pid, Section};
 use hallpass_language::program::FAULT_VARIABLE;
 
 use crate::{
     catalogue,
-    explore::{Ended, Limits},
+    explore::{Ended, Limits, PathStep},
     machine::Machine,
     schedule::{Finding, Schedule},
-    search::{Flawed, Searched, run_to},
+    search::{FIXED_VICTIM, Flawed, Lasso, Searched, renamed_cycle, run_to},
     space::{Agent, Space, flaw},
     tables::Tables,
     trace::{self, Access},
@@ -170,22 +171,43 @@ pub(super) struct SearchedFlaws<'a, const W: usize> {
 }
 
 impl<const W: usize> SearchedFlaws<'_, W> {
-    /// Returns a shortest run to a state, followed by a cycle.
-    pub fn run_to(
-        &self,
-        goal: &Flawed<W>,
-        cycle: Vec<Agent>,
-        finding: Finding,
-    ) -> Result<Schedule, Ended> {
+    /// Returns a shortest run to a state: an initial state, and the steps.
+    fn run_to(&self, goal: &Flawed<W>) -> Result<([u64; W], Vec<PathStep<W>>), Ended> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         (self.resources.phase)("finding a shortest run");
         let mut limits: Limits<'_> = self.resources.limits();
         if self.searched.ended == Ended::Stopped {
             limits.stop = &NEVER; // the user has stopped the first search, and not this one
         }
-        let (start, steps) = run_to(self.space, goal, &limits)?;
+        run_to(self.space, goal, &limits)
+    }
+
+    fn schedule(
+        &self,
+        (start, steps): ([u64; W], Vec<PathStep<W>>),
+        cycle: Vec<Agent>,
+        finding: Finding,
+    ) -> Schedule {
         let stem = steps.iter().map(|&(agent, _)| agent).collect();
-        Ok(schedule(self.question, self.tables, &start, stem, cycle, finding))
+        schedule(self.question, self.tables, &start, stem, cycle, finding)
+    }
+
+    /// Returns a run in which `victim` starves.
+    pub fn lasso(&self, victim: Pid, lasso: &Lasso<W>) -> Result<Schedule, Ended> {
+        let run = self.run_to(&lasso.start)?;
+        let (start, steps) = &run;
+        // With symmetry, the run ends in a renaming of the state in which the loop begins.
+        let end = steps.last().map_or(start, |(_, state)| state);
+        let names = match self.question.symmetry {
+            true => renamed_cycle(self.space, self.tables, end, &lasso.cycle, FIXED_VICTIM + 1)
+                .expect("the run ends in a renaming of the first state of the loop"),
+            false => (0..self.tables.n).collect(),
+        };
+        let cycle: Vec<Agent> = lasso.cycle.iter().map(|&agent| names[agent]).collect();
+        let has_stopped =
+            |p: &Pid| !cycle.contains(p) && self.tables.section(end, *p) != Section::Remainder;
+        let stopped = (0..self.tables.n).filter(has_stopped).collect();
+        Ok(self.schedule(run, cycle, Finding::Starvation { victim, stopped }))
     }
 }
 
@@ -196,6 +218,6 @@ impl<const W: usize> Flaws for SearchedFlaws<'_, W> {
 
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
         let flawed = self.searched.flawed(bit).expect("it has a rank");
-        self.run_to(&flawed, Vec::new(), finding)
+        Ok(self.schedule(self.run_to(&flawed)?, Vec::new(), finding))
     }
 }

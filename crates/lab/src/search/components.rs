@@ -19,6 +19,8 @@ pub(super) struct EntryRegion<'a, const W: usize> {
     pub tables: &'a Tables,
     pub states: &'a Numbered<W>,
     pub victim: Pid,
+    /// Whether the space merges states that differ only by a renaming of the other processes.
+    pub is_quotient: bool,
 }
 
 impl<const W: usize> EntryRegion<'_, W> {
@@ -32,12 +34,13 @@ impl<const W: usize> EntryRegion<'_, W> {
         steps.clear();
         self.space.successors(state, &mut |agent, next| {
             if agent < self.tables.n && self.contains(&next) {
-                steps.push((agent, next));
+                steps.push((agent, self.space.canonical(next)));
             }
         });
     }
 
-    fn number(&self, state: &[u64; W]) -> Id {
+    /// Returns the number of a state.
+    pub fn number(&self, state: &[u64; W]) -> Id {
         self.states.find(state).expect("the search has found every successor")
     }
 
@@ -45,7 +48,7 @@ impl<const W: usize> EntryRegion<'_, W> {
     pub fn for_each_step(&self, state: &[u64; W], skip: u8, mut each: impl FnMut(Agent, Id)) {
         self.space.successors(state, &mut |agent, next| {
             if agent < self.tables.n && skip >> agent & 1 == 0 && self.contains(&next) {
-                each(agent, self.number(&next));
+                each(agent, self.number(&self.space.canonical(next)));
             }
         });
     }

@@ -5,7 +5,10 @@
 
 use std::{
     ops::ControlFlow,
-    sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use hallpass_algorithms::{Pid, Section};
@@ -14,7 +17,7 @@ use crate::{
     compact::{Memory, Numbered, OutOfMemory, SEGMENTS},
     explore::{Ended, Limits},
     graph::Part,
-    liveness::{CycleSearch, fair_cycle_within, stopped},
+    liveness::{CycleSearch, fair_cycle_within},
     space::{Agent, Space},
     standing::Standing,
     store::{Id, NONE},
@@ -25,10 +28,18 @@ use super::{
     Flawed, Task,
     components::{EntryRegion, RegionComponents, STATES_PER_CHECK, components},
     run,
+    unfold::Unfolded,
 };
 
 /// The maximum number of processes. Sets of processes have 8 bits.
 pub const MOST_PROCESSES: usize = 8;
+
+/// The victim on a quotient by renamings. The quotient does not rename it.
+pub const FIXED_VICTIM: Pid = 0;
+
+/// Set in the movers of a component if a thread has computed its cost. On a quotient, no other bit of these movers is
+/// used, except that of the victim.
+const DONE: u8 = 0x80;
 
 /// The memory that the search for a loop takes for each node, with room for growth.
 const BYTES_PER_NODE: u64 = 128;
@@ -39,8 +50,6 @@ pub struct Lasso<const W: usize> {
     pub start: Flawed<W>,
     /// The processes that move in the loop, in order.
     pub cycle: Vec<Agent>,
-    /// The processes that have stopped outside their remainder.
-    pub stopped: Vec<Pid>,
 }
 
 /// The cheapest way to starve a process.
@@ -62,18 +71,22 @@ impl<const W: usize> Trap<W> {
 
 /// Returns the cheapest way to starve one of `victims`. `states` are all reachable states of `space`.
 ///
+/// If the space is a quotient by renamings, process 0 must keep its number, and it is the only victim. The loop of
+/// the lasso then begins in the representative `start`.
+///
 /// # Errors
 /// Fails if this reaches a limit, and returns which one.
 pub fn cheapest_trap<const W: usize>(
     space: &dyn Space<W>,
     tables: &Tables,
     states: &Numbered<W>,
-    victims: &[Pid],
+    (victims, is_quotient): (&[Pid], bool),
     limits: &Limits<'_>,
     memory: &Memory,
     phase: &dyn Fn(&str),
 ) -> Result<Option<Trap<W>>, Ended> {
     assert!(tables.n <= MOST_PROCESSES, "the caller checks the size");
+    assert!(!is_quotient || *victims == [FIXED_VICTIM], "only the victim keeps its number");
     let mut best: Option<Trap<W>> = None;
     for &victim in victims {
         let report = |visited: u64| {
@@ -81,7 +94,7 @@ pub fn cheapest_trap<const W: usize>(
             phase(&format!("starvation of process {victim}, {millions} million states visited"));
         };
         report(0);
-        let region = EntryRegion { space, tables, states, victim };
+        let region = EntryRegion { space, tables, states, victim, is_quotient };
         let components = components(&region, limits, memory, &report)?;
         let traps = Traps::new(&region, components, limits, memory)?;
         let Some(cost) = traps.cost else { continue };
@@ -127,59 +140,71 @@ impl<'a, const W: usize> Traps<'a, W> {
         })?;
         let movers = (0..components.count).map(|_| AtomicU8::new(0)).collect();
         let mut traps = Traps { region, components, movers, cost: None, memory };
-        traps.for_each_in_region(limits, |id, state| traps.note_movers(id, state))?;
+        traps.for_each_in_region(limits, |id, state| {
+            traps.note_movers(id, state);
+            Ok(())
+        })?;
         let cheapest = AtomicU32::new(u32::MAX);
         traps.for_each_in_region(limits, |id, state| {
-            if let Some(cost) = traps.cost_of(id, state) {
+            if region.is_quotient && traps.movers_at(id).fetch_or(DONE, Relaxed) & DONE != 0 {
+                return Ok(());
+            }
+            if let Some(cost) = traps.cost_of(id, state)? {
                 cheapest.fetch_min(cost as u32, Relaxed);
             }
+            Ok(())
         })?;
         traps.cost = Some(cheapest.into_inner() as usize).filter(|&cost| cost != u32::MAX as usize);
         Ok(traps)
     }
 
-    /// Calls `each` with every state of the region, on several threads.
+    fn movers_at(&self, id: Id) -> &AtomicU8 {
+        &self.movers[self.components.of[id as usize] as usize]
+    }
+
+    /// Calls `each` with every state of the region, on several threads. Ends if `each` fails.
     fn for_each_in_region(
         &self,
         limits: &Limits<'_>,
-        each: impl Fn(Id, &[u64; W]) + Sync,
+        each: impl Fn(Id, &[u64; W]) -> Result<(), Ended> + Sync,
     ) -> Result<(), Ended> {
         let next = AtomicUsize::new(0);
+        let failed = OnceLock::new();
+        let visit = |id: Id, state: [u64; W]| {
+            if u64::from(id).is_multiple_of(STATES_PER_CHECK) && limits.stop.load(Relaxed) {
+                failed.get_or_init(|| Ended::Stopped);
+            }
+            if self.components.of[id as usize] != NONE
+                && let Err(limit) = each(id, &state)
+            {
+                failed.get_or_init(|| limit);
+            }
+            if failed.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
         std::thread::scope(|scope| {
             for _ in 0..limits.threads.max(1) {
                 scope.spawn(|| {
                     loop {
                         let segment = next.fetch_add(1, Relaxed);
-                        if segment >= SEGMENTS {
-                            return;
-                        }
-                        let flow =
-                            self.region.states.try_for_each_in(segment as u8, |id, state| {
-                                if u64::from(id).is_multiple_of(STATES_PER_CHECK)
-                                    && limits.stop.load(Relaxed)
-                                {
-                                    return ControlFlow::Break(());
-                                }
-                                if self.components.of[id as usize] != NONE {
-                                    each(id, &state);
-                                }
-                                ControlFlow::Continue(())
-                            });
-                        if flow.is_break() {
+                        if segment >= SEGMENTS
+                            || self.region.states.try_for_each_in(segment as u8, visit).is_break()
+                        {
                             return;
                         }
                     }
                 });
             }
         });
-        if limits.stop.load(Relaxed) { Err(Ended::Stopped) } else { Ok(()) }
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
     fn note_movers(&self, id: Id, state: &[u64; W]) {
         let component = self.components.of[id as usize];
-        let movers = &self.movers[component as usize];
-        // A process that is known to move in the component needs no look-up.
-        let known = movers.load(Relaxed);
+        let movers = self.movers_at(id);
+        // A process that is known to move in the component needs no look-up. On a quotient, only the victim has
+        // the same number in all merged states.
+        let of_others = if self.region.is_quotient { !(1 << self.region.victim) } else { 0 };
+        let known = movers.load(Relaxed) | of_others;
         self.region.for_each_step(state, known, |process, to| {
             if self.components.of[to as usize] == component {
                 movers.fetch_or(1 << process, Relaxed);
@@ -189,13 +214,27 @@ impl<'a, const W: usize> Traps<'a, W> {
 
     /// Returns the number of processes that have stopped in the component of this state, if the victim moves
     /// in it. A process that does not move in a component is in the same section in all of its states.
-    fn cost_of(&self, id: Id, state: &[u64; W]) -> Option<usize> {
-        let movers = self.movers[self.components.of[id as usize] as usize].load(Relaxed);
+    fn cost_of(&self, id: Id, state: &[u64; W]) -> Result<Option<usize>, Ended> {
+        let mut movers = u64::from(self.movers_at(id).load(Relaxed));
+        if movers >> self.region.victim & 1 == 0 {
+            return Ok(None);
+        }
+        if self.region.is_quotient {
+            movers = self.unfolded(id, state).movers(self.most_nodes())?;
+        }
         let tables = self.region.tables;
         let has_stopped =
-            |p: Pid| movers >> p & 1 == 0 && tables.section(state, p) != Section::Remainder;
-        (movers >> self.region.victim & 1 == 1)
-            .then(|| (0..tables.n).filter(|&p| has_stopped(p)).count())
+            |p: &Pid| movers >> p & 1 == 0 && tables.section(state, *p) != Section::Remainder;
+        Ok(Some((0..tables.n).filter(has_stopped).count()))
+    }
+
+    fn unfolded(&self, id: Id, state: &[u64; W]) -> Unfolded<'_, W> {
+        Unfolded::new(self.region, &self.components.of, id, state)
+    }
+
+    /// Returns the maximum number of nodes of a search in one component.
+    fn most_nodes(&self) -> usize {
+        (self.memory.left() / BYTES_PER_NODE) as usize
     }
 
     /// Returns a run with a shortest path to a loop with `cost` stopped processes, and a shortest such loop.
@@ -204,7 +243,7 @@ impl<'a, const W: usize> Traps<'a, W> {
         let is_trap = |state: &[u64; W]| {
             let id = states.find(state).expect("the search has found every state");
             let is_inside = self.components.of[id as usize] != NONE;
-            u64::from(is_inside && self.cost_of(id, state) == Some(cost))
+            u64::from(is_inside && self.cost_of(id, state) == Ok(Some(cost)))
         };
         let task = Task { space, look: &is_trap, middle: 0, until_found: true };
         let mut roots = space.initial().map(|state| space.canonical(state));
@@ -214,16 +253,18 @@ impl<'a, const W: usize> Traps<'a, W> {
         memory.include(&account);
         let Some((level, state)) = found.flawed[0] else { return Err(found.ended) };
         let start = states.find(&state).expect("the search has found every state");
-        let inside =
-            Component { of: &self.components.of, component: self.components.of[start as usize] };
-        let standing = Decoded { tables: self.region.tables, states };
         let is_victim = |_: Id, agent: Agent| agent == self.region.victim;
-        let most = (memory.left() / BYTES_PER_NODE) as usize;
-        let search = CycleSearch { cost, most, stop: Some(limits.stop) };
-        let cycle = fair_cycle_within(self.region, &standing, &inside, start, search, is_victim)?;
-        let movers = cycle.iter().fold(0, |movers, &agent| movers | 1 << agent);
-        let stopped = stopped(&standing, start, movers);
-        Ok(Lasso { start: Flawed { level, state }, cycle, stopped })
+        let search = CycleSearch { cost, most: self.most_nodes(), stop: Some(limits.stop) };
+        let cycle = if self.region.is_quotient {
+            let unfolded = self.unfolded(start, &state);
+            fair_cycle_within(&unfolded, &unfolded, &|_: Id| true, 0, search, is_victim)
+        } else {
+            let of = &self.components.of;
+            let inside = Component { of, component: of[start as usize] };
+            let standing = Decoded { tables: self.region.tables, states };
+            fair_cycle_within(self.region, &standing, &inside, start, search, is_victim)
+        }?;
+        Ok(Lasso { start: Flawed { level, state }, cycle })
     }
 }
 

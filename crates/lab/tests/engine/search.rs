@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::support::{State, W, sequential};
 use hallpass_lab::{
-    check::{Property, Question, Report, check},
+    atlas::{AtlasModel, Listed, Manifest},
+    check::{Property, Question, Report, Verdict, check},
     compact::Memory,
     explore::{Ended, Limits, explore},
     machine::build,
     schedule::MemoryModel,
     search::{Searched, cheapest_trap, run_to, search, search_and_number},
-    space::{Normal, Quotient, Sequential, Space, Symmetry, flaw},
+    space::{Initial, Normal, Quotient, Sequential, Space, Symmetry, flaw},
     tables::Tables,
     trace,
 };
@@ -225,10 +226,44 @@ fn the_compact_check_refuses_what_it_does_not_support() {
     let buffers = Question { memory: MemoryModel::StoreBuffers, ..question("am-fig3", 2, 1) };
     assert!(refuse(buffers).contains("leave out --tso or --compact"));
     assert!(refuse(question("am-fig3", 9, 8)).contains("at most 8 processes, got 9"));
-    // Symmetry would leave out starvation, which is what `compact` is for.
-    let exclusion = Question::everything("am-fig3", 3, 1).only(vec![Property::Exclusion]);
-    let renamed = refuse(Question { symmetry: true, ..exclusion });
-    assert!(renamed.contains("leave out one of them"), "{renamed}");
+    let smallest =
+        Question { symmetry: true, initial: Initial::Smallest, ..question("am-fig3", 3, 1) };
+    assert!(refuse(smallest).contains("leave out --symmetry"));
+    let uneven = Question { symmetry: true, ..question("am-fig8", 3, 1) };
+    assert!(refuse(uneven).contains("distinguishes processes by their numbers"));
+}
+
+#[test]
+fn starvation_up_to_renaming_agrees_with_the_graph_on_every_small_symmetric_model() {
+    const MAX_STATES: u64 = 25_000;
+    let manifest = Manifest::standard().expect("the built-in manifest");
+    let is_small = |model: &&AtlasModel| {
+        model.check.contains_key(&Listed::Starvation)
+            && model.states.is_some_and(|states| states <= MAX_STATES)
+            && (model.memory, model.initial) == (MemoryModel::Sequential, Initial::All)
+            && model.n <= 8
+    };
+    let (mut compared, mut violated) = (0, 0);
+    for model in manifest.models.iter().filter(is_small) {
+        if !build(&model.algorithm, model.n, model.k).unwrap().is_symmetric() {
+            continue;
+        }
+        let name = model.id();
+        let question = model.check_question().only(vec![Property::Starvation]);
+        let full = answer(&question);
+        let merged = answer(&Question { compact: true, symmetry: true, ..question });
+        assert!(merged.states <= full.states, "{name}");
+        let [full, merged] =
+            [full, merged].map(|report| report.outcome(Property::Starvation).clone());
+        assert_eq!(merged.verdict, full.verdict, "{name}");
+        assert_eq!(merged.resilience, full.resilience, "{name}");
+        if let Some(run) = &merged.run {
+            trace::confirm(run).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+        compared += 1;
+        violated += usize::from(merged.verdict == Verdict::Violated);
+    }
+    assert!(compared >= 40 && violated >= 5, "{violated} of {compared} are violated");
 }
 
 /// Counts the states whose steps are computed, and stops after the state with this number.
@@ -269,7 +304,7 @@ fn count_until_stopped(tables: &Tables, stop_after: u64) -> (u64, Option<Ended>)
     let limits = limits(&stop, 2);
     let (_, states) = search_and_number(&space, &limits, &memory);
     let trap = states.and_then(|states| {
-        cheapest_trap(&space, tables, &states, &[0], &limits, &memory, &|_| ())?
+        cheapest_trap(&space, tables, &states, (&[0], false), &limits, &memory, &|_| ())?
             .map_or(Ok(()), |trap| trap.lasso.map(|_| ()))
     });
     (space.count.into_inner(), trap.err())
@@ -297,6 +332,6 @@ fn the_compact_check_stays_within_its_memory() {
     let question = Question { compact: true, ..question("am-fig3", 4, 2) };
     let report = check(&question, &resources(1 << 26, 2 << 20, &stop)).unwrap();
     let outcome = report.outcome(Property::Starvation);
-    assert_eq!(outcome.verdict, hallpass_lab::check::Verdict::Partial);
+    assert_eq!(outcome.verdict, Verdict::Partial);
     assert!(outcome.note.as_ref().unwrap().contains("--memory"), "{outcome:?}");
 }

@@ -12,8 +12,10 @@
 //! - Undiscovered allow: while a cell of `discover[p][i]` is clear, i does not get to `allow[p][i]`. Before p sets a
 //!   cell again, it writes `allow[p][i]` at line 4c. The exceptions are that p is between line 4c and the last
 //!   line that sets a cell, and that i has already found the first cell set.
-//! - Half-discovered allow: between line 4d and line 4f, p only sets the second cell. If the first cell is
-//!   clear, p then clears both, and the value is stale after all.
+//! - First cell clear: between line 4d and line 4f, p only sets the second cell. If the first cell is clear, p then
+//!   clears both, and `allow[p][i]` is stale after all.
+//! - Second cell clear: if i has already found the first cell set, it next reads the second cell. If that cell is
+//!   clear and p is elsewhere, `allow[p][i]` is stale after all.
 
 use alloc::{vec, vec::Vec};
 
@@ -26,7 +28,8 @@ use crate::{
 const UNTIL_LINE_7: u8 = 0;
 const UNDISCOVERED_ORDER: u8 = 1;
 const UNDISCOVERED_ALLOW: u8 = 2;
-const HALF_DISCOVERED_ALLOW: u8 = 3;
+const FIRST_CELL_CLEAR: u8 = 3;
+const SECOND_CELL_CLEAR: u8 = 4;
 
 impl<T: Timestamps> Zehavi<T> {
     pub(super) fn rules(&self) -> Vec<StaleRule> {
@@ -35,18 +38,14 @@ impl<T: Timestamps> Zehavi<T> {
             let order = self.element(self.order, writer, reader);
             let allow = self.element(self.allow, writer, reader);
             let cells = [0, 1].map(|cell| self.discovered(cell, writer, reader));
-            let rule = |kind, var, unless_all_set| StaleRule {
-                kind,
-                var,
-                writer,
-                reader,
-                unless_all_set,
-            };
+            let rule =
+                |kind, var, unless_all_set| StaleRule { kind, var, writer, reader, unless_all_set };
             [
                 rule(UNTIL_LINE_7, order, vec![]),
                 rule(UNDISCOVERED_ORDER, order, cells.to_vec()),
                 rule(UNDISCOVERED_ALLOW, allow, cells.to_vec()),
-                rule(HALF_DISCOVERED_ALLOW, allow, vec![cells[0]]),
+                rule(FIRST_CELL_CLEAR, allow, vec![cells[0]]),
+                rule(SECOND_CELL_CLEAR, allow, vec![cells[1]]),
             ]
         };
         pairs.filter(|(p, i)| p != i).flat_map(rules_of).collect()
@@ -54,7 +53,7 @@ impl<T: Timestamps> Zehavi<T> {
 
     /// Returns whether the value of a rule may be stale while its writer is here.
     pub(super) fn writer_permits(&self, kind: u8, reader: Pid, at: &Loc<At<T>>) -> bool {
-        let Loc::Entry(line) = *at else { return !matches!(kind, UNTIL_LINE_7 | HALF_DISCOVERED_ALLOW) };
+        let Loc::Entry(line) = *at else { return !matches!(kind, UNTIL_LINE_7 | FIRST_CELL_CLEAR) };
         let discovers =
             matches!(line, L4d { i } | L4dSet { i } | L4e { i } | L4eSet { i } if i == reader);
         match kind {
@@ -66,18 +65,20 @@ impl<T: Timestamps> Zehavi<T> {
                 line => !self.is_waiting(line),
             },
             UNDISCOVERED_ORDER => true,
-            UNDISCOVERED_ALLOW => !discovers,
+            UNDISCOVERED_ALLOW | SECOND_CELL_CLEAR => !discovers,
             _ => discovers && matches!(line, L4e { .. } | L4eSet { .. }),
         }
     }
 
     /// Returns whether the value of a rule may be stale while its reader is here.
     pub(super) fn reader_permits(&self, kind: u8, writer: Pid, at: &Loc<At<T>>) -> bool {
-        let Loc::Entry(line) = *at else { return true };
-        !match kind {
-            UNTIL_LINE_7 => matches!(line, L11aii { i, part: 3, .. } if i == writer),
-            UNDISCOVERED_ORDER => matches!(line, L11aii { i, part: 2 | 3, .. } if i == writer),
-            _ => matches!(line, L11b { i, cell: 1, .. } | L11bi { i, .. } if i == writer),
+        let Loc::Entry(line) = *at else { return kind != SECOND_CELL_CLEAR };
+        let at_second_cell = matches!(line, L11b { i, cell: 1, .. } if i == writer);
+        match kind {
+            UNTIL_LINE_7 => !matches!(line, L11aii { i, part: 3, .. } if i == writer),
+            UNDISCOVERED_ORDER => !matches!(line, L11aii { i, part: 2 | 3, .. } if i == writer),
+            SECOND_CELL_CLEAR => at_second_cell,
+            _ => !at_second_cell && !matches!(line, L11bi { i, .. } if i == writer),
         }
     }
 }

@@ -40,12 +40,12 @@ pub struct Args {
     /// Let stores go through a buffer for each process, as on x86, instead of taking effect immediately
     #[arg(long)]
     tso: bool,
-    /// Merge states that differ only by a renaming of processes (safety properties)
+    /// Merge states that differ only by a renaming of processes. Works for exclusion, names and invariants, and with
+    /// --compact also for starvation
     #[arg(long)]
     symmetry: bool,
     /// Decide starvation with less memory and more time. Works for exclusion, names, invariants and
-    /// starvation; the first three always use little memory if nothing else is asked for. Does not work
-    /// with --symmetry
+    /// starvation; the first three always use little memory if nothing else is asked for
     #[arg(long)]
     compact: bool,
     /// Merge states that differ only in values that are overwritten before any process reads them. Works for
@@ -89,7 +89,7 @@ fn question(args: &Args) -> Result<Question, String> {
         question = question.only(args.properties.clone());
     } else {
         question.properties.retain(|property| {
-            (!args.symmetry || property.is_safety())
+            (!args.symmetry || property.is_safety() || args.compact)
                 && (!args.compact || property.is_compact())
                 && (!args.forget || *property != Property::Invariants)
         });
