@@ -55,7 +55,6 @@ entries! {
     "am-fig9:no-second-flag" => inductive::<Changed<Fig9, wrong::Fig9NoSecondFlag>>, DSM_CAS.figure("Fig. 9").wrong("lines 15 and 16 dropped");
     "am-fig9:one-flag" => inductive::<Changed<Fig9, wrong::Fig9OneFlag>>, DSM_CAS.figure("Fig. 9").wrong("line 12 dropped");
     "am-fig9:late-second-flag" => inductive::<Changed<Fig9, wrong::Fig9LateSecondFlag>>, DSM_CAS.figure("Fig. 9").wrong("lines 9 and 10 swapped");
-    "am-fig9:wrong-number" => inductive::<Changed<Fig9, wrong::Fig9WrongNumber>>, DSM_CAS.figure("Fig. 9").wrong("lines 7 and 9 write the number of another block").min_gap(2);
     "am-fig9:leave-waits" => inductive::<Changed<Fig9, wrong::Fig9LeaveWaits>>, DSM_CAS.figure("Fig. 9").wrong("line 16 repeats the compare-and-swap until it succeeds");
     "am-fig3+names:read-only" => |n, k| Changed::<_, wrong::NameReadOnly>::new(Named::new(inductive::<Fig3>(n, k))), CC_TAS.figure("Fig. 1 over Fig. 3").wrong("line 3 of Figure 1 reads the bit and does not set it");
     "am-fig3+names:never-freed" => |n, k| Changed::<_, wrong::NameNeverFreed>::new(Named::new(inductive::<Fig3>(n, k))), CC_TAS.figure("Fig. 1 over Fig. 3").wrong("line 5 of Figure 1 does not clear the bit");

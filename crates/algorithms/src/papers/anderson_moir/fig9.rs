@@ -292,4 +292,30 @@ mod tests {
         after[spin.r.at(0).index()] = fig9.word(false);
         assert!(observe(&after).found);
     }
+
+    #[test]
+    fn a_step_elsewhere_that_writes_the_number_of_this_block_contradicts_s5_and_s6() {
+        let mut layout = Layout::default();
+        let spin = Fig9::share(&mut layout, 2, 2);
+        let [ours, other] = [0, 1].map(|instance| {
+            Fig9::new(&mut layout, spin, BlockInstance { n: 2, k: 1, instance, name: "" })
+        });
+        let mut before = layout.first_initial();
+        for array in [spin.p, spin.r] {
+            before[array.at(0).index()] = other.word(false);
+        }
+        let processes = [Within::Outside, Within::Outside];
+        let observe = |statement: &str, array: Array, value: Word| {
+            let mut after = before.clone();
+            after[array.at(0).index()] = value;
+            let before = BlockView { processes: &processes, memory: &before };
+            let after = BlockView { processes: &processes, memory: &after };
+            ours.observe(statement, &BlockStep { mover: Some(1), before, after })
+        };
+        for (statement, array) in [("S5", spin.p), ("S6", spin.r)] {
+            let harmless = observe(statement, array, other.word(true));
+            assert_eq!(harmless, Observed { history: 0, applies: true, found: false });
+            assert!(observe(statement, array, ours.word(false)).found, "{statement}");
+        }
+    }
 }

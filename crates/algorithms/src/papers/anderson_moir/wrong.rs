@@ -101,13 +101,6 @@ changed_lines! {
     }
 }
 
-impl Fig9 {
-    /// Returns the number of another block. There must be two blocks.
-    fn other_instance(&self) -> Word {
-        if self.instance == 0 { 1 } else { self.instance - 1 }
-    }
-}
-
 changed_lines! {
     Fig9, fig9::Line => Next<fig9::Line>;
     /// Line 3 lacks the test-and-set of Z: two processes may queue at the same time.
@@ -127,11 +120,6 @@ changed_lines! {
     Fig9LateSecondFlag: |s, m, p| {
         fig9::Line::L9 => if m.read(s.x) < 0 { Goto(fig9::Line::L10) } else { Enter(fig9::Line::L14) },
         fig9::Line::L10 => { m.write(s.spin.r.at(p), s.word(false)); Goto(fig9::Line::L11) },
-    }
-    /// Lines 7 and 9 write the number of another block, which S5 and S6 exclude. So no process waits.
-    Fig9WrongNumber: |s, m, p| {
-        fig9::Line::L7 => { m.write(s.spin.p.at(p), 2 * s.other_instance()); Goto(fig9::Line::L8) },
-        fig9::Line::L9 => { m.write(s.spin.r.at(p), 2 * s.other_instance()); Goto(fig9::Line::L10) },
     }
     /// Line 16 repeats the compare-and-swap until it succeeds: a process may never leave, which L6 excludes.
     Fig9LeaveWaits: |s, m, _p| {
