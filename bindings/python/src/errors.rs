@@ -21,8 +21,11 @@ pub(crate) fn value_error(text: &'static str) -> PyErr {
 }
 
 /// Returns the exception for a call that has timed out.
-pub(crate) fn timeout(py: Python<'_>, hall: &str, seconds: f64) -> PyErr {
-    let text = format!("no slot of hall `{hall}` was free within {seconds} s");
+pub(crate) fn timeout(py: Python<'_>, hall: &str, count: usize, seconds: f64) -> PyErr {
+    let text = match count {
+        1 => format!("no slot of hall `{hall}` was free within {seconds} s"),
+        _ => format!("{count} slots of hall `{hall}` were not free within {seconds} s"),
+    };
     new(py, "Timeout", text).unwrap_or_else(|failed| failed)
 }
 
@@ -37,7 +40,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Closed => "Closed",
         Error::Missing { .. } => "Missing",
         Error::Slots { .. } => "SlotsMismatch",
-        Error::BadName { .. } | Error::BadSlots { .. } => "BadArgument",
+        Error::BadName { .. } | Error::BadSlots { .. } | Error::TooMany { .. } => "BadArgument",
         Error::InUse { .. } => "InUse",
         Error::Full { .. } => "Full",
         Error::System { source, .. } => {

@@ -27,6 +27,28 @@ impl Hall {
     fn open(&self, py: Python<'_>) -> PyResult<SharedHall> {
         self.0.hall().into_python(py)
     }
+
+    fn acquire_slots(&self, py: Python<'_>, count: usize, timeout: Option<f64>) -> PyResult<Pass> {
+        if let Some(seconds) = timeout {
+            waiting::duration(seconds)?;
+        }
+        match self.0.try_acquire(count) {
+            Ok((slots, key)) => Ok(Pass::new(self.0.clone(), slots, key)),
+            Err(Error::NoPermits) if timeout == Some(0.0) => {
+                Err(errors::timeout(py, &self.0.name, count, 0.0))
+            }
+            Err(Error::NoPermits) => waiting::block(py, &self.0, count, timeout),
+            Err(error) => Err(error).into_python(py),
+        }
+    }
+
+    fn try_acquire_slots(&self, py: Python<'_>, count: usize) -> PyResult<Option<Pass>> {
+        match self.0.try_acquire(count) {
+            Ok((slots, key)) => Ok(Some(Pass::new(self.0.clone(), slots, key))),
+            Err(Error::NoPermits) => Ok(None),
+            Err(error) => Err(error).into_python(py),
+        }
+    }
 }
 
 #[pymethods]
@@ -97,59 +119,36 @@ impl Hall {
     /// :raises KeyboardInterrupt: on Ctrl-C, after the caller has left the queue.
     #[pyo3(signature = (timeout=None))]
     fn acquire(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Pass> {
-        if let Some(seconds) = timeout {
-            waiting::duration(seconds)?;
-        }
-        match self.0.try_acquire() {
-            Ok((slot, key)) => Ok(Pass::new(self.0.clone(), slot, key)),
-            Err(Error::NoPermits) if timeout == Some(0.0) => {
-                Err(errors::timeout(py, &self.0.name, 0.0))
-            }
-            Err(Error::NoPermits) => waiting::block(py, &self.0, timeout),
-            Err(error) => Err(error).into_python(py),
-        }
+        self.acquire_slots(py, 1, timeout)
     }
 
     /// Takes a slot if one is free and nobody waits. Returns ``None`` otherwise.
     ///
     /// :raises Closed: if the hall is closed.
     fn try_acquire(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
-        match self.0.try_acquire() {
-            Ok((slot, key)) => Ok(Some(Pass::new(self.0.clone(), slot, key))),
-            Err(Error::NoPermits) => Ok(None),
-            Err(error) => Err(error).into_python(py),
-        }
+        self.try_acquire_slots(py, 1)
     }
 
-    /// Joins the queue and returns the position in it, for an event loop.
-    fn _join_queue(&self, py: Python<'_>) -> PyResult<Waiting> {
-        Waiting::new(py, self.0.clone())
+    /// Waits until ``count`` slots are free and takes them together.
+    fn _acquire_many(&self, py: Python<'_>, count: usize, timeout: Option<f64>) -> PyResult<Pass> {
+        self.acquire_slots(py, count, timeout)
     }
 
-    /// Opens the hall once more, with a separate handle.
-    fn _new_handle(&self, py: Python<'_>) -> PyResult<Hall> {
-        // If the hall was removed, its name may belong to another hall now.
-        if self.open(py)?.is_closed() {
-            return Err(Error::Closed).into_python(py);
-        }
-        self.0.new_handle().into_python(py).map(Hall)
+    /// Takes ``count`` slots together if they are free and nobody waits. Returns ``None`` otherwise.
+    fn _try_acquire_many(&self, py: Python<'_>, count: usize) -> PyResult<Option<Pass>> {
+        self.try_acquire_slots(py, count)
     }
 
-    /// The directory of the hall itself.
-    #[getter]
-    fn _path(&self, py: Python<'_>) -> PyResult<PathBuf> {
-        Ok(self.open(py)?.path().into())
-    }
-
-    /// The number of waiters that joined the queue through this handle.
-    #[getter]
-    fn _own_waiting(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.open(py)?.status().waiters.iter().filter(|waiter| waiter.own).count())
+    /// Joins the queue with a request for ``count`` slots and returns the position in it, for an event loop.
+    #[pyo3(signature = (count=1))]
+    fn _join_queue(&self, py: Python<'_>, count: usize) -> PyResult<Waiting> {
+        Waiting::new(py, self.0.clone(), count)
     }
 
     /// Changes the number of slots while the hall is in use.
     ///
-    /// Waiters get new slots immediately. Holders of removed slots keep them until they leave.
+    /// Waiters get new slots immediately. After the hall has shrunk, holders keep their slots until they leave, and nobody
+    /// else gets a slot until fewer slots are held than the hall has.
     ///
     /// :raises BadArgument: if no hall can have this number of slots.
     /// :raises Closed: if the hall is closed.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use hallpass_processes::{Error, HallDir, OwnedSharedPass, SharedHall};
+use hallpass_processes::{Error, HallDir, OwnedSharedPasses, SharedHall};
 
 /// A hall and the passes that this process holds in it. Python's `Hall` and `Pass` share it.
 pub(crate) struct OpenHall {
@@ -19,7 +19,7 @@ struct Inner {
     hall: Option<SharedHall>,
     /// The text of `describe_as`, for a child that opens the hall again.
     description: Option<String>,
-    passes: Vec<Option<(u64, OwnedSharedPass)>>,
+    passes: Vec<Option<(u64, OwnedSharedPasses)>>,
     free: Vec<usize>,
     last_serial: u64,
     /// The number of forks between the process that opened the hall and this process.
@@ -62,16 +62,6 @@ impl OpenHall {
         Ok(open)
     }
 
-    /// Opens the hall once more, with a separate handle.
-    pub(crate) fn new_handle(&self) -> Result<Arc<Self>, Error> {
-        let handle = OpenHall::new(self.dir.clone(), &self.name, None)?;
-        let description = lock(&self.inner).description.clone();
-        if let Some(description) = description {
-            handle.describe_as(&description)?;
-        }
-        Ok(handle)
-    }
-
     /// Returns the hall. A forked child opens it here.
     pub(crate) fn hall(&self) -> Result<SharedHall, Error> {
         let mut inner = lock(&self.inner);
@@ -89,19 +79,19 @@ impl OpenHall {
         Ok(inner.hall.as_ref().expect("opened above"))
     }
 
-    /// Takes a slot if one is free and nobody waits. Returns the slot and the key of the pass.
-    pub(crate) fn try_acquire(&self) -> Result<(usize, Key), Error> {
+    /// Takes `count` slots if they are free and nobody waits. Returns the slots and the key of their pass.
+    pub(crate) fn try_acquire(&self, count: usize) -> Result<(Vec<usize>, Key), Error> {
         let mut inner = lock(&self.inner);
-        let pass = self.hall_of(&mut inner)?.try_acquire_owned()?;
-        Ok((pass.slot(), inner.keep(pass)))
+        let pass = self.hall_of(&mut inner)?.try_acquire_many_owned(count)?;
+        Ok((pass.slots().to_vec(), inner.keep(pass)))
     }
 
     /// Keeps a pass until it is released.
-    pub(crate) fn keep(&self, pass: OwnedSharedPass) -> Key {
+    pub(crate) fn keep(&self, pass: OwnedSharedPasses) -> Key {
         lock(&self.inner).keep(pass)
     }
 
-    /// Frees the slot of a pass. Does nothing if the pass was released before, or if this process inherited it.
+    /// Frees the slots of a pass. Does nothing if the pass was released before, or if this process inherited it.
     pub(crate) fn release(&self, key: Key) {
         let pass = lock(&self.inner).take(key);
         drop(pass);
@@ -127,7 +117,7 @@ impl OpenHall {
 }
 
 impl Inner {
-    fn keep(&mut self, pass: OwnedSharedPass) -> Key {
+    fn keep(&mut self, pass: OwnedSharedPasses) -> Key {
         self.last_serial += 1;
         let serial = self.last_serial;
         let entry = Some((serial, pass));
@@ -144,7 +134,7 @@ impl Inner {
         Key { index, serial }
     }
 
-    fn take(&mut self, key: Key) -> Option<OwnedSharedPass> {
+    fn take(&mut self, key: Key) -> Option<OwnedSharedPasses> {
         let entry = self.passes.get_mut(key.index).filter(|entry| has_key(entry, key))?;
         let (_, pass) = entry.take()?;
         self.free.push(key.index);
@@ -152,7 +142,7 @@ impl Inner {
     }
 }
 
-fn has_key(entry: &Option<(u64, OwnedSharedPass)>, key: Key) -> bool {
+fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
     entry.as_ref().is_some_and(|(serial, _)| *serial == key.serial)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::{
     exceptions::{PyRuntimeError, PyTypeError},
     prelude::*,
+    types::PyTuple,
 };
 
 use crate::open_hall::{Key, OpenHall};
@@ -18,19 +19,30 @@ use crate::open_hall::{Key, OpenHall};
 pub(crate) struct Pass {
     hall: Arc<OpenHall>,
     key: Key,
-    /// The slot: a number from 0 to the number of slots minus 1 that no other holder has.
-    #[pyo3(get)]
-    slot: usize,
+    /// The slots, the smallest first. There is at least one.
+    slots: Vec<usize>,
 }
 
 impl Pass {
-    pub(crate) fn new(hall: Arc<OpenHall>, slot: usize, key: Key) -> Self {
-        Pass { hall, key, slot }
+    pub(crate) fn new(hall: Arc<OpenHall>, slots: Vec<usize>, key: Key) -> Self {
+        Pass { hall, key, slots }
     }
 }
 
 #[pymethods]
 impl Pass {
+    /// The slot: a number from 0 to the number of slots minus 1 that no other holder has.
+    #[getter]
+    fn slot(&self) -> usize {
+        self.slots[0]
+    }
+
+    /// All slots of the request that made this pass. `Passes` shows them.
+    #[getter]
+    fn _slots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.slots)
+    }
+
     /// Whether this process still holds the slot.
     #[getter]
     fn held(&self) -> bool {
@@ -59,13 +71,13 @@ impl Pass {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, pyo3::types::PyTuple>) {
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
         self.hall.release(self.key);
     }
 
     fn __repr__(&self) -> String {
         let state = if self.held() { "held" } else { "released" };
-        format!("<Pass of hall '{}', slot {}, {state}>", self.hall.name, self.slot)
+        format!("<Pass of hall '{}', slot {}, {state}>", self.hall.name, self.slot())
     }
 
     fn __reduce__(&self) -> PyResult<()> {

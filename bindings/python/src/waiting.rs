@@ -1,6 +1,6 @@
 //! A position in the queue of a hall.
 //!
-//! The future of `SharedHall::acquire_async` starts a thread that waits. When the wait may be over, the thread calls
+//! The future of `SharedHall::acquire_many_async` starts a thread that waits. When the wait may be over, the thread calls
 //! the waker, which writes to an eventfd. The caller sleeps on the eventfd, so a signal, a time limit or an event
 //! loop can end its sleep at any time. The thread never runs Python code and never takes the GIL.
 
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Acquire, Error, OwnedSharedPass, SharedHall};
+use hallpass_processes::{AcquireMany, Error, OwnedSharedPasses, SharedHall};
 use pyo3::{exceptions::PyOSError, prelude::*};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, eventfd, poll},
@@ -46,22 +46,22 @@ impl Wake for WakeEvent {
 /// A position in the queue. Dropping it leaves the queue.
 struct Wait {
     /// `Some` until the wait is dropped.
-    future: Option<Acquire>,
+    future: Option<AcquireMany>,
     event: Arc<WakeEvent>,
     /// The process that waits. A forked child inherits the object but not the thread.
     process: u32,
 }
 
 impl Wait {
-    fn new(hall: &SharedHall) -> PyResult<Self> {
+    fn new(hall: &SharedHall, count: usize) -> PyResult<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let event = eventfd(0, flags).map_err(|error| PyOSError::new_err(error.to_string()))?;
-        let (future, event) = (Some(hall.acquire_async()), Arc::new(WakeEvent(event)));
+        let (future, event) = (Some(hall.acquire_many_async(count)), Arc::new(WakeEvent(event)));
         Ok(Wait { future, event, process: process::id() })
     }
 
     /// Returns the pass or the error, if the wait is over.
-    fn poll(&mut self) -> Option<Result<OwnedSharedPass, Error>> {
+    fn poll(&mut self) -> Option<Result<OwnedSharedPasses, Error>> {
         let mut count = [0; 8];
         // The read resets the counter. It fails if there is nothing to read, which does no harm.
         let _ = rustix::io::read(&self.event.0, &mut count);
@@ -85,22 +85,27 @@ impl Drop for Wait {
     }
 }
 
-/// Waits until a slot is free or the time is over, without the GIL.
+/// Waits until `count` slots are free or the time is over, without the GIL.
 ///
 /// If a Python signal handler raises an exception, the caller leaves the queue and raises this exception.
-pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) -> PyResult<Pass> {
+pub(crate) fn block(
+    py: Python<'_>,
+    open: &Arc<OpenHall>,
+    count: usize,
+    timeout: Option<f64>,
+) -> PyResult<Pass> {
     let deadline =
         timeout.map(duration).transpose()?.and_then(|time| Instant::now().checked_add(time));
     let mut forks = open.forks();
-    let mut wait = Wait::new(&open.hall().into_python(py)?)?;
+    let mut wait = Wait::new(&open.hall().into_python(py)?, count)?;
     loop {
         if let Some(pass) = wait.poll() {
             let pass = pass.into_python(py)?;
-            return Ok(Pass::new(open.clone(), pass.slot(), open.keep(pass)));
+            return Ok(Pass::new(open.clone(), pass.slots().to_vec(), open.keep(pass)));
         }
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
-            return Err(errors::timeout(py, &open.name, timeout.unwrap_or(0.0)));
+            return Err(errors::timeout(py, &open.name, count, timeout.unwrap_or(0.0)));
         }
         let event = wait.event.clone();
         py.detach(|| sleep(&event, left));
@@ -109,7 +114,7 @@ pub(crate) fn block(py: Python<'_>, open: &Arc<OpenHall>, timeout: Option<f64>) 
         // itself.
         if open.forks() != forks {
             forks = open.forks();
-            wait = Wait::new(&open.hall().into_python(py)?)?;
+            wait = Wait::new(&open.hall().into_python(py)?, count)?;
         }
     }
 }
@@ -140,9 +145,9 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Joins the queue.
-    pub(crate) fn new(py: Python<'_>, hall: Arc<OpenHall>) -> PyResult<Self> {
-        let wait = Wait::new(&hall.hall().into_python(py)?)?;
+    /// Joins the queue with a request for `count` slots.
+    pub(crate) fn new(py: Python<'_>, hall: Arc<OpenHall>, count: usize) -> PyResult<Self> {
+        let wait = Wait::new(&hall.hall().into_python(py)?, count)?;
         Ok(Waiting { hall, wait: Mutex::new(Some(wait)) })
     }
 
@@ -162,7 +167,7 @@ impl Waiting {
     fn poll(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
         let Some(pass) = self.wait().as_mut().and_then(Wait::poll) else { return Ok(None) };
         let pass = pass.into_python(py)?;
-        Ok(Some(Pass::new(self.hall.clone(), pass.slot(), self.hall.keep(pass))))
+        Ok(Some(Pass::new(self.hall.clone(), pass.slots().to_vec(), self.hall.keep(pass))))
     }
 
     /// Leaves the queue and closes the descriptor. If this position has just got a slot, the next waiter gets it.

@@ -2,15 +2,16 @@
 
 mod common;
 
-use std::{fs, io::Read, path::PathBuf};
+use std::{fs, io::Read, path::PathBuf, thread};
 
 use common::{Halls, Running, cluster::cluster, eventually, state, text};
 use hallpass_testbed::Proxy;
+use rustix::process::Signal;
 
 /// The exit status if the slot was lost and hallpass ended the command.
 const SLOT_LOST: i32 = 123;
-/// Options for a slot that has to be lost soon.
-const SHORT: [&str; 4] = ["--ttl", "4", "--grace", "1.5"];
+/// Options for a slot that has to be lost soon. The grace is long enough for a hook on a busy machine.
+const SHORT: [&str; 4] = ["--ttl", "11", "--grace", "5"];
 
 /// Halls that lose their store when the proxy is cut.
 struct Far {
@@ -19,13 +20,17 @@ struct Far {
 }
 
 impl Far {
-    /// Returns halls on each store that is installed. `test` is different for each test.
-    fn on_each_store(test: &str) -> Vec<Far> {
+    /// Runs a test on each store that is installed, at the same time. `test` is different for each test.
+    fn on_each_store(test: &str, check: impl Fn(Far) + Sync) {
         let etcd = cluster().map(|cluster| {
             let path = Proxy::before(cluster.member(0));
             Far { halls: Halls::on(&format!("etcd://{}/{test}", path.address())), path }
         });
-        etcd.into_iter().chain(on_postgres()).collect()
+        thread::scope(|scope| {
+            for far in etcd.into_iter().chain(on_postgres()) {
+                scope.spawn(|| check(far));
+            }
+        });
     }
 
     /// Starts a command with a hook. The names of the halls are different, because all tests share the database.
@@ -66,7 +71,7 @@ fn end_of(mut running: Running) -> (Option<i32>, String) {
 
 #[test]
 fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
-    for far in Far::on_each_store("told") {
+    Far::on_each_store("told", |far| {
         let hook = format!(
             "echo $HALLPASS_NAME $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN $HALLPASS_LOSS >{0}.new; \
              mv {0}.new {0}",
@@ -79,14 +84,14 @@ fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
         assert_eq!(code, Some(SLOT_LOST), "{stderr}");
         let told = fs::read_to_string(far.file()).expect("the hook has ended before hallpass");
         let reason = told.strip_prefix(&format!("told 0 1 {token} ")).expect(&told).trim_end();
-        assert!(!reason.is_empty() && stderr.contains(reason), "{reason}: {stderr}");
-        assert!(!stderr.contains("--on-loss"), "the hook has succeeded: {stderr}");
-    }
+        assert!(!reason.is_empty() && said.contains(reason), "{reason}: {said}");
+        assert!(!said.contains("--on-loss"), "the hook has succeeded: {said}");
+    });
 }
 
 #[test]
 fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
-    for far in Far::on_each_store("endless") {
+    Far::on_each_store("endless", |far| {
         let hook = format!("sleep 1000 & echo $! >{0}; mv {0} {0}.pid; wait", far.file().display());
         let mut holder = far.start("endless", &hook, "echo in; exec cat");
         assert_eq!(holder.line(), "in");
@@ -97,29 +102,47 @@ fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
         let pid = fs::read_to_string(far.file().with_extension("pid")).expect("the hook ran");
         let pid = pid.trim().parse().expect("a number");
         eventually("the process of the hook is killed", || state(pid).is_none());
-    }
+    });
+}
+
+#[test]
+fn after_a_suspension_the_hook_has_its_whole_grace() {
+    Far::on_each_store("suspended", |far| {
+        let hook = format!("sleep 1; touch {}", far.file().display());
+        let mut holder = far.start("suspended", &hook, "echo $$; exec cat");
+        let command = holder.line().parse().expect("a number");
+        holder.send(Signal::STOP);
+        far.path.cut();
+        // The keeper kills the command when its time is over.
+        eventually("the command is killed", || state(command).is_none_or(|state| state == 'Z'));
+        holder.send(Signal::CONT);
+        let (code, said) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        assert!(far.file().exists(), "the hook was killed: {said}");
+        assert!(!said.contains("--on-loss"), "{said}");
+    });
 }
 
 #[test]
 fn a_failure_of_the_hook_is_reported() {
-    for far in Far::on_each_store("fails") {
+    Far::on_each_store("fails", |far| {
         let mut holder = far.start("fails", "exit 7", "echo in; exec cat");
         assert_eq!(holder.line(), "in");
         far.path.cut();
-        let (code, stderr) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
-        assert!(stderr.contains("the command of --on-loss failed: exit status: 7"), "{stderr}");
-    }
+        let (code, said) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{said}");
+        assert!(said.contains("the command of --on-loss failed: exit status: 7"), "{said}");
+    });
 }
 
 #[test]
 fn a_command_that_keeps_its_pass_runs_no_hook() {
-    for far in Far::on_each_store("kept") {
+    Far::on_each_store("kept", |far| {
         let hook = format!("touch {}", far.file().display());
         let holder = far.start("kept", &hook, "exit 3");
         assert_eq!(holder.leave(), (Some(3), String::new()));
         assert!(!far.file().exists());
-    }
+    });
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! Tests of the options of `hallpass run` that concern the command: `{slot}`, `--label` and `--gpus`.
+//! Tests of the options of `hallpass run` that concern the command: `{slot}`, `--label`, `--gpus` and
+//! `--take`.
 
 mod common;
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Output};
+use std::{fs, io, os::unix::fs::PermissionsExt, process::Output, thread, time::Duration};
 
 use common::{Halls, eventually, text};
 
@@ -124,7 +125,7 @@ fn take_gives_a_command_several_slots_together() {
     // Only slot 3 is free, so the next command waits, and a later one does not overtake it.
     let mut second = halls.start(&words);
     eventually("it waits", || halls.status("x")["waiting"] == 1);
-    assert_eq!(halls.status("x")["held"], 4, "it has slot 3 and waits for another");
+    assert_eq!(halls.status("x")["held"], 3, "slot 3 stays free for it");
     let mut third = halls.start(&["x", "sh", "-c", "echo $HALLPASS_SLOTS_HELD; exec cat"]);
     eventually("the third waits", || halls.status("x")["waiting"] == 2);
     assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(1));
@@ -154,6 +155,47 @@ fn commands_that_take_several_slots_do_not_block_each_other() {
 }
 
 #[test]
+fn after_the_death_of_a_holder_of_two_slots_a_large_request_comes_before_a_small_one() {
+    let halls = Halls::new();
+    let words = [&["-k", "3", "--take", "2", "--on-kill", "kill", "x"], &SLOTS_HELD[..]].concat();
+    let mut first = halls.start(&words);
+    assert_eq!(first.line(), "0,1 0,1");
+    let mut second = halls.start(&words);
+    eventually("the second waits", || halls.status("x")["waiting"] == 1);
+    let mut small = halls.start(&[&["x"], &SLOTS_HELD[..]].concat());
+    eventually("the small one waits", || halls.status("x")["waiting"] == 2);
+    // Slot 2 stays free for the second command.
+    assert_eq!(halls.status("x")["held"], 2);
+    first.kill_hallpass();
+    assert_eq!((second.line().as_str(), small.line().as_str()), ("0,1 0,1", "2 2"));
+    assert_eq!((second.leave().0, small.leave().0), (Some(0), Some(0)));
+}
+
+#[test]
+fn a_command_that_waits_for_several_slots_sleeps() {
+    let halls = Halls::new();
+    let holder = halls.hold(&["-k", "3"], "x");
+    let waiter = halls.start(&["--take", "3", "x", "true"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    let wakings = || -> u64 {
+        let tasks = fs::read_dir(format!("/proc/{}/task", waiter.pid())).expect("it runs");
+        let statuses = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")));
+        let count = |status: io::Result<String>| {
+            let status = status.expect("it runs");
+            let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"));
+            line.and_then(|line| line.split_whitespace().last()?.parse::<u64>().ok()).unwrap_or(0)
+        };
+        statuses.map(count).sum()
+    };
+    eventually("it sleeps for 200 ms", || {
+        let before = wakings();
+        thread::sleep(Duration::from_millis(200));
+        wakings() - before < 10
+    });
+    assert_eq!((holder.leave().0, waiter.leave().0), (Some(0), Some(0)));
+}
+
+#[test]
 fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     let halls = Halls::new();
     let mut holder = halls.hold(&["-k", "3", "--take", "3", "--on-kill", "kill"], "x");
@@ -170,6 +212,9 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     eventually("it waits", || halls.status("x")["waiting"] == 1);
     assert_eq!(halls.prints("resize", &["x", "2"]), "");
     assert_eq!(waiter.process.wait().expect("it ends").code(), Some(125));
+    let mut stderr = waiter.process.stderr.take().expect("it is a pipe");
+    let said = io::read_to_string(&mut stderr).expect("text");
+    assert!(said.contains("--take 3 is more than the 2 slots of hall `x`"), "{said}");
     assert_eq!(one.leave().0, Some(0));
     assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(0));
 }

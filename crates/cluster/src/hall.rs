@@ -156,12 +156,15 @@ impl ClusterHall {
     /// Blocks until a slot is free or `time` has passed.
     ///
     /// If a request is under way when the time is over, the call first waits for its answer, so that no slot stays
-    /// taken. If the cluster does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl)
-    /// longer.
+    /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl) longer. A request
+    /// to PostgreSQL consists of several statements. It may have to connect first, which takes up to 10 s or half of
+    /// the ttl, whichever is longer. If the hall changes all the time, it also starts over for half of the ttl, and then
+    /// makes its last attempt. Each statement of this attempt takes up to half of the ttl, if the server does not
+    /// answer.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] if the cluster could not be reached by
-    /// then, and the errors of [`acquire`](ClusterHall::acquire).
+    /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] or [`Error::Busy`] if the cluster could not be
+    /// reached or had no capacity by then, and the errors of [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run
     /// use std::time::Duration;

@@ -210,19 +210,19 @@ fn a_server_behind_a_cut_network_is_reported_and_found_again() {
 
 /// A connection takes several round trips, and one round trip takes longer than a tenth of the ttl.
 #[test]
-fn a_holder_in_a_slow_network_keeps_its_pass_even_with_the_shortest_ttl() {
+fn a_holder_in_a_slow_network_keeps_its_pass_even_with_a_short_ttl() {
     let Some(()) = postgres() else { return };
     let path = Proxy::before_address(PostgresServer::shared().address());
-    path.delay(Duration::from_millis(150));
+    path.delay(Duration::from_millis(375));
     let url = PostgresServer::url_through(&[path.address()]);
-    let ttl = Duration::from_secs(2);
+    let ttl = Duration::from_secs(5);
     let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
     let hall = cluster.open("slow", 1).expect("reachable");
     let pass = hall.acquire().expect("reachable");
     let next = token_of_next(&hall);
     await_queue(&hall, 1);
     let begun = Instant::now();
-    while begun.elapsed() < 2 * ttl {
+    while begun.elapsed() < ttl + ttl / 2 {
         assert!(pass.is_valid(), "lost after {:?}", begun.elapsed());
         thread::sleep(Duration::from_millis(20));
     }
@@ -242,6 +242,23 @@ fn a_server_without_a_free_connection_is_busy() {
         Cluster::connect(options).expect("valid options").names().expect_err("no connection");
     assert!(matches!(error, Error::Busy { .. }), "{error}");
     assert!(error.to_string().contains("too many connections"), "{error}");
+}
+
+/// The server may be a standby. Then only the other server can help, and the user has to start it.
+#[test]
+fn a_server_without_a_free_connection_does_not_hide_that_another_one_is_down() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    connect(&server.url()).names().expect("reachable");
+    server.psql("CREATE ROLE joe LOGIN CONNECTION LIMIT 0");
+    let down = Proxy::before_address(server.address());
+    down.refuse();
+    for addresses in [[server.address(), down.address()], [down.address(), server.address()]] {
+        let url = PostgresServer::url_through(&addresses).replacen("postgres@", "joe@", 1);
+        let options = ClusterOptions { command_timeout: Duration::from_secs(1), ..options(&url) };
+        let error = Cluster::connect(options).expect("valid").names().expect_err("no connection");
+        assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+    }
 }
 
 #[test]

@@ -1,66 +1,29 @@
-//! The environment of the step machine on real memory, and the driver that runs a passage in it. The variables
-//! are words of the hall's file. Named pipes (lifelines) carry wake-ups and show which processes are alive.
+//! The environment of the step machine on real memory. The variables are words of the hall's file. Named pipes (lifelines)
+//! carry wake-ups and show which processes are alive.
 
 use std::{
     mem,
     os::fd::OwnedFd,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
+    sync::{Arc, atomic::Ordering::SeqCst},
     time::Duration,
 };
 
 use hallpass_algorithms::{
-    Next, Op, Word,
-    halls::processes::{Environment, Life, Line, Role, step},
+    Op, Word,
+    halls::processes::{Environment, Life, Line},
 };
 use hallpass_common::Limit;
 
 use crate::{
     lifelines::Owner,
     linger::{self, Crowded},
+    patience::Patience,
     shared_state::SharedState,
     sys::{self, lifeline, nap},
 };
 
 /// A line of a passage, with the types of this environment.
 pub(crate) type NativeLine = Line<i64, ()>;
-
-/// How long a passage waits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience<'a> {
-    pub limit: Limit,
-    /// If this is set and the passage is woken, it gives up.
-    pub given_up: Option<&'a AtomicBool>,
-}
-
-impl Patience<'_> {
-    /// The patience of a passage that does not wait.
-    pub(crate) const NONE: Self = Patience { limit: Limit::Now, given_up: None };
-    /// The patience of a passage that waits without a limit.
-    pub(crate) const ENDLESS: Self = Patience { limit: Limit::Never, given_up: None };
-
-    pub(crate) fn is_over(&self) -> bool {
-        self.limit.is_over() || self.given_up.is_some_and(|given_up| given_up.load(SeqCst))
-    }
-}
-
-impl From<Limit> for Patience<'_> {
-    fn from(limit: Limit) -> Self {
-        Patience { limit, given_up: None }
-    }
-}
-
-/// How a run of the step machine ended.
-pub(crate) enum End {
-    /// The passage is in its critical section, with this slot.
-    In(usize),
-    /// The passage is in its remainder section.
-    Out,
-    /// The run was ended because it would never end: another program has changed the words.
-    Lost,
-}
 
 /// The longest sleep of a waiter that cannot watch a process, for example because it has no free descriptor. It looks
 /// again after that.
@@ -72,34 +35,6 @@ const MAX_SLEEP: Duration = Duration::from_secs(10);
 /// In a hall with many records, the longest sleep is this long for each record. A waiter that looks again reads the cards
 /// of all processes, and thousands of waiters would keep all cores busy with this.
 const MAX_SLEEP_PER_RECORD: Duration = Duration::from_millis(20);
-
-/// How many lines a passage may run without progress. If it runs more, a program that does not follow the protocol
-/// has changed the words. The fuzzer tries thousands of such halls, which are small, so it gives up earlier.
-const MAX_LINES: u32 = if cfg!(fuzzing) { 20_000 } else { 10_000_000 };
-
-/// How many lines a registration may run. It normally takes about ten lines.
-const MAX_LINES_TO_JOIN: u32 = 10_000;
-
-/// Returns `true` if a passage that reaches this line has made progress.
-///
-/// - W8: the waiter has looked at everything once, and is about to sleep.
-/// - R3: the card of a dead process becomes vacant. This happens once for each dead process, because a waiter
-///   rescues only processes whose cards are not vacant, or that it watched before it slept.
-/// - S14: a sleeping waiter was given a slot. This happens once for each of its waits.
-///
-/// A look at all cards follows each rescue, so a passage that rescues many processes of a crowded hall runs many lines.
-/// Damaged content does not keep a passage running: every card becomes vacant, or is given a slot, at most once.
-fn is_progress(at: &NativeLine) -> bool {
-    matches!(at, Line::W8 { .. } | Line::R3 { .. } | Line::S14 { .. })
-}
-
-/// Returns `true` if a waiter goes from `at` to `next` because it has looked at all cards and has found no waiter that it
-/// may serve, not even itself. Then another program has changed its card or the next ticket, and all further looks would
-/// end like this one.
-fn misses_itself(at: &NativeLine, next: &NativeLine) -> bool {
-    matches!(at, Line::S3 { .. } | Line::S13 { .. })
-        && matches!(next, Line::S1 { role: Role::Waiter | Role::Watcher(()) })
-}
 
 /// The lifelines that wake a sleeping waiter: its own, and those of the processes it watches.
 pub(crate) struct WakeSources {
@@ -146,64 +81,33 @@ pub(crate) struct NativeEnvironment<'a> {
     pub me: usize,
     pub wake: &'a mut WakeSources,
     pub patience: Patience<'a>,
+    /// The number of slots that the passage wants.
+    pub wants: usize,
+    /// The number of slots of the hall when the passage gave up because the hall had too few.
+    pub too_small: Option<usize>,
 }
 
-impl NativeEnvironment<'_> {
-    /// Runs a passage from the line `at` until it is in its critical section, or back in its remainder.
-    pub(crate) fn run(&mut self, at: NativeLine) -> End {
-        self.run_counted(at).0
-    }
-
-    /// Runs a passage as [`run`](Self::run) does. Also returns the number of lines since its last progress.
-    fn run_counted(&mut self, mut at: NativeLine) -> (End, u32) {
-        let me = self.me;
-        let mut lines = 0;
-        let end = loop {
-            let next = match step(self, me, at) {
-                Next::Goto(line @ Line::W1) => {
-                    self.linger();
-                    line
-                }
-                Next::Goto(line) => line,
-                Next::Spin(line) => {
-                    self.sleep();
-                    line
-                }
-                Next::Enter(Line::X2 { j, .. }) => break End::In(j),
-                Next::Enter(_) => unreachable!("a passage that waited leaves by line X2"),
-                Next::Leave => break End::Out,
-            };
-            lines = if is_progress(&next) { 0 } else { lines + 1 };
-            if lines > MAX_LINES || misses_itself(&at, &next) {
-                break End::Lost;
-            }
-            at = next;
-        };
-        (end, lines)
-    }
-
-    /// Takes the record `me`. Returns the number on its card, or `None` if another process was faster.
-    pub(crate) fn join(&mut self, mut at: NativeLine) -> Option<Word> {
-        let me = self.me;
-        for _ in 0..MAX_LINES_TO_JOIN {
-            at = match step(self, me, at) {
-                Next::Goto(Line::E1 { x }) => return Some(x),
-                Next::Goto(line) => line,
-                _ => return None,
-            };
-        }
-        None
+impl<'a> NativeEnvironment<'a> {
+    /// Creates the environment of a passage that wants one slot.
+    #[inline]
+    pub(crate) fn new(
+        hall: &'a SharedState,
+        me: usize,
+        wake: &'a mut WakeSources,
+        patience: Patience<'a>,
+    ) -> Self {
+        NativeEnvironment { hall, me, wake, patience, wants: 1, too_small: None }
     }
 
     /// Waits for a short time before line W1, in case a slot is given soon.
-    fn linger(&mut self) {
+    pub(crate) fn linger(&mut self) {
         if !matches!(self.patience.limit, Limit::Now) {
             linger::linger(self.hall, self.me, &mut self.wake.crowded, &self.patience);
         }
     }
 
     /// Sleeps until another process wakes this one, the kernel reports a watched process, or the time is over.
-    fn sleep(&mut self) {
+    pub(crate) fn sleep(&mut self) {
         if matches!(self.patience.limit, Limit::Now) {
             return;
         }
@@ -233,8 +137,17 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     #[inline]
-    fn size(&mut self) -> usize {
-        self.hall.size()
+    fn wants(&self, _: usize) -> usize {
+        self.wants
+    }
+
+    fn slots(&self) -> usize {
+        self.hall.file.slots_ready()
+    }
+
+    #[inline]
+    fn size(&mut self, op: Op) -> Word {
+        op.apply(self.hall.file.size())
     }
 
     #[inline]
@@ -255,6 +168,10 @@ impl Environment for NativeEnvironment<'_> {
     #[inline]
     fn slot(&mut self, slot: usize, op: Op) -> Word {
         op.apply(self.hall.file.slot(slot))
+    }
+
+    fn head(&mut self, op: Op) -> Word {
+        op.apply(self.hall.file.head())
     }
 
     fn link(&mut self, process: usize, op: Op) -> Word {
@@ -287,7 +204,12 @@ impl Environment for NativeEnvironment<'_> {
     }
 
     fn expired(&mut self, _: usize) -> bool {
-        self.patience.is_over()
+        if self.patience.is_over() {
+            return true;
+        }
+        // The hall may grow again before the passage has given up, so remember why it gave up.
+        self.too_small = Some(self.hall.size()).filter(|&slots| slots < self.patience.min_slots);
+        self.too_small.is_some()
     }
 
     fn life(&mut self, process: usize) -> Life<i64> {
@@ -368,8 +290,6 @@ impl Environment for NativeEnvironment<'_> {
 
 #[cfg(test)]
 mod tests {
-    use hallpass_algorithms::halls::processes::{Card, Phase, waits_with};
-
     use super::*;
     use crate::{HallDir, registration::Registration};
 
@@ -400,45 +320,5 @@ mod tests {
             }
         }
         registration.unregister(hall);
-    }
-
-    /// The rescue of one dead waiter takes two lines for each record of the hall.
-    #[test]
-    fn a_waiter_behind_many_dead_waiters_of_a_crowded_hall_gets_its_slot() {
-        const RECORDS: usize = 16_000;
-        const DEAD: usize = 400;
-        let folder = tempfile::tempdir().unwrap();
-        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
-        let hall = &hall.handle.state;
-        let mut registration = Registration::new(hall).unwrap();
-        let (me, number) = (registration.record, registration.number);
-        hall.prepare_records(RECORDS).unwrap();
-        hall.file.records_used().store(RECORDS as i64, SeqCst);
-        for record in me + 1..=me + DEAD {
-            let ticket = hall.file.next().fetch_add(1, SeqCst);
-            let card = Card::new(Phase::Asleep, waits_with(ticket));
-            let id = hall.file.last_id().fetch_add(1, SeqCst) + 1;
-            drop(lifeline::create(hall.dir(), id).unwrap());
-            hall.file.owner(record).store(id, SeqCst);
-            hall.file.card(record).store(card.pack(), SeqCst);
-        }
-        let mut environment = registration.environment(hall, Patience::ENDLESS);
-        assert!(matches!(environment.run(Line::E1 { x: number }), End::In(0)));
-        assert!((me + 1..=me + DEAD).all(|record| hall.card(record).phase == Phase::Vacant));
-    }
-
-    /// The largest ticket is not less than the next one. So the waiter does not find itself among the waiters that it may
-    /// serve.
-    #[test]
-    fn a_waiter_with_a_damaged_ticket_reports_this_after_one_look() {
-        let folder = tempfile::tempdir().unwrap();
-        let hall = HallDir::at(folder.path()).open("hall", 1).unwrap();
-        let hall = &hall.handle.state;
-        let mut registration = Registration::new(hall).unwrap();
-        let number = registration.number;
-        hall.file.next().store(i64::MAX, SeqCst);
-        let mut environment = registration.environment(hall, Patience::ENDLESS);
-        let (end, lines) = environment.run_counted(Line::E6 { x: number });
-        assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 }

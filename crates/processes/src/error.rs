@@ -82,6 +82,13 @@ pub enum Error {
         /// The number of slots that the caller asked for.
         asked: usize,
     },
+    /// The hall has fewer slots than the caller asked for.
+    TooMany {
+        /// The number of slots that the caller asked for.
+        asked: usize,
+        /// The number of slots that the hall has.
+        slots: usize,
+    },
     /// The hall has no room for another registration.
     Full {
         /// The name of the hall.
@@ -146,6 +153,10 @@ impl fmt::Display for Error {
             Error::InUse { name, holders, waiting } => text::in_use(f, name, *holders, *waiting),
             Error::BadName { name, why } => text::bad_name(f, name, why),
             Error::BadSlots { asked } => text::bad_slots(f, *asked),
+            Error::TooMany { asked, slots } => write!(
+                f,
+                "cannot acquire {asked} slots: the hall has only {slots}: acquire at most {slots}, or resize the hall"
+            ),
             Error::Full { name, max } => write!(
                 f,
                 "hall `{name}` has {max} registrations, which is the maximum: wait until some processes \

@@ -13,11 +13,11 @@ use hallpass_common::Limit;
 use crate::{
     Error,
     cancel::Cancel,
-    environment::Patience,
     future::Acquire,
     hall_dir::HallDir,
     handle::{Entered, Handle},
     pass::{OwnedSharedPass, SharedPass},
+    patience::Patience,
 };
 
 /// A fair semaphore with slot numbers for the processes of one machine.
@@ -103,7 +103,9 @@ impl SharedHall {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn available(&self) -> usize {
-        (0..self.slots()).filter(|&slot| self.handle.state.holder(slot).is_none()).count()
+        let state = &self.handle.state;
+        let held = (0..state.file.slots_ready()).filter(|&slot| state.holder(slot).is_some());
+        self.slots().saturating_sub(held.count())
     }
 
     /// Returns the number of waiters: a snapshot that may already be stale.
@@ -215,7 +217,7 @@ impl SharedHall {
         deadline: Option<Instant>,
     ) -> Result<SharedPass<'_>, Error> {
         let limit = deadline.map_or(Limit::Never, Limit::Until);
-        let patience = Patience { limit, given_up: Some(cancel.flag()) };
+        let patience = Patience { limit, given_up: Some(cancel.flag()), min_slots: 0 };
         let registration = self.handle.awaited_registration(patience)?;
         cancel.watch(registration.own_lifeline());
         let entered = self.handle.wait(registration, patience);
@@ -273,7 +275,8 @@ impl SharedHall {
 
     /// Waits in the queue until a slot is free and takes it, or until another thread cancels the wait.
     pub(crate) fn acquire_owned_unless(&self, cancel: &Cancel) -> Result<OwnedSharedPass, Error> {
-        let patience = Patience { limit: Limit::Never, given_up: Some(cancel.flag()) };
+        let patience =
+            Patience { limit: Limit::Never, given_up: Some(cancel.flag()), min_slots: 0 };
         let registration = self.handle.awaited_registration(patience)?;
         cancel.watch(registration.own_lifeline());
         let entered = self.handle.wait(registration, patience);

@@ -36,7 +36,7 @@ const RESERVED: usize = 16;
 const _: () = assert!(machine::MAX_SLOTS == MAX_SLOTS);
 
 /// The version of the layout. Every change of the layout changes it.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallpass");
 
 /// The size of a cache line. Words that different processes write are on different lines.
@@ -54,6 +54,7 @@ const RECORDS_USED_AT: usize = 3 * LINE;
 const LAST_ID_AT: usize = RECORDS_USED_AT + 8;
 const RECORDS_READY_AT: usize = RECORDS_USED_AT + 16;
 const SLOTS_READY_AT: usize = RECORDS_USED_AT + 24;
+const HEAD_AT: usize = RECORDS_USED_AT + 32;
 
 // A record, one for each registration: the words of the step machine, then the words that `status` shows.
 const RECORDS_AT: usize = 4096;
@@ -138,7 +139,7 @@ impl HallFile {
         map.word(MAGIC_AT).store(MAGIC, SeqCst);
         map.word(VERSION_AT).store(VERSION.into(), SeqCst);
         map.word(ROOM_AT).store(ROOM, SeqCst);
-        map.word(SIZE_AT).store(k as i64, SeqCst);
+        map.word(SIZE_AT).store(machine::Size::new(k).pack(), SeqCst);
         map.word(NEXT_AT).store(1, SeqCst);
         map.word(QUIET_AT).store(1, SeqCst);
         Ok(())
@@ -207,7 +208,7 @@ impl HallFile {
         Ok(())
     }
 
-    /// The number of slots; 0 when the hall is closed.
+    /// The size of the hall, packed; 0 when the hall is closed.
     #[inline]
     pub(crate) fn size(&self) -> &AtomicI64 {
         self.0.word(SIZE_AT)
@@ -223,6 +224,11 @@ impl HallFile {
     #[inline]
     pub(crate) fn quiet(&self) -> &AtomicI64 {
         self.0.word(QUIET_AT)
+    }
+
+    /// The tag of the waiter for several slots that was chosen last.
+    pub(crate) fn head(&self) -> &AtomicI64 {
+        self.0.word(HEAD_AT)
     }
 
     /// The number of records that have ever been used. It only grows.

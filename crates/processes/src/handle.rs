@@ -16,15 +16,17 @@ use std::{
 
 use hallpass_algorithms::{
     Next,
-    halls::processes::{Line, Number, Role, step},
+    halls::processes::{Finally, Line, Number, Role, step},
 };
 use hallpass_common::{Limit, command_line};
 
 use crate::{
     Error,
-    environment::{End, NativeEnvironment, NativeLine, Patience},
+    driver::End,
+    environment::{NativeEnvironment, NativeLine},
     fork_mutex::ForkMutex,
     hall_file::{HALL, RECORDS},
+    patience::Patience,
     pool::Pool,
     registration::Registration,
     shared_state::SharedState,
@@ -83,22 +85,40 @@ impl Handle {
     #[inline(never)]
     pub(crate) fn wait(
         &self,
-        mut registration: Box<Registration>,
+        registration: Box<Registration>,
         patience: Patience<'_>,
     ) -> Result<Entered, Error> {
+        let (registration, slot) = self.wait_for(registration, 1, patience)?;
+        Ok((registration, Held { slot, queued: true }))
+    }
+
+    /// Enters the hall through the queue, with `wants` slots. Returns the first of them.
+    pub(crate) fn wait_for(
+        &self,
+        mut registration: Box<Registration>,
+        wants: usize,
+        patience: Patience<'_>,
+    ) -> Result<(Box<Registration>, usize), Error> {
         let since = self.state.file.since(registration.record);
         since.store(now(), SeqCst);
         let queue = Line::E6 { x: registration.number };
-        let end = registration.environment(&self.state, patience).run(queue);
+        let mut environment = registration.environment(&self.state, patience);
+        environment.wants = wants;
+        let end = environment.run(queue);
+        let too_small = environment.too_small;
         registration.settle(&self.state);
         match end {
-            End::In(slot) => {
+            End::In(slot) | End::InMany(slot) => {
                 since.store(now(), SeqCst);
-                Ok((registration, Held { slot, queued: true }))
+                Ok((registration, slot))
             }
             End::Out => {
                 self.give_back(registration);
-                Err(if self.state.size() == 0 { Error::Closed } else { Error::NoPermits })
+                Err(match (self.state.size(), too_small) {
+                    (0, _) => Error::Closed,
+                    (_, Some(slots)) => Error::TooMany { asked: wants, slots },
+                    _ => Error::NoPermits,
+                })
             }
             End::Lost => {
                 // Without its lifeline, the registration counts as dead, whatever its record says.
@@ -120,8 +140,25 @@ impl Handle {
             self.serve(&mut registration, Line::X2 { number, j: held.slot });
         } else if !try_leave(&mut registration.environment(&self.state, Patience::NONE), held.slot)
         {
-            self.serve(&mut registration, Line::S1 { role: Role::Leaver });
+            self.serve(&mut registration, Line::S1 { role: Role::Leaver(1, Finally::Leave) });
         }
+        self.give_back(registration);
+    }
+
+    /// Leaves the hall with `count` slots, of which `first` is the first.
+    pub(crate) fn exit_many(
+        &self,
+        mut registration: Box<Registration>,
+        first: usize,
+        count: usize,
+    ) {
+        if !registration.is_ours() {
+            return; // this process is a forked child, and the slots belong to its parent
+        }
+        let mut environment = registration.environment(&self.state, Patience::NONE);
+        environment.wants = count;
+        let _ = environment.run(Line::X7 { j: first });
+        registration.settle(&self.state);
         self.give_back(registration);
     }
 

@@ -23,15 +23,20 @@
 //! - **First in, first enabled (FIFE).** When a caller gets a slot, every waiter that joined the queue earlier has been
 //!   given a slot. (FIFE is weaker than first come, first served: of two waiters that have been given a slot, the later
 //!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
-//! - **A process killed at any instruction** blocks no other process and loses no slot. The slot that it held, or was
-//!   about to get, goes to the next waiter immediately. This holds for a holder, for a waiter, for a process in
+//! - **Several slots at once.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
+//!   order of the queue. Two such callers cannot block each other by each taking a part of their slots.
+//! - **A process killed at any instruction** blocks no other process and loses no slot. The slots that it held, or was
+//!   about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
 //!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
 //!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
 //!   kernel has also closed the other files of the dying process. Only this short wait uses a PID, so containers
 //!   with separate PID namespaces may share a hall.
-//! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slot, or its position in the
-//!   queue. As long as fewer than k processes are stopped, at whatever instruction, all others continue.
+//! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
+//!   queue. A stopped process that holds its slots, or wants one slot, blocks no other slots, at whatever instruction it is
+//!   stopped. The other slots go to the other waiters, in the order of the queue: if a request needs more slots than that,
+//!   it waits, and so do the requests behind it. But a process that is stopped before it returns from
+//!   [`acquire_many`](SharedHall::acquire_many) may block all slots until it continues or dies.
 //! - **Nothing in the file is trusted.** Damage leads to an [`Error`], or to a wrong slot for the processes that
 //!   share the hall, but never to a crash. (If another program *truncates* the file while it is mapped, processes
 //!   get a bus error, as for every mapped file. So keep other programs from writing to it.)
@@ -39,15 +44,20 @@
 //! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, and the same code runs here. The
 //! project's model checker explores it in every interleaving. It explores two processes that are killed at any
 //! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
-//! enter, hold a slot and leave). Tests cover larger numbers, resizing and closing. One test runs 64 processes and
-//! kills them at random. Another test kills and stops a process after each of its instructions.
+//! enter, hold a slot and leave). It also explores two processes that want two slots each, and two processes of a hall
+//! that has shrunk. These are killed at any line of their only passage. Tests make random runs of the step machine with three
+//! and four processes that want one slot or two, and are killed; and with a process that shrinks and grows the hall
+//! meanwhile. Other tests cover larger numbers and closing.
+//! One test runs 64 processes and kills them at random. Another test kills and stops a process after each of its
+//! instructions.
 //!
 //! # Limits
 //!
 //! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its
 //!   directory is removed. `/run` and `/tmp` do not survive a reboot, and neither do holders.
-//! - After [`resize`](SharedHall::resize) has made a hall smaller, holders of removed slots keep them until
-//!   they leave; the remaining slots are assigned as before. A process that is killed in the middle of
+//! - After [`resize`](SharedHall::resize) has made a hall smaller, holders keep their slots until they leave, and no
+//!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the middle of
+//!   entering or leaving during `resize` may still take or give away one slot. A process that is killed in the middle of
 //!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
 //!   notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
 //!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
@@ -91,21 +101,24 @@
 //! # Differences from `Hall`
 //!
 //! The methods have the same names. Access to a file can fail, but access to memory cannot, so [`Error`] has more
-//! cases. There is no `acquire_many` and no `forget`. [`acquire_async`](SharedHall::acquire_async) returns a pass
-//! that does not borrow the hall.
+//! cases. There is no `forget`. The passes of [`acquire_async`](SharedHall::acquire_async) and
+//! [`acquire_many_async`](SharedHall::acquire_many_async) do not borrow the hall.
 //!
 //! # Modules
 //!
 //! | module | content |
 //! |---|---|
 //! | `hall`, `pass`, `future`, `cancel` | the public hall and its passes |
+//! | `many`, `passes` | several slots at once |
 //! | `manage` | resizing, closing, reaping, status |
 //! | `cell`, `queue` | values that processes share |
 //! | `hall_dir` | directories with halls: opening, creating, removing |
 //! | `handle` | entering and leaving the hall |
 //! | `registration`, `pool` | records of the hall's file that belong to this process |
+//! | `patience` | how long a passage waits |
 //! | `linger` | waiting for a short time before going to sleep |
-//! | `environment` | the step machine's environment on real memory, and its driver |
+//! | `environment` | the step machine's environment on real memory |
+//! | `driver` | running passages of the step machine in this environment |
 //! | `fork_mutex` | a mutex that cannot block a forked child forever |
 //! | `shared_state`, `hall_file`, `value_file`, `lifelines` | the mapped files and pipes that processes share |
 //! | `sys` | functions of Linux, and most of the unsafe code |
@@ -117,6 +130,7 @@ compile_error!("hallpass-processes needs Linux: other systems treat named pipes 
 
 mod cancel;
 mod cell;
+mod driver;
 mod environment;
 mod error;
 mod fork_mutex;
@@ -128,7 +142,10 @@ mod handle;
 mod lifelines;
 mod linger;
 mod manage;
+mod many;
 mod pass;
+mod passes;
+mod patience;
 #[allow(unsafe_code, reason = "one registration is taken out without a lock")]
 mod pool;
 #[allow(unsafe_code, reason = "`Pod` cannot be derived for an array of generic length")]
@@ -145,10 +162,11 @@ pub use bytemuck;
 pub use cancel::Cancel;
 pub use cell::SharedCell;
 pub use error::Error;
-pub use future::Acquire;
+pub use future::{Acquire, AcquireMany};
 pub use hall::SharedHall;
 pub use hall_dir::HallDir;
 pub use hall_file::MAX_REGISTRATIONS;
 pub use hallpass_common::{MAX_SLOTS, Participant, Status};
 pub use pass::{OwnedSharedPass, SharedPass};
+pub use passes::{OwnedSharedPasses, SharedPasses};
 pub use queue::{PushError, SharedPriorityQueue};

@@ -17,7 +17,7 @@ use std::{
 
 use hallpass_algorithms::halls::processes::{Card, Number, Phase};
 
-use crate::{environment::Patience, shared_state::SharedState, sys::nap};
+use crate::{patience::Patience, shared_state::SharedState, sys::nap};
 
 /// How long the first waiter yields before it goes to sleep. The other waiters check at this interval whether they are
 /// first.
@@ -47,7 +47,8 @@ pub(crate) fn linger(
     patience: &Patience<'_>,
 ) {
     let card = hall.file.card(me);
-    let goes_on = || Card::unpack(card.load(SeqCst)).phase == Phase::Waiting && !patience.is_over();
+    let is_awake = || matches!(Card::unpack(card.load(SeqCst)).phase, Phase::Waiting(_));
+    let goes_on = || is_awake() && !patience.is_over();
     let number = Card::unpack(card.load(SeqCst)).number;
     let begun = Instant::now();
     let (mut now, mut next_check) = (Duration::ZERO, FIRST_YIELDS);

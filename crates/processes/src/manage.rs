@@ -2,19 +2,20 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use hallpass_algorithms::halls::processes::{Environment, Life, Line, Role, Then};
-use hallpass_common::{Status, check_slots};
+use hallpass_algorithms::halls::processes::{Environment, Finally, Life, Line, Role, Size, Then};
+use hallpass_common::{MAX_SLOTS, Status, check_slots};
 
 #[cfg(doc)]
 use crate::HallDir;
-use crate::{Error, environment::Patience, hall::SharedHall, status};
+use crate::{Error, hall::SharedHall, patience::Patience, status};
 
 /// Managing the hall.
 impl SharedHall {
     /// Changes the number of slots while the hall is in use.
     ///
-    /// New slots go to waiters immediately. Holders of removed slots keep them until they leave; the remaining
-    /// slots are assigned as before.
+    /// New slots go to waiters immediately. After the hall has shrunk, holders keep their slots until they leave, and no other
+    /// caller gets a slot until fewer than `k` slots are held. There is one exception: a process that is in the middle of
+    /// entering or leaving meanwhile may still take or give away one slot.
     ///
     /// # Errors
     /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
@@ -37,11 +38,17 @@ impl SharedHall {
         // Register first. Once the size is changed, this process must be able to serve waiters.
         let mut registration = self.handle.reserved_registration()?;
         let size = self.handle.state.file.size();
-        let old = size.load(SeqCst);
-        let closed = old == 0 || size.compare_exchange(old, k as i64, SeqCst, SeqCst) == Err(0);
-        if !closed {
-            self.handle.serve(&mut registration, Line::S1 { role: Role::Leaver });
+        let change = |old: i64| (old != 0).then(|| Size::unpack(old).resized(k).pack());
+        let old = size.fetch_update(SeqCst, SeqCst, change).map(Size::unpack);
+        if let Ok(old) = old {
+            self.handle
+                .serve(&mut registration, Line::S1 { role: Role::Leaver(k, Finally::Leave) });
+            if k < old.k {
+                // A waiter that wants more slots than the hall has now may want to give up.
+                self.handle.state.ring_all();
+            }
         }
+        let closed = old.is_err();
         self.handle.give_back(registration);
         if closed { Err(Error::Closed) } else { Ok(()) }
     }
@@ -113,7 +120,7 @@ impl SharedHall {
         let mut dead = 0;
         for process in 0..environment.processes() {
             if let Life::Dead(_) = environment.life(process) {
-                let then = Then::Serve(Role::Leaver);
+                let then = Then::Serve(Role::Leaver(MAX_SLOTS, Finally::Leave));
                 let _ = environment.run(Line::R1 { process, then });
                 dead += 1;
             }
@@ -144,5 +151,45 @@ impl SharedHall {
     /// ```
     pub fn describe_as(&self, command: &str) {
         self.handle.describe_as(command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hallpass_algorithms::{Next, halls::processes::step};
+
+    use super::*;
+    use crate::{HallDir, registration::Registration};
+
+    #[test]
+    fn a_newcomer_that_read_the_size_before_the_hall_shrank_gets_no_slot_that_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let hall = HallDir::at(folder.path()).open("hall", 2).unwrap();
+        let state = &hall.handle.state;
+        let mut registration = Registration::new(state).unwrap();
+        let (me, x) = (registration.record, registration.number);
+        // Registering draws a ticket. A whole passage makes the hall quiet again, as the fast path requires.
+        drop(hall.acquire().unwrap());
+        let mut newcomer = registration.environment(state, Patience::NONE);
+        let mut at = Line::E1 { x };
+        while !matches!(at, Line::E4 { .. }) {
+            let Next::Goto(line) = step(&mut newcomer, me, at) else { panic!("it entered early") };
+            at = line;
+        }
+        hall.resize(1).unwrap();
+        let pass = hall.acquire().unwrap();
+        while !matches!(at, Line::E6 { .. }) {
+            match step(&mut newcomer, me, at) {
+                Next::Goto(line) => at = line,
+                _ => panic!("the newcomer holds a second slot of a hall with one slot"),
+            }
+        }
+        registration.unregister(state);
+        assert_eq!(hall.reap().unwrap(), 0);
+        assert!(hall.try_acquire().is_err(), "reaping must not remove the seal");
+        hall.resize(2).unwrap();
+        assert_eq!(hall.try_acquire().unwrap().slot(), 1);
+        drop(pass);
+        assert_eq!(hall.acquire_many(2).unwrap().slots(), [0, 1]);
     }
 }

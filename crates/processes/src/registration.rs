@@ -16,8 +16,9 @@ use hallpass_algorithms::{
 
 use crate::{
     Error,
-    environment::{NativeEnvironment, Patience, WakeSources},
+    environment::{NativeEnvironment, WakeSources},
     hall_file::MAX_REGISTRATIONS,
+    patience::Patience,
     shared_state::SharedState,
     sys::{self, lifeline},
 };
@@ -106,7 +107,7 @@ impl Registration {
         hall: &'a SharedState,
         patience: Patience<'a>,
     ) -> NativeEnvironment<'a> {
-        NativeEnvironment { hall, me: self.record, wake: &mut self.wake, patience }
+        NativeEnvironment::new(hall, self.record, &mut self.wake, patience)
     }
 
     /// Updates the registration after it has waited or served.
@@ -143,8 +144,7 @@ fn find_record(
     records: usize,
 ) -> Result<Option<(usize, Word)>, Error> {
     let mut take = |record: usize| {
-        let mut environment =
-            NativeEnvironment { hall, me: record, wake, patience: Patience::ENDLESS };
+        let mut environment = NativeEnvironment::new(hall, record, wake, Patience::ENDLESS);
         let first = match environment.life(record) {
             Life::Nobody => Line::J1,
             Life::Dead(_) => Line::R1 { process: record, then: Then::Join },

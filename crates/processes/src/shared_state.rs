@@ -10,8 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, PROCESSES_IN_TAG, Phase, Tag};
-use hallpass_common::MAX_SLOTS;
+use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, Phase, Size, Tag};
 
 use crate::{
     Error,
@@ -23,9 +22,8 @@ use crate::{
     },
 };
 
-/// The tag of the slots of a removed hall. No process has this index, so line S6 treats such a slot as held by another
-/// process.
-pub(crate) const SEALED: Tag = Tag { process: PROCESSES_IN_TAG, number: 0 };
+/// The tag of the slots of a removed hall. No hall is resized this many times, so no process ever removes this seal.
+pub(crate) const SEALED: Tag = Tag::seal((1 << 48) - 1);
 
 /// The directory of a hall, which this process has open.
 pub(crate) struct SharedState {
@@ -55,7 +53,7 @@ impl SharedState {
     /// Returns the number of slots; 0 if the hall is closed.
     #[inline]
     pub(crate) fn size(&self) -> usize {
-        usize::try_from(self.file.size().load(SeqCst)).map_or(0, |k| k.min(MAX_SLOTS))
+        Size::unpack(self.file.size().load(SeqCst)).k
     }
 
     /// Returns the number of records that have ever been used.
@@ -91,16 +89,24 @@ impl SharedState {
         Card::unpack(self.file.card(record).load(SeqCst))
     }
 
-    /// Returns the record that has this slot, or to which the slot is offered.
+    /// Returns the record that has this slot, or to which the slot is offered. A slot that is set aside for a waiter has
+    /// no holder yet.
     pub(crate) fn holder(&self, slot: usize) -> Option<usize> {
-        self.holder_by(slot, self.file.slot(slot).load(SeqCst))
+        let tag = Tag::unpack(self.file.slot(slot).load(SeqCst))?;
+        matches!(self.meaning(slot, tag), Meaning::Held | Meaning::Offered).then_some(tag.process)
     }
 
-    /// Returns the record that has this slot, or to which the slot is offered, if the slot contains `word`.
-    pub(crate) fn holder_by(&self, slot: usize, word: i64) -> Option<usize> {
-        let tag = Tag::unpack(word)?;
-        let exists = tag.process < self.records_used();
-        (exists && tag.means(slot, self.card(tag.process)) != Meaning::Void).then_some(tag.process)
+    /// Returns `true` if no process holds a slot whose word is `word`, and the slot is not sealed.
+    pub(crate) fn is_free(&self, slot: usize, word: i64) -> bool {
+        Tag::unpack(word)
+            .is_none_or(|tag| !tag.is_seal() && self.meaning(slot, tag) == Meaning::Void)
+    }
+
+    fn meaning(&self, slot: usize, tag: Tag) -> Meaning {
+        match tag.process < self.records_used() {
+            true => tag.means(slot, self.card(tag.process)),
+            false => Meaning::Void,
+        }
     }
 
     /// Removes void tags, so that newcomers find the slots free again. A void tag stays void (I1 in
@@ -108,8 +114,7 @@ impl SharedState {
     pub(crate) fn remove_void_tags(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
-            let has_tag = word != FREE && word != SEALED.pack();
-            if has_tag && self.holder_by(slot, word).is_none() {
+            if word != FREE && self.is_free(slot, word) {
                 let _ = self.file.slot(slot).compare_exchange(word, FREE, SeqCst, SeqCst);
             }
         }
@@ -120,7 +125,7 @@ impl SharedState {
     pub(crate) fn seal_free_slots(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
-            if word != SEALED.pack() && self.holder_by(slot, word).is_none() {
+            if is_sealed(word) || self.is_free(slot, word) {
                 let _ = self.file.slot(slot).compare_exchange(word, SEALED.pack(), SeqCst, SeqCst);
             }
         }
@@ -128,7 +133,9 @@ impl SharedState {
 
     /// Wakes all sleeping waiters. The others look at the hall again before they sleep.
     pub(crate) fn ring_all(&self) {
-        for record in (0..self.records_used()).filter(|&i| self.card(i).phase == Phase::Asleep) {
+        for record in
+            (0..self.records_used()).filter(|&i| matches!(self.card(i).phase, Phase::Asleep(_)))
+        {
             let id = self.file.owner(record).load(SeqCst);
             if id != lifeline::NOBODY {
                 self.lifelines.ring(self.dir(), id);
@@ -152,4 +159,9 @@ impl SharedState {
             }
         }
     }
+}
+
+/// Returns `true` if a slot with this word is sealed.
+pub(crate) fn is_sealed(word: i64) -> bool {
+    Tag::unpack(word).is_some_and(Tag::is_seal)
 }

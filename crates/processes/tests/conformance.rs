@@ -9,8 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_conformance::{Capacity, HallUnderTest, Refusal, TasksUnderTest, conformance};
-use hallpass_processes::{Error, HallDir, MAX_SLOTS, OwnedSharedPass, SharedHall, SharedPass};
+use hallpass_conformance::{
+    Capacity, HallUnderTest, ManyUnderTest, Refusal, TasksUnderTest, conformance,
+};
+use hallpass_processes::{
+    Error, HallDir, MAX_SLOTS, OwnedSharedPass, OwnedSharedPasses, SharedHall, SharedPass,
+};
 use tempfile::TempDir;
 
 /// A hall in a temporary directory.
@@ -48,6 +52,7 @@ fn refusal(error: Error) -> Refusal {
     match error {
         Error::NoPermits => Refusal::NoPermits,
         Error::Closed => Refusal::Closed,
+        Error::TooMany { .. } => Refusal::TooMany,
         error => panic!("{error}"),
     }
 }
@@ -139,6 +144,26 @@ impl HallUnderTest for Processes {
     }
 }
 
+impl ManyUnderTest for Processes {
+    type Passes = OwnedSharedPasses;
+
+    fn acquire_many(&self, m: usize) -> Result<OwnedSharedPasses, Refusal> {
+        self.hall.acquire_many_owned(m).map_err(refusal)
+    }
+
+    fn try_acquire_many(&self, m: usize) -> Result<OwnedSharedPasses, Refusal> {
+        self.hall.try_acquire_many_owned(m).map_err(refusal)
+    }
+
+    fn acquire_many_for(&self, m: usize, time: Duration) -> Result<OwnedSharedPasses, Refusal> {
+        self.hall.try_acquire_many_owned_for(m, time).map_err(refusal)
+    }
+
+    fn slots_of(passes: &OwnedSharedPasses) -> Vec<usize> {
+        passes.slots().to_vec()
+    }
+}
+
 impl TasksUnderTest for Processes {
     type Acquiring = Pin<Box<dyn Future<Output = Result<Pass, Refusal>> + Send>>;
 
@@ -148,4 +173,4 @@ impl TasksUnderTest for Processes {
     }
 }
 
-conformance!(Processes: tasks);
+conformance!(Processes: many, tasks);

@@ -77,9 +77,9 @@ class Hall(_native.Hall):
         >>> with hall.acquire_many(2) as p:
         ...     print("devices", p.slots)
 
-        The caller keeps the slots that it already has while it waits for the others, so that callers that need fewer
-        slots do not overtake it. Callers that take several slots by this method or by ``hallpass run --take`` cannot
-        block each other. Two nested ``with`` blocks can.
+        While the first caller in the queue needs more slots than are free, the free slots stay free for it. So callers
+        that need fewer slots do not overtake it. Callers that take several slots by this method or by ``hallpass run
+        --take`` cannot block each other. Two nested ``with`` blocks can.
 
         :param count: the number of slots, at least 1.
         :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.
@@ -93,8 +93,6 @@ class Hall(_native.Hall):
     def try_acquire_many(self, count: int) -> Optional[Passes]:
         """Takes ``count`` slots if they are free and nobody waits. Returns ``None`` otherwise.
 
-        If several callers try at the same moment, all of them may get ``None``.
-
         :raises BadArgument: if the hall has fewer slots.
         :raises Closed: if the hall is closed.
         """
@@ -106,8 +104,8 @@ class Hall(_native.Hall):
         >>> async with hall.acquire_many_async(2) as p:
         ...     print("devices", p.slots)
 
-        A cancelled task leaves the queue and frees the slots that it has. While the task waits, each slot that it still
-        needs costs one native thread. See ``acquire_many`` for the parameters and the exceptions.
+        A cancelled task leaves the queue. A waiting task costs one native thread, however many slots it needs. See
+        ``acquire_many`` for the parameters and the exceptions.
         """
         return Acquiring(lambda: _many.acquire_async(self, count, timeout))
 

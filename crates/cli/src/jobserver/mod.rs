@@ -105,7 +105,7 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     hall.describe_as(&description);
     let arrived = Instant::now();
     let waiting = Waiting { verbose: args.verbose, ..Waiting::default() };
-    let pass = waiting.acquire(&hall)?;
+    let passes = waiting.acquire_many(&hall, 1)?;
     let begun = Instant::now();
 
     let program = Path::new(&args.command[0]).file_name().unwrap_or_default().to_string_lossy();
@@ -113,9 +113,9 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     let (tokens, shared) = Tokens::new(style)?;
     let words = without_job_limits(&program, &args.command);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).envs(variables_of_slots(&args.name, &[pass.slot()], hall.slots()));
+    command.args(&words[1..]).envs(variables_of_slots(&args.name, passes.slots(), hall.slots()));
     command.envs(flags(hall.slots(), &shared.authority));
-    let lifeline = low.replace_by(pass.lifeline())?;
+    let lifeline = passes.lifeline().map(|lifeline| low.replace_by(lifeline)).transpose()?;
     let duties = Duties { kill_with_us: true, kill_jobs: true, ..Duties::default() };
     let served = Server::start(hall.clone(), tokens, shared, command, lifeline, duties)
         .and_then(Server::serve);
@@ -125,8 +125,8 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     })?;
     let ran = begun.elapsed();
     exit_on_truncated_file(ended.status());
-    let slots = vec![pass.slot()];
-    drop(pass);
+    let slots = passes.slots().to_vec();
+    drop(passes);
     let (waited, status) = (begun.duration_since(arrived), ended.status());
     let entry = log::Entry::of_this_process(slots, waited, ran, status, &description);
     // If the log cannot be written, the build does not fail.

@@ -166,10 +166,10 @@ impl Server {
         tokens: Tokens,
         shared: Shared,
         command: Command,
-        lifeline: InheritedLifeline,
+        lifeline: Option<InheritedLifeline>,
         duties: Duties,
     ) -> Result<Self, Failure> {
-        let build = WatchedCommand::start(command, vec![lifeline], duties)?;
+        let build = WatchedCommand::start(command, lifeline, duties)?;
         drop(shared);
         let request_waker =
             Arc::new(RequestWaker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));

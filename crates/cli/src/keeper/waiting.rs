@@ -30,7 +30,7 @@ const LONGEST_SENTENCE: usize = 2000;
 /// to get a slot without joining the queue.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// The pause before another attempt to open a hall on a busy store. An attempt itself tries for a few seconds.
+/// The pause before another attempt on a busy or unreachable store. An attempt itself tries for a few seconds.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Returns the time at which the user stops waiting. `None` means never.
@@ -54,7 +54,7 @@ pub fn open(
             Ok(hall) => return Ok(hall),
             Err(error) => error,
         };
-        let left = until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()));
+        let left = left(until);
         if request.nonblock || !error.is_busy() || left.is_zero() || inbox.orphaned {
             return Err(Report::Failed(error.to_string()));
         }
@@ -87,9 +87,26 @@ pub fn wait(
             done => return done.map_err(refusal),
         }
     }
-    let waited = wait_in_queue(hall, until, run, inbox);
-    // If the time is over because the cluster did not answer, report this error, and not a full hall.
-    waited.unwrap_or_else(|| Err(hall.trouble().unwrap_or(Error::NoPermits))).map_err(refusal)
+    loop {
+        match wait_in_queue(hall, until, run, inbox) {
+            // The hall was opened, so the options are right. The user is willing to wait until the cluster answers again.
+            Some(Err(error @ (Error::Unreachable { .. } | Error::Busy { .. })))
+                if !left(until).is_zero() && !inbox.orphaned =>
+            {
+                if let Some(Order::Show) = inbox.wait(left(until).min(BUSY_PAUSE)) {
+                    inbox.report(&Report::Waiting(format!("{}: waiting: {error}", hall.name())));
+                }
+            }
+            Some(done) => return done.map_err(refusal),
+            // If the time is over because the cluster did not answer, report this error, and not a full hall.
+            None => return Err(refusal(hall.trouble().unwrap_or(Error::NoPermits))),
+        }
+    }
+}
+
+/// Returns how much longer the user waits.
+fn left(until: Option<Instant>) -> Duration {
+    until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()))
 }
 
 /// Returns `None` if the time is over, or `hallpass run` has ended.
@@ -105,7 +122,7 @@ fn wait_in_queue(
         if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&inbox.waker)) {
             return Some(done);
         }
-        let left = until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()));
+        let left = left(until);
         if inbox.orphaned || left.is_zero() {
             return None;
         }

@@ -40,8 +40,8 @@ pub enum Interruption {
 
 /// A thread that attends to signals and to the terminal during a wait.
 pub struct Attendant {
-    /// One `Cancel` for each request of this wait. It lets another thread end the request.
-    pub cancels: Arc<[Cancel]>,
+    /// Lets another thread end the wait.
+    pub cancel: Arc<Cancel>,
     /// The signals that this process blocks during the wait.
     blocked: SignalSet,
     done: Arc<OwnedFd>,
@@ -50,20 +50,19 @@ pub struct Attendant {
 }
 
 impl Attendant {
-    /// Starts the thread for a wait with `requests` requests. With `watched`, it shows the queue of `hall` on the
-    /// terminal.
-    pub fn start(hall: &SharedHall, requests: usize, watched: bool) -> io::Result<Self> {
+    /// Starts the thread. With `watched`, it shows the queue of `hall` on the terminal.
+    pub fn start(hall: &SharedHall, watched: bool) -> io::Result<Self> {
         let signals = STOPS.into_iter().chain([CANCEL]).filter(|signal| !is_ignored(*signal));
         let blocked = SignalSet::of(signals);
         let signals = SignalFd::new(&blocked)?;
         let done = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
         blocked.block()?;
-        let cancels: Arc<[Cancel]> = (0..requests).map(|_| Cancel::default()).collect();
+        let cancel = Arc::new(Cancel::default());
         let interruption = Arc::new(Mutex::new(None));
         let mut duty = Duty {
             signals,
             done: done.clone(),
-            cancels: cancels.clone(),
+            cancel: cancel.clone(),
             interruption: interruption.clone(),
             display: watched.then(|| Display::new(hall.clone())),
         };
@@ -72,7 +71,7 @@ impl Attendant {
         if thread.is_err() {
             blocked.unblock()?;
         }
-        Ok(Attendant { cancels, blocked, done, interruption, thread: thread.ok() })
+        Ok(Attendant { cancel, blocked, done, interruption, thread: thread.ok() })
     }
 
     /// Ends the thread. Returns the reason if the attendant has ended the wait.
@@ -100,7 +99,7 @@ impl Drop for Attendant {
 struct Duty {
     signals: SignalFd,
     done: Arc<OwnedFd>,
-    cancels: Arc<[Cancel]>,
+    cancel: Arc<Cancel>,
     interruption: Arc<Mutex<Option<Interruption>>>,
     display: Option<Display>,
 }
@@ -123,7 +122,7 @@ impl Duty {
                             self.interruption.lock().unwrap_or_else(PoisonError::into_inner);
                         *reason = Some(interruption);
                         drop(reason);
-                        self.cancels.iter().for_each(Cancel::cancel);
+                        self.cancel.cancel();
                         return;
                     }
                 }

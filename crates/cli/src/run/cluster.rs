@@ -94,11 +94,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     if keeper.deadline.is_near()? {
         return Err(too_late(&name, NOT_RENEWED));
     }
-    let mut supervisor = match Supervisor::start(
-        run,
-        inherited.into_iter().collect(),
-        args.on_kill != Some(OnKill::Keep),
-    ) {
+    let mut supervisor = match Supervisor::start(run, inherited, args.on_kill != Some(OnKill::Keep))
+    {
         Ok(supervisor) => supervisor,
         Err(error) => {
             // If the release fails too, the slot becomes free when its lease ends.

@@ -111,6 +111,9 @@ impl Guard {
             if self.stopping.as_ref().is_some_and(|it| it.killing || Instant::now() >= it.kill_at) {
                 self.kill();
             }
+            if let Some(hook) = &mut self.hook {
+                hook.kill_if_late();
+            }
         }
         Ok(match (self.stopping, self.ended) {
             (None, Some(ended)) => Outcome::Ended(ended, self.keeper),
@@ -179,18 +182,17 @@ impl Guard {
         self.supervisor.keep_running();
         self.signal_all(lifeline::ask_to_end);
         if let Some(hook) = &mut self.hook {
-            hook.start(why);
+            hook.start(why, self.grace);
         }
     }
 
+    /// Kills the command and its processes. The hook has a time limit of its own: after a suspension, the hook may have
+    /// just begun.
     fn kill(&mut self) {
         if let Some(stopping) = &mut self.stopping {
             stopping.killing = true;
         }
         self.signal_all(lifeline::end);
-        if let Some(hook) = &mut self.hook {
-            hook.kill();
-        }
     }
 
     /// Signals the command and all processes that have the lifeline open.

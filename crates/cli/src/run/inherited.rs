@@ -35,11 +35,6 @@ impl LowDescriptor {
         Ok(LowDescriptor(open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Reserves the lowest descriptors for `count` lifelines.
-    pub fn reserve_for(count: usize) -> io::Result<Vec<Self>> {
-        (0..count).map(|_| LowDescriptor::reserve()).collect()
-    }
-
     /// Replaces the reserved descriptor with the lifeline.
     pub fn replace_by(self, lifeline: BorrowedFd<'_>) -> io::Result<InheritedLifeline> {
         let LowDescriptor(mut low) = self;

@@ -5,6 +5,7 @@ use std::{
     io,
     os::unix::process::CommandExt,
     process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -20,7 +21,12 @@ pub struct LossHook {
 
 enum State {
     Ready,
-    Running(Child),
+    Running {
+        child: Child,
+        /// The time at which the hook is killed.
+        kill_at: Instant,
+    },
+    /// It has ended, or was killed, or could not start.
     Done,
 }
 
@@ -36,11 +42,11 @@ impl LossHook {
         Ok(LossHook { command, state: State::Ready })
     }
 
-    /// Starts the hook. `why` is the reason for the loss. Later calls do nothing.
-    pub fn start(&mut self, why: &str) {
+    /// Starts the hook, which has the time `grace` to end. `why` is the reason for the loss. Later calls do nothing.
+    pub fn start(&mut self, why: &str, grace: Duration) {
         if let State::Ready = self.state {
             self.state = match self.command.env(LOSS, why).spawn() {
-                Ok(child) => State::Running(child),
+                Ok(child) => State::Running { child, kill_at: Instant::now() + grace },
                 Err(error) => {
                     say(format_args!("cannot run the command of --on-loss: {}", explained(&error)));
                     State::Done
@@ -49,9 +55,9 @@ impl LossHook {
         }
     }
 
-    /// Returns `true` if the hook does not run, or runs no more.
+    /// Returns `true` if the hook does not run, or runs no more, or was killed.
     pub fn is_done(&mut self) -> bool {
-        let State::Running(child) = &mut self.state else { return true };
+        let State::Running { child, .. } = &mut self.state else { return true };
         match child.try_wait() {
             Ok(None) => return false,
             Ok(Some(status)) => report(status),
@@ -61,18 +67,21 @@ impl LossHook {
         true
     }
 
-    /// Kills the hook, if it still runs.
-    pub fn kill(&mut self) {
+    /// Kills the hook, if it still runs although its time is over.
+    pub fn kill_if_late(&mut self) {
         if self.is_done() {
             return;
         }
-        if let State::Running(child) = &mut self.state {
+        if let State::Running { child, kill_at } = &mut self.state
+            && Instant::now() >= *kill_at
+        {
             say(format_args!("the command of --on-loss did not end within --grace and was killed"));
             // This process has not waited for the child, so the number is still that of its group.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-            let _ = child.wait();
+            // A process that hangs in the kernel, on a network file system for example, ends much later. Nobody waits for it.
+            let _ = child.try_wait();
+            self.state = State::Done;
         }
-        self.state = State::Done;
     }
 }
 

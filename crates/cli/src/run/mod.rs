@@ -15,7 +15,6 @@ mod options;
 mod signal_settings;
 mod spawn;
 mod supervisor;
-mod take;
 mod waiting;
 pub mod waker;
 mod warden;
@@ -27,7 +26,7 @@ use std::{
     time::Instant,
 };
 
-use hallpass_processes::{HallDir, SharedPass};
+use hallpass_processes::HallDir;
 
 pub use self::{
     display::sentence,
@@ -161,7 +160,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     check_file_system(dir.path())?;
     exit_on_truncated_file(OWN_FAILURE);
     let count = args.take().unwrap_or(1);
-    let low = LowDescriptor::reserve_for(if args.close { 0 } else { count })?;
+    let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
     let hall = open_or_create(
         args.slots,
         environment.slots().unwrap_or(count),
@@ -175,9 +174,8 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let description = args.description(&command);
     hall.describe_as(&description);
     let arrived = Instant::now();
-    let mut passes = waiting.acquire_many(&hall, count)?;
-    passes.sort_by_key(SharedPass::slot);
-    let held: Vec<usize> = passes.iter().map(SharedPass::slot).collect();
+    let passes = waiting.acquire_many(&hall, count)?;
+    let held = passes.slots().to_vec();
     let begun = Instant::now();
 
     let mut run = prepared(&command, &joined(&held));
@@ -185,18 +183,17 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if args.verbose {
         say(format_args!("{name}: slot {}: running {}", joined(&held), shown(&command)));
     }
-    let lifelines = low.into_iter().zip(&passes);
-    let lifelines: Vec<_> =
-        lifelines.map(|(low, pass)| low.replace_by(pass.lifeline())).collect::<io::Result<_>>()?;
+    let lifeline = low.zip(passes.lifeline());
+    let lifeline = lifeline.map(|(low, lifeline)| low.replace_by(lifeline)).transpose()?;
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = match run_command(run, lifelines, args.duties()) {
+    let ended = match run_command(run, lifeline, args.duties()) {
         Ok(ended) => ended,
         Err(Failure::NotStarted(error)) => return Err(not_started(&command[0], &error)),
         Err(Failure::Unsupervised(error)) => {
             // The command may still run, so it keeps its slots.
-            passes.into_iter().for_each(SharedPass::leave_to_lifeline);
+            passes.leave_to_lifeline();
             return Err(error.into());
         }
     };
@@ -207,7 +204,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         say(format_args!("{name}: the command reached its time limit and was ended"));
     }
     match args.descendants {
-        true => passes.into_iter().for_each(SharedPass::leave_to_lifeline),
+        true => passes.leave_to_lifeline(),
         false => drop(passes),
     }
     if !args.no_log {
@@ -228,13 +225,13 @@ fn prepared(command: &[OsString], slot: &str) -> Command {
 /// Runs the command, and returns how it ended.
 fn run_command(
     command: Command,
-    lifelines: Vec<InheritedLifeline>,
+    lifeline: Option<InheritedLifeline>,
     duties: Duties,
 ) -> Result<Ended, Failure> {
     if duties.any() {
-        return WatchedCommand::start(command, lifelines, duties)?.wait();
+        return WatchedCommand::start(command, lifeline, duties)?.wait();
     }
-    let started = Supervisor::start(command, lifelines, false).map_err(Failure::NotStarted)?;
+    let started = Supervisor::start(command, lifeline, false).map_err(Failure::NotStarted)?;
     Ok(started.wait()?)
 }
 

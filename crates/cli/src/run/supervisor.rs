@@ -116,15 +116,15 @@ impl CaughtSignals {
         Supervisor::new(child, self.signals)
     }
 
-    /// Starts the command. It inherits `lifelines`, which are then closed in this process.
+    /// Starts the command. It inherits `lifeline`, which is then closed in this process.
     pub fn start(
         self,
         command: Command,
-        lifelines: Vec<InheritedLifeline>,
+        lifeline: Option<InheritedLifeline>,
         die_with_us: bool,
     ) -> io::Result<Supervisor> {
         let child = self.settings.spawn(command, die_with_us)?;
-        drop(lifelines);
+        drop(lifeline);
         Ok(Supervisor::new(child, self.signals))
     }
 }
@@ -158,13 +158,13 @@ impl Supervisor {
         Supervisor { child, signals, probe, suspended, interrupted, keeps_running, adopts, waker }
     }
 
-    /// Starts the command. It inherits `lifelines`, which are then closed in this process.
+    /// Starts the command. It inherits `lifeline`, which is then closed in this process.
     pub fn start(
         command: Command,
-        lifelines: Vec<InheritedLifeline>,
+        lifeline: Option<InheritedLifeline>,
         die_with_us: bool,
     ) -> io::Result<Self> {
-        CaughtSignals::catch()?.start(command, lifelines, die_with_us)
+        CaughtSignals::catch()?.start(command, lifeline, die_with_us)
     }
 
     /// Waits until the command ends.

@@ -7,14 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Error, SharedHall, SharedPass};
+use hallpass_processes::{Error, SharedHall, SharedPasses};
 
 use super::{
     Refusal,
     attendant::{Attendant, Interruption},
     descendants::parent_of,
-    environment, explained,
-    take::{self, NotTaken},
+    environment,
 };
 use crate::{
     output::{can_paint, say},
@@ -37,21 +36,15 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Acquires a slot. On a terminal, shows the queue while waiting.
-    pub fn acquire<'a>(&self, hall: &'a SharedHall) -> Result<SharedPass<'a>, Refusal> {
-        Ok(self.acquire_many(hall, 1)?.remove(0))
-    }
-
     /// Acquires `count` slots together. On a terminal, shows the queue while waiting.
     pub fn acquire_many<'a>(
         &self,
         hall: &'a SharedHall,
         count: usize,
-    ) -> Result<Vec<SharedPass<'a>>, Refusal> {
-        let refused = |error| refusal(hall, count, error);
-        match take::try_take(hall, count) {
-            Err(NotTaken::Hall(Error::NoPermits)) => {}
-            done => return done.map_err(refused),
+    ) -> Result<SharedPasses<'a>, Refusal> {
+        match hall.try_acquire_many(count) {
+            Err(Error::NoPermits) => {}
+            done => return done.map_err(|error| refusal(hall, error)),
         }
         let name = hall.name();
         let what = if count == 1 { "no slot is free" } else { "not enough slots are free" };
@@ -91,16 +84,16 @@ impl Waiting {
         count: usize,
         begun: Instant,
         watched: bool,
-    ) -> Result<Option<Vec<SharedPass<'a>>>, Refusal> {
+    ) -> Result<Option<SharedPasses<'a>>, Refusal> {
         let name = hall.name();
         let deadline = self.limit.and_then(|limit| begun.checked_add(limit));
         loop {
-            let attendant = Attendant::start(hall, count, watched)?;
-            let got = take::take(hall, &attendant.cancels, deadline);
+            let attendant = Attendant::start(hall, watched)?;
+            let got = hall.acquire_many_unless(count, &attendant.cancel, deadline);
             match attendant.finish() {
                 None => match got {
-                    Err(NotTaken::Hall(Error::NoPermits)) => return Ok(None),
-                    done => return done.map(Some).map_err(|error| refusal(hall, count, error)),
+                    Err(Error::NoPermits) => return Ok(None),
+                    done => return done.map(Some).map_err(|error| refusal(hall, error)),
                 },
                 Some(Interruption::Cancelled) => {
                     return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
@@ -125,18 +118,14 @@ impl Waiting {
     }
 }
 
-/// Returns the refusal of a command that did not get `count` slots, for a reason other than its time limit.
-fn refusal(hall: &SharedHall, count: usize, error: NotTaken) -> Refusal {
+/// Returns the refusal of a command that did not get its slots, for a reason other than its time limit.
+fn refusal(hall: &SharedHall, error: Error) -> Refusal {
     match error {
-        NotTaken::TooMany { slots } => Refusal::failure(format!(
-            "--take {count} is more than the {slots} slots of hall `{}`: take at most {slots}, or resize the hall",
+        Error::TooMany { asked, slots } => Refusal::failure(format!(
+            "--take {asked} is more than the {slots} slots of hall `{}`: take at most {slots}, or resize the hall",
             hall.name()
         )),
-        NotTaken::Hall(error) => error.into(),
-        NotTaken::System(error) => {
-            let error = explained(&error);
-            Refusal::failure(format!("cannot wait for {count} slots: {error}"))
-        }
+        error => error.into(),
     }
 }
 

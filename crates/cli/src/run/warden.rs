@@ -95,7 +95,7 @@ impl WatchedCommand {
     /// This process must have only one thread.
     pub fn start(
         command: Command,
-        lifelines: Vec<InheritedLifeline>,
+        lifeline: Option<InheritedLifeline>,
         duties: Duties,
     ) -> io::Result<Self> {
         let signals = CaughtSignals::catch()?;
@@ -109,7 +109,7 @@ impl WatchedCommand {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 drop(report);
-                let status = match Warden::start(signals, command, lifelines, duties, reporter) {
+                let status = match Warden::start(signals, command, lifeline, duties, reporter) {
                     Ok(warden) => warden.keep(),
                     Err(_) => 1,
                 };
@@ -217,13 +217,13 @@ impl Warden {
     fn start(
         signals: CaughtSignals,
         command: Command,
-        lifelines: Vec<InheritedLifeline>,
+        lifeline: Option<InheritedLifeline>,
         duties: Duties,
         reporter: OwnedFd,
     ) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         // The warden keeps the slot by its copy of the descriptor of the pass.
-        let started = signals.start(command, lifelines, duties.kill_with_us);
+        let started = signals.start(command, lifeline, duties.kill_with_us);
         let mut supervisor = started.inspect_err(|error| {
             let _ = write(&reporter, &encode(Err(error.raw_os_error().unwrap_or(libc::EIO))));
         })?;

@@ -239,7 +239,7 @@ impl Database {
     async fn connect(&self) -> Result<Line, Failure> {
         match self.find_relay().await? {
             Some(line) => Ok(line),
-            None => self.connect_to_server().await,
+            None => self.connect_to_server(self.login_limit()).await,
         }
     }
 
@@ -300,9 +300,14 @@ impl Database {
         // Many commands end before a connection of their own is of any use.
         sleep(self.short_hold).await;
         while self.is_latest(change) && self.uses_shared_line().await == Some(true) {
-            let connecting = timeout(self.login_limit(), self.connect_to_server());
-            if let Ok(Ok(line)) = connecting.await {
-                return self.replace(line, change).await;
+            // The connection of the other process renews the pass in the meantime, so there is no hurry.
+            let limit = self.login_timeout;
+            if let Ok(Ok(line)) = timeout(limit, self.connect_to_server(limit)).await {
+                // If the relay has ended in the meantime, there is a connection to the server already.
+                if self.uses_shared_line().await != Some(false) {
+                    self.replace(line, change).await;
+                }
+                return;
             }
             sleep(self.own_pause).await;
         }

@@ -181,6 +181,13 @@ impl Line {
         }
     }
 
+    /// Allows prepared statements, after a check that the server has a session for this connection alone.
+    pub(super) fn allow_prepared_statements(&self) {
+        if let Wire::Server(server) = &self.wire {
+            server.statements.allow_preparing();
+        }
+    }
+
     /// Runs statements without parameters. Only for a connection to the server.
     pub(super) async fn execute(&self, statements: &str) -> Result<(), Failure> {
         match &self.wire {

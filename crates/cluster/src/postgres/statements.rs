@@ -2,9 +2,16 @@
 //!
 //! Preparing takes a round trip. So a connection prepares a statement only after it has run a few times. Prepared
 //! statements need a session on the server, and so do notifications. A pooler that has no session for each client is
-//! [refused](super::line::Line::check_notifications).
+//! [refused](super::line::Line::check_notifications). If this check was not possible, no statement is prepared: behind such
+//! a pooler, several processes would use the same names for their statements.
 
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use tokio_postgres::{Client, Error, Row, Statement, types::Type};
 
@@ -19,7 +26,11 @@ const MOST_STATEMENTS: usize = 32;
 
 /// The statements that a connection has run.
 #[derive(Default)]
-pub(super) struct Statements(Mutex<HashMap<String, Known>>);
+pub(super) struct Statements {
+    known: Mutex<HashMap<String, Known>>,
+    /// Whether the connection has a session of its own, so that statements may be prepared.
+    may_prepare: AtomicBool,
+}
 
 /// What is known about a statement.
 enum Known {
@@ -36,6 +47,11 @@ enum How {
 }
 
 impl Statements {
+    pub(super) fn allow_preparing(&self) {
+        // ORDERING: Relaxed, because a statement that is prepared later does no harm.
+        self.may_prepare.store(true, Relaxed);
+    }
+
     /// Runs a statement on the connection of this value.
     pub(super) async fn query(
         &self,
@@ -50,7 +66,7 @@ impl Statements {
             How::PrepareFirst => {
                 let types: Vec<Type> = typed.iter().map(|(_, kind)| kind.clone()).collect();
                 let prepared = client.prepare_typed(statement, &types).await?;
-                lock(&self.0).insert(statement.into(), Known::Prepared(prepared.clone()));
+                lock(&self.known).insert(statement.into(), Known::Prepared(prepared.clone()));
                 prepared
             }
         };
@@ -60,15 +76,34 @@ impl Statements {
 
     /// Notes that a statement is about to run.
     fn note(&self, statement: &str) -> How {
-        let mut known = lock(&self.0);
+        let mut known = lock(&self.known);
         let is_full = known.len() >= MOST_STATEMENTS;
         match known.get_mut(statement) {
             Some(Known::Prepared(prepared)) => return How::Prepared(prepared.clone()),
-            Some(Known::Used(PREPARE_AFTER)) => return How::PrepareFirst,
+            Some(Known::Used(PREPARE_AFTER)) if self.may_prepare.load(Relaxed) => {
+                return How::PrepareFirst;
+            }
+            Some(Known::Used(PREPARE_AFTER)) => {}
             Some(Known::Used(count)) => *count += 1,
             None if is_full => {}
             None => drop(known.insert(statement.into(), Known::Used(1))),
         }
         How::Directly
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_after_a_few_uses_if_the_connection_has_a_session_of_its_own() {
+        let statements = Statements::default();
+        let is_direct = || matches!(statements.note("SELECT 1"), How::Directly);
+        assert!((0..3 * PREPARE_AFTER).all(|_| is_direct()), "nobody has checked the session");
+        statements.allow_preparing();
+        assert!(matches!(statements.note("SELECT 1"), How::PrepareFirst));
+        assert!((0..PREPARE_AFTER).all(|_| matches!(statements.note("SELECT 2"), How::Directly)));
+        assert!(matches!(statements.note("SELECT 2"), How::PrepareFirst));
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// The number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
+/// The largest number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
 const ATTEMPTS: u32 = 100;
 
 /// The pause after the first conflict is random, and up to this time if an attempt takes less.
@@ -43,6 +43,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct PostgresStore {
     database: Arc<Database>,
     halls: Mutex<HashMap<String, Arc<Hall>>>,
+    /// After this time, a step does not start over. A caller that has given up must not wait for long, and a holder must
+    /// learn in time that it cannot renew its pass.
+    longest_step: Duration,
 }
 
 impl Drop for PostgresStore {
@@ -85,7 +88,8 @@ impl PostgresStore {
         tasks: Tasks,
     ) -> Result<Self, Error> {
         let database = Database::new(postgres, options, tasks)?;
-        Ok(PostgresStore { database, halls: Mutex::default() })
+        let longest_step = options.ttl / 2;
+        Ok(PostgresStore { database, halls: Mutex::default(), longest_step })
     }
 
     fn hall(&self, hall: &str) -> Arc<Hall> {
@@ -95,7 +99,8 @@ impl PostgresStore {
     /// Performs a step that does not write.
     async fn look(&self, hall: &str, step: &Txn) -> Result<TxnResponse, Failure> {
         let (known, scope) = (self.hall(hall), Scope::of_step(step));
-        for _ in 0..ATTEMPTS {
+        let begun = Instant::now();
+        for attempt in 0..ATTEMPTS {
             let sent = known.history.sent();
             let scope = &scope;
             let proof = step.needs_consensus();
@@ -105,6 +110,10 @@ impl PostgresStore {
             if !loaded.overdue.is_empty() {
                 // The answer must not show records that vanish without a step.
                 self.change(hall, Change::EndLeases).await?;
+                // In a slow network, the first two attempts may take longer.
+                if attempt > 0 && begun.elapsed() >= self.longest_step {
+                    break;
+                }
                 continue;
             }
             let (mut response, _) = loaded.document.perform(step)?;
@@ -123,7 +132,8 @@ impl PostgresStore {
     /// Changes a hall. Returns the answer to the step, if it is one.
     async fn change(&self, hall: &str, change: Change<'_>) -> Result<Option<TxnResponse>, Failure> {
         let known = self.hall(hall);
-        let _turn = known.turn.lock().await;
+        let end = Instant::now() + self.longest_step;
+        let mut turn = known.turn.lock().await;
         let whole = || Scope::all(&self.base(hall));
         let mut scope = match change {
             Change::Step(step) => Scope::of_step(step),
@@ -160,7 +170,14 @@ impl PostgresStore {
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
                     Some(revision) => revision,
                     None => {
-                        sleep(pause_after_conflict(attempt, begun.elapsed())).await;
+                        // Other steps of this process do not have to pause.
+                        drop(turn);
+                        let pause = pause_after_conflict(attempt, begun.elapsed());
+                        if Instant::now() + pause >= end {
+                            break;
+                        }
+                        sleep(pause).await;
+                        turn = known.turn.lock().await;
                         continue;
                     }
                 },

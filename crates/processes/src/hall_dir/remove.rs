@@ -7,11 +7,16 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
-use hallpass_algorithms::halls::processes::{FREE, Line, Role, Tag};
+use hallpass_algorithms::halls::processes::{FREE, Finally, Line, Role, Tag};
 use rustix::io::Errno;
 
 use super::HallDir;
-use crate::{Error, hall::SharedHall, registration::Registration, shared_state::SEALED};
+use crate::{
+    Error,
+    hall::SharedHall,
+    registration::Registration,
+    shared_state::{SEALED, is_sealed},
+};
 
 impl HallDir {
     /// Removes a hall.
@@ -136,13 +141,15 @@ impl<'a> SeizedHall<'a> {
 
     /// Takes one more slot, as line E5 does. Returns `false` if another process holds this slot.
     ///
-    /// This also replaces a void tag: a closed hall keeps the void tags of its dead holders.
+    /// This also replaces a void tag: a closed hall keeps the void tags of its dead holders. A slot that is sealed,
+    /// because the hall has shrunk, stays as it is: nobody can take it.
     fn take_next(&mut self) -> bool {
         let state = &self.hall.handle.state;
         let slot = state.file.slot(self.seized);
         let word = slot.load(SeqCst);
-        let is_held = word != FREE && state.holder_by(self.seized, word).is_some();
-        let is_taken = !is_held && slot.compare_exchange(word, self.tag(), SeqCst, SeqCst).is_ok();
+        let is_free = state.is_free(self.seized, word);
+        let is_taken = is_sealed(word)
+            || is_free && slot.compare_exchange(word, self.tag(), SeqCst, SeqCst).is_ok();
         self.seized += usize::from(is_taken);
         is_taken
     }
@@ -162,8 +169,12 @@ impl<'a> SeizedHall<'a> {
     /// would free such a slot and take it. So this process first replaces its tags with one that is never void.
     fn keep_slots(mut self) {
         let (file, tag) = (&self.hall.handle.state.file, self.tag());
-        for slot in 0..file.slots_ready() {
-            let _ = file.slot(slot).compare_exchange(tag, SEALED.pack(), SeqCst, SeqCst);
+        for slot in (0..file.slots_ready()).map(|slot| file.slot(slot)) {
+            let word = slot.load(SeqCst);
+            // A process that has read the size after the hall grew could remove an older seal.
+            if word == tag || is_sealed(word) {
+                let _ = slot.compare_exchange(word, SEALED.pack(), SeqCst, SeqCst);
+            }
         }
         if let Some(registration) = self.registration.take() {
             registration.unregister(&self.hall.handle.state);
@@ -183,7 +194,10 @@ impl Drop for SeizedHall<'_> {
         }
         if let Some(mut registration) = registration.take() {
             // Processes may wait by now.
-            handle.serve(&mut registration, Line::S1 { role: Role::Leaver });
+            handle.serve(
+                &mut registration,
+                Line::S1 { role: Role::Leaver(self.seized, Finally::Leave) },
+            );
             handle.give_back(registration);
         }
     }
@@ -196,7 +210,7 @@ mod tests {
     use hallpass_algorithms::{Next, halls::processes::step};
 
     use super::*;
-    use crate::environment::Patience;
+    use crate::patience::Patience;
 
     /// A newcomer is delayed between reading the size of the hall and taking a slot.
     #[test]

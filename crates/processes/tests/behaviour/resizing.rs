@@ -21,21 +21,38 @@ fn waiting_processes_get_new_slots() {
 }
 
 #[test]
-fn remaining_slots_are_assigned_while_removed_slots_are_held() {
+fn a_shrunk_hall_admits_nobody_until_fewer_slots_are_held_than_it_has() {
     let test = TestHall::new(4);
     let mut passes: Vec<_> = (0..4).map(|_| test.hall.acquire().unwrap()).collect();
     test.hall.resize(2).unwrap();
     assert_eq!((test.hall.slots(), test.hall.available()), (2, 0));
     assert_eq!(test.hall.status().holders.len(), 4);
     assert!(passes.iter().map(SharedPass::slot).eq(0..4));
-    // The hall assigns only the remaining slots, as soon as they are free.
-    drop(passes.pop());
-    assert!(is_full(&test.hall));
+    // Slot 0 is free, but slots 1, 2 and 3 are still held.
     drop(passes.remove(0));
-    let small = test.hall.try_acquire().unwrap();
-    assert_eq!(small.slot(), 0);
     assert!(is_full(&test.hall));
-    drop((passes, small));
+    let mut waiter = test.waiter();
+    drop(passes.remove(0));
+    a_while();
+    assert_eq!((test.hall.waiting(), test.hall.available()), (1, 0));
+    drop(passes.pop());
+    assert_eq!(waiter.answer(), Ok(0));
+    assert!(is_full(&test.hall), "slots 0 and 2 are held");
+    drop(passes);
+    assert_eq!(test.hall.try_acquire().unwrap().slot(), 1);
+    drop(waiter);
+    test.assert_all_slots_free();
+}
+
+#[test]
+fn a_hall_that_shrinks_and_grows_again_admits_as_many_as_before() {
+    let test = TestHall::new(3);
+    let last = test.hall.acquire_many(3).unwrap();
+    test.hall.resize(1).unwrap();
+    let mut waiter = test.waiter();
+    test.hall.resize(4).unwrap();
+    assert_eq!(waiter.answer(), Ok(3));
+    drop((waiter, last));
     test.assert_all_slots_free();
 }
 

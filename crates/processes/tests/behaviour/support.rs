@@ -97,7 +97,7 @@ pub fn is_full(hall: &SharedHall) -> bool {
 }
 
 /// Waits until `f` holds, and fails if that takes too long.
-pub fn wait_until(what: &str, f: impl Fn() -> bool) {
+pub fn wait_until(what: &str, mut f: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !f() {
         assert!(Instant::now() < end, "timed out while waiting until {what}");

@@ -60,7 +60,7 @@ fn open(dir: &Path, slots: usize) -> SharedHall {
 /// four milliseconds.
 const SHORT: Duration = Duration::from_millis(10);
 
-pub const SCENARIOS: [Scenario; 12] = [
+pub const SCENARIOS: [Scenario; 16] = [
     Scenario {
         name: "enter and leave a free hall",
         slots: 2,
@@ -167,6 +167,52 @@ pub const SCENARIOS: [Scenario; 12] = [
             hall.close();
         },
         left: Left::Closed,
+        ..PLAIN
+    },
+    Scenario {
+        name: "enter with several slots and leave",
+        slots: 3,
+        spare: true,
+        victim: |dir, ready| {
+            let hall = open(dir, 3);
+            ready();
+            drop(hall.acquire_many(2).unwrap());
+        },
+        ..PLAIN
+    },
+    Scenario {
+        name: "wait for several slots and give up",
+        slots: 2,
+        before: &[Other::Holder],
+        victim: |dir, ready| {
+            let hall = open(dir, 2);
+            ready();
+            assert!(hall.try_acquire_many_for(2, SHORT).is_err());
+        },
+        ..PLAIN
+    },
+    Scenario {
+        name: "leave several slots while others wait",
+        slots: 2,
+        victim: |dir, ready| {
+            let passes = open(dir, 2).acquire_many_owned(2).unwrap();
+            ready();
+            drop(passes);
+            thread::sleep(SHORT);
+        },
+        after: &[Other::Waiter, Other::Waiter, Other::Waiter],
+        ..PLAIN
+    },
+    Scenario {
+        name: "shrink while others wait",
+        slots: 2,
+        before: &[Other::Holder, Other::Holder, Other::Waiter],
+        victim: |dir, ready| {
+            let hall = open(dir, 2);
+            ready();
+            hall.resize(1).unwrap();
+        },
+        left: Left::Resized,
         ..PLAIN
     },
     Scenario {

@@ -17,6 +17,12 @@ entries! {
     "shared-once" => |n, k| ProcessesModel::new(Cast::Once, n, k), SHARED.fife().titled("no process is killed, one passage each");
     "shared-mortal-once" => |n, k| ProcessesModel::new(Cast::MortalOnce, n, k), SHARED.fife().titled("any process may be killed at any line, one passage each");
     "shared-timeout" => |n, k| ProcessesModel::new(Cast::Timeout, n, k), SHARED.titled("waiters give up at any time");
+    "shared-many-once" => |n, k| ProcessesModel::many(Cast::Once, n, k), SHARED.fife().titled("2k slots; every process wants two, one passage each");
+    "shared-many-mortal-once" => |n, k| ProcessesModel::many(Cast::MortalOnce, n, k), SHARED.fife().titled("2k slots; every process wants two, any process may be killed at any line, one passage each");
+    "shared-shrunk-once" => |n, k| ProcessesModel::shrunk(Cast::Once, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds, one passage each");
+    "shared-shrunk-mortal-once" => |n, k| ProcessesModel::shrunk(Cast::MortalOnce, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds, any process may be killed at any line, one passage each");
+    "shared-shrunk-once:uncounted" => |n, k| Changed::<_, wrong::Uncounted>::new(ProcessesModel::shrunk(Cast::Once, n, k)), SHARED.fife().wrong("lines N1 to N3 dropped");
+    "shared-many-once:each-takes-a-part" => |n, k| Changed::<_, wrong::EachTakesAPart>::new(ProcessesModel::many(Cast::Once, n, k)), SHARED.fife().wrong("lines H1 to H3 dropped");
     "shared:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a process that gives a slot to a sleeping waiter does not ring");
     "shared:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("a leaving process does not serve waiters");
     "shared:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::new(Cast::Plain, n, k)), SHARED.fife().wrong("line E6 dropped");

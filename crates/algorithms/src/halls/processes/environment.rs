@@ -28,8 +28,13 @@ pub trait Environment {
     /// Returns the number of processes. Every process index is less than this number.
     fn processes(&self) -> usize;
 
-    /// Returns the number of slots, or 0 if the hall is closed.
-    fn size(&mut self) -> usize;
+    /// Returns the number of slots that `me` wants in its passage. It does not change during a passage.
+    fn wants(&self, me: usize) -> usize;
+    /// Returns the number of slots that the hall has or had. Every slot that a process holds is less than this number.
+    fn slots(&self) -> usize;
+
+    /// Accesses the [`Size`](super::Size) of the hall.
+    fn size(&mut self, op: Op) -> Word;
     /// Accesses the next ticket.
     fn next(&mut self, op: Op) -> Word;
     /// Accesses the ticket before which all tickets have been served.
@@ -38,6 +43,8 @@ pub trait Environment {
     fn card(&mut self, process: usize, op: Op) -> Word;
     /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
+    /// Accesses the tag of the waiter for several slots that was chosen last.
+    fn head(&mut self, op: Op) -> Word;
     /// Accesses the index of the process that `process` follows. An index that no process has means that
     /// `process` follows no other process.
     fn link(&mut self, process: usize, op: Op) -> Word;

@@ -4,7 +4,9 @@
 //! | variable | content |
 //! |---|---|
 //! | `card` | for each process: its phase, and a number |
-//! | `slot` | for each slot: free, or tagged with a process and the number on its card |
+//! | `slot` | for each slot: free, or tagged with a process and the number on its card, or sealed |
+//! | `size` | the number k of slots, a number that is more than every held slot, and how often the hall was resized |
+//! | `head` | the waiter for several slots that was chosen last |
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
 //! | `link` | for each sleeping waiter: the process that it follows, just before it in the queue |
@@ -23,14 +25,36 @@
 //!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
 //!   offer on the waiter's card (S10). Several processes may make offers at the same time, and some offers
 //!   come late. The waiter's card decides which offer counts, and the other offers become void. A leaving
-//!   process gives one slot away, or wakes the first waiter and leaves the rest to it (S12, S15). Other
-//!   processes can make lines S8, S9 and S10 fail. A leaving process tries S8 and S9 only once, so that its
-//!   exit section is bounded. It tries S10 at most twice: the second time only if the first try finds that
-//!   the waiter has gone to sleep.
+//!   process gives as many slots away as it had, or wakes the first waiter and leaves the rest to it (S12,
+//!   S15). Other processes can make lines S8, S9 and S10 fail. A leaving process tries S8 and S9 only once for
+//!   each slot, so that its exit section is bounded. It tries S10 at most twice: the second time only if the
+//!   first try finds that the waiter has gone to sleep.
 //! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
 //!   process that gives the waiter a slot rings, and then marks on the card that it has rung (S11, S14). If
 //!   the process dies in between, the next serving process rings again (S4, S13).
+//! - A process may want several slots. It always draws a ticket, and its card says how many slots it wants. Serving
+//!   processes first agree on one such waiter: they choose it by a compare-and-swap on `head` (H1 to H3), and it stays
+//!   chosen until it no longer waits. So two waiters never each have a part of their slots. A serving process tags free
+//!   slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, it settles this on the
+//!   card (S10). A waiter for one slot whose card was late may have a lower ticket than the chosen waiter. A process
+//!   that serves it and finds a slot that is set aside serves the chosen waiter instead (S7). Otherwise both could wait
+//!   forever while all slots are set aside.
+//! - Late servers may tag more slots than a waiter wants. So the waiter replaces as many of its tags as it wants by tags
+//!   with its next number (G6), and then writes that number on its card (G7), which makes the others void. It serves
+//!   before it enters, because it has just freed those slots. It holds all its slots by the number on its card, so its death
+//!   frees all of them at once. The same holds for the slots that are set aside for a waiter. The first waiter
+//!   watches all waiters for several slots, even those behind it.
+//! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes choose
+//!   every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to the chosen
+//!   waiter (N1, N2), so that no process enters until fewer than k slots are held. The first waiter watches all waiters
+//!   then, because any of them may be chosen (W13). A process that read `size` before the hall shrank does not count: it
+//!   may still take or give a slot, once.
+//! - While they count, they *seal* the free slots that the hall no longer has (N3). When all of them are sealed, the hall
+//!   is as before (N4), and at most k slots are held. A process with an old copy of `size` finds a sealed slot taken.
+//!   The seal has the number of times that the hall was resized. After the hall has grown again, serving processes
+//!   remove seals with a lower number (S6, S8). A slot is not sealed while a waiter may be about to get it: the waiter may
+//!   count on its tag.
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
@@ -46,30 +70,39 @@
 //! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is
 //!   lines E1 to E8. At S3, a process is eligible only if its ticket was drawn before S1. So if the search
 //!   finds an eligible process, it cannot miss a process that finished its doorway before that one arrived.
-//! - The algorithm tolerates k-1 undetected stops. No process waits for a serving process. A process
-//!   that stops while it waits, or after it was given a slot, blocks at most that slot.
+//! - If all processes want one slot, the algorithm tolerates k-1 undetected stops. No process waits for a serving
+//!   process. A process that stops while it waits, or after it was given a slot, blocks at most that slot.
+//! - A process that holds several slots and stops blocks these slots. But if it stops after it has drawn its ticket and
+//!   before line G7, it may block all slots: slots are set aside for it, and late servers may tag more slots than it
+//!   wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process that wants two of them.
 //! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter
 //!   itself, or the kernel does.
 
+mod choose;
 mod codecs;
 mod environment;
+mod hall_kind;
 mod lines;
 mod model;
+mod model_environment;
+mod model_layout;
 mod normal;
 mod rescue;
 mod serve;
+mod waiting;
 mod words;
 
 pub mod entries;
 pub mod wrong;
 
 pub use environment::{Environment, Life};
-pub use lines::{Line, LineOn, Role, step};
+pub use lines::{Finally, Line, LineOn, Outcome, Role, step};
 pub use model::{Cast, MAX_PROCESSES, ProcessesModel};
 pub use rescue::Then;
 pub use serve::Seen;
 pub use words::{
-    Card, FREE, MAX_SLOTS, Meaning, Number, PROCESSES_IN_TAG, Phase, Tag, after, waits_with,
+    Card, FREE, Given, MAX_SLOTS, Meaning, Number, PROCESSES_IN_TAG, Phase, Request, Size, Tag,
+    after, waits_with,
 };

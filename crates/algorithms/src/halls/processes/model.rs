@@ -1,17 +1,19 @@
 //! The step machine as the lab explores it: a few processes, and a kernel that reports which process has died.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::string::String;
 
 use super::{
-    codecs::{ALIVE, CardCodec, DEAD, LifeCodec, NOBODY, TagCodec},
+    codecs::{ALIVE, DEAD},
     environment::{Environment, Life},
-    lines::{self, Line},
+    hall_kind::{HallKind, resize},
+    lines::{Finally, Line, Role, arrive},
+    model_environment::{ModelEnvironment, without_local_lines},
     normal,
     rescue::Then,
-    words::{Card, FREE, Meaning, Phase, Tag, after, waits_with},
+    words::{Card, Meaning, Size, Tag},
 };
 use crate::framework::{
-    layout::{Array, Decl, Init, Kind, Layout},
+    layout::{Array, Layout},
     machine::{
         Algorithm, Label, Loc, Mishap,
         Next::{self, Enter, Goto, Leave, Spin},
@@ -41,6 +43,7 @@ pub enum Cast {
 }
 
 impl Cast {
+    /// Returns `true` if some process may die.
     fn is_mortal(self) -> bool {
         matches!(self, Cast::Mortal | Cast::MortalOnce)
     }
@@ -53,19 +56,27 @@ impl Cast {
 /// A hall and its processes.
 pub struct ProcessesModel {
     pub(super) n: usize,
-    k: usize,
-    cast: Cast,
-    layout: Layout,
+    /// The numbers in a normal state have room for the tickets of this many processes. A process that wants several
+    /// slots may have seen more old tickets than others.
+    pub(super) room: usize,
+    pub(super) k: usize,
+    pub(super) cast: Cast,
+    pub(super) hall: HallKind,
+    pub(super) layout: Layout,
     pub(super) next: Var,
     pub(super) quiet: Var,
     pub(super) card: Array,
     pub(super) slot: Array,
-    link: Array,
-    followed: Array,
-    bell: Array,
-    life: Array,
-    clock: Var,
-    been: Array,
+    /// Declared only if processes choose waiters: if a process wants several slots, or the size of the hall changes.
+    pub(super) head: Option<Var>,
+    /// Declared only if the size of the hall changes. Otherwise the size is a constant.
+    pub(super) size: Option<Var>,
+    pub(super) link: Array,
+    pub(super) followed: Array,
+    pub(super) bell: Array,
+    pub(super) life: Array,
+    pub(super) clock: Var,
+    pub(super) been: Array,
 }
 
 /// The private state of a process.
@@ -75,77 +86,55 @@ pub enum State {
     At(Line<(), u8>),
     /// The process is about to check whether it has already made its passage.
     First,
+    /// The process uses a hall that has shrunk, and is about to check whether process 0 is already there.
+    Late,
+    /// Process 0 of a hall that has shrunk is about to go on with its critical section, unless it was killed before.
+    Resume,
     /// The process is about to check whether it is registered.
     Come,
     /// The process is about to read the number on its card.
     Recall,
     /// The process is about to turn the clock.
     Clock,
+    /// The process is about to resize the hall.
+    Resize,
 }
 use State::*;
 
 impl ProcessesModel {
     /// Creates a hall with `k` slots for `n` processes.
     pub fn new(cast: Cast, n: usize, k: usize) -> Self {
-        let mut layout = Layout::default();
-        let next = layout.add(Decl::number("next", -2, normal::max_ticket(n) + 3, 1).unbounded());
-        let quiet = layout
-            .add(Decl::number("quiet", -2, normal::max_ticket(n) + 3, 1).unbounded().waited_on());
-        let cards = Self::all_cards(n, k);
-        let idle = Card::new(Phase::Idle, after(waits_with(0))).pack();
-        let card = layout.array(n, |p| {
-            let name = format!("card[{p}]");
-            let kind = Kind::custom(CardCodec);
-            Decl::listed(name, kind, cards.clone(), Init::Is(idle)).unbounded().at(p)
-        });
-        let tags: Vec<Word> = (0..n)
-            .flat_map(|process| {
-                normal::tag_numbers(n).map(move |number| Tag { process, number }.pack())
-            })
-            .chain([FREE])
-            .collect();
-        let slot = layout.array(k, |j| {
-            let name = format!("slot[{j}]");
-            let kind = Kind::custom(TagCodec);
-            Decl::listed(name, kind, tags.clone(), Init::Is(FREE)).unbounded()
-        });
-        let link =
-            layout.array(n, |p| Decl::number(format!("link[{p}]"), 0, n as Word, n as Word).at(p));
-        let followed = layout.array(n, |p| Decl::flag(format!("followed[{p}]"), false).at(p));
-        let bell = layout.array(n, |p| Decl::flag(format!("bell[{p}]"), false).at(p).waited_on());
-        let life = layout.array(n, |p| {
-            let (name, kind) = (format!("life[{p}]"), Kind::custom(LifeCodec));
-            Decl::listed(name, kind, (NOBODY..=DEAD).collect(), Init::Is(ALIVE)).waited_on()
-        });
-        let clock = layout.add(Decl::flag("clock", false));
-        let been = layout.array(n, |p| Decl::flag(format!("been[{p}]"), false).at(p));
-        ProcessesModel {
-            n,
-            k,
-            cast,
-            layout,
-            next,
-            quiet,
-            card,
-            slot,
-            link,
-            followed,
-            bell,
-            life,
-            clock,
-            been,
-        }
+        Self::with(cast, HallKind::Plain, n, k)
     }
 
-    fn all_cards(n: usize, k: usize) -> Vec<Word> {
-        let given = (0..k).flat_map(|j| [Phase::Granted(j), Phase::Unrung(j), Phase::In(j)]);
-        let waiting = given
-            .chain([Phase::Waiting, Phase::Asleep, Phase::Vacant])
-            .flat_map(|phase| normal::waiting_numbers(n).map(move |x| (phase, x)));
-        let idle = [Phase::Idle, Phase::Vacant, Phase::Arriving]
-            .into_iter()
-            .flat_map(|phase| normal::idle_numbers(n).map(move |x| (phase, x)));
-        waiting.chain(idle).map(|(phase, number)| Card::new(phase, number).pack()).collect()
+    /// Creates a hall with `2 k` slots for `n` processes. Every process wants two slots.
+    pub fn many(cast: Cast, n: usize, k: usize) -> Self {
+        Self::with(cast, HallKind::Many, n, k)
+    }
+
+    /// Creates a hall with `k` slots for `n` processes. Process `large` wants two slots (one if `k` is 1). The others want
+    /// one.
+    pub fn mixed(cast: Cast, n: usize, k: usize, large: Pid) -> Self {
+        let hall = if k == 1 { HallKind::Plain } else { HallKind::Mixed { large } };
+        Self::with(cast, hall, n, k)
+    }
+
+    /// Creates a hall with `k + 1` slots for `n` processes. The first `k` processes want one slot. The others want two.
+    pub fn spare(cast: Cast, n: usize, k: usize) -> Self {
+        Self::with(cast, HallKind::Spare, n, k)
+    }
+
+    /// Creates a hall with `k + 1` slots for `n - 1` processes. The last process removes the last slot at some time, and
+    /// later adds it again. Nobody is killed: a process that is killed while it adds a slot may not have woken a waiter.
+    pub fn resized(n: usize, k: usize) -> Self {
+        Self::with(Cast::Once, HallKind::Resized, n, k)
+    }
+
+    /// Creates a hall for `n` processes that had `k + 1` slots and has `k` now. Process 0 holds the last of the `k + 1`
+    /// slots from the start. Every process makes one passage.
+    pub fn shrunk(cast: Cast, n: usize, k: usize) -> Self {
+        assert!(cast.is_once(), "process 0 starts in its only passage");
+        Self::with(cast, HallKind::Shrunk, n, k)
     }
 
     /// Returns the first state of a passage.
@@ -153,114 +142,44 @@ impl ProcessesModel {
         if cast.is_mortal() { Come } else { Recall }
     }
 
+    /// Returns the number of slots that processes may hold.
+    pub(super) fn slots(&self) -> usize {
+        self.hall.slots(self.k)
+    }
+
+    /// Returns `true` if the last process is a clock.
+    pub(super) fn has_clock(&self) -> bool {
+        self.cast == Cast::Timeout
+    }
+
     /// Returns the number of processes that use the hall: all but the clock.
-    fn processes(&self) -> usize {
-        self.n - usize::from(self.cast == Cast::Timeout)
-    }
-}
-
-/// The environment on declared variables.
-pub(super) struct ModelEnvironment<'a, M> {
-    pub(super) model: &'a ProcessesModel,
-    pub(super) memory: &'a mut M,
-}
-
-impl<M: Memory> Environment for ModelEnvironment<'_, M> {
-    type Identity = ();
-    /// One bit for each process.
-    type WatchSet = u8;
-
-    fn processes(&self) -> usize {
-        self.model.processes()
+    pub(super) fn processes(&self) -> usize {
+        self.n - usize::from(self.has_clock())
     }
 
-    fn size(&mut self) -> usize {
-        self.model.k // a constant in the model, so this is not an access
+    /// Returns `true` if process `p` resizes the hall.
+    fn is_resizer(&self, p: Pid) -> bool {
+        self.hall == HallKind::Resized && p + 1 == self.n
     }
 
-    fn next(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.next, op)
-    }
-
-    fn quiet(&mut self, op: Op) -> Word {
-        self.memory.access(self.model.quiet, op)
-    }
-
-    fn card(&mut self, process: usize, op: Op) -> Word {
-        self.memory.access(self.model.card.at(process), op)
-    }
-
-    fn slot(&mut self, slot: usize, op: Op) -> Word {
-        self.memory.access(self.model.slot.at(slot), op)
-    }
-
-    fn link(&mut self, process: usize, op: Op) -> Word {
-        self.memory.access(self.model.link.at(process), op)
-    }
-
-    fn followed(&mut self, process: usize, op: Op) -> Word {
-        self.memory.access(self.model.followed.at(process), op)
-    }
-
-    fn ring(&mut self, process: usize) {
-        self.memory.write(self.model.bell.at(process), 1);
-    }
-
-    /// Does nothing: a waiter that is awake may take its next step at any time.
-    fn nudge(&mut self, _: usize) {}
-
-    fn rung(&mut self, me: usize) -> bool {
-        self.memory.access(self.model.bell.at(me), Op::Clear(1)) != 0
-    }
-
-    fn expired(&mut self, _: usize) -> bool {
-        self.model.cast == Cast::Timeout && self.memory.read(self.model.clock) != 0
-    }
-
-    fn life(&mut self, process: usize) -> Life<()> {
-        match self.memory.read(self.model.life.at(process)) {
-            NOBODY => Life::Nobody,
-            ALIVE => Life::Alive,
-            _ => Life::Dead(()),
-        }
-    }
-
-    fn register(&mut self, me: usize) -> bool {
-        self.memory.compare_and_swap(self.model.life.at(me), NOBODY, ALIVE)
-    }
-
-    fn unregister(&mut self, process: usize, (): ()) {
-        self.memory.compare_and_swap(self.model.life.at(process), DEAD, NOBODY);
-    }
-
-    fn watch_nobody(&mut self) -> u8 {
-        0
-    }
-
-    fn watch(&mut self, watch: u8, process: usize) -> u8 {
-        watch | 1 << process
-    }
-
-    fn next_watched(&mut self, watch: u8, process: usize) -> Option<usize> {
-        (process..self.model.processes()).find(|i| watch >> i & 1 == 1)
-    }
-}
-
-/// Executes a line. Then also executes the next line, if that line makes no access in the model, where
-/// the number of slots is a constant.
-fn without_local_lines<M: Memory>(
-    environment: &mut ModelEnvironment<'_, M>,
-    p: Pid,
-    line: Line<(), u8>,
-) -> Next<Line<(), u8>> {
-    match lines::step(environment, p, line) {
-        Goto(local @ (Line::E3 { .. } | Line::S2 { .. })) => lines::step(environment, p, local),
-        next => next,
+    /// Returns `true` if process `p` of a hall that has shrunk arrives later than process 0.
+    fn is_later(&self, p: Pid) -> bool {
+        self.hall == HallKind::Shrunk && p > 0
     }
 }
 
 fn turn(clock: Word, _: Word) -> Word {
     1 - clock
+}
+
+/// Returns the state of a process whose next line is known.
+pub(super) fn state_of(next: Next<Line<(), u8>>) -> Next<State> {
+    match next {
+        Goto(next) => Goto(At(next)),
+        Spin(next) => Spin(At(next)),
+        Enter(next) => Enter(At(next)),
+        Leave => Leave,
+    }
 }
 
 impl Algorithm for ProcessesModel {
@@ -271,7 +190,7 @@ impl Algorithm for ProcessesModel {
     }
 
     fn k(&self) -> usize {
-        self.k
+        self.hall.max_holders(self.k)
     }
 
     fn layout(&self) -> &Layout {
@@ -281,6 +200,8 @@ impl Algorithm for ProcessesModel {
     fn begin(&self, p: Pid) -> State {
         match self.cast {
             Cast::Timeout if p + 1 == self.n => Clock,
+            _ if self.is_resizer(p) => Resize,
+            _ if self.is_later(p) => Late,
             cast if cast.is_once() => First,
             cast => self.come(cast),
         }
@@ -293,8 +214,25 @@ impl Algorithm for ProcessesModel {
                 environment.memory.atomic_update(self.clock, turn, 0);
                 Leave
             }
+            Resize => {
+                let size = self.size.expect("the size of this hall changes");
+                let before = environment.memory.atomic_update(size, resize, self.k as Word);
+                match resize(before, self.k as Word) == before {
+                    true => Leave,
+                    false => {
+                        Goto(At(Line::S1 { role: Role::Leaver(self.slots(), Finally::Leave) }))
+                    }
+                }
+            }
+            Late if environment.memory.read(self.been.at(0)) == 0 => Leave,
+            Late => Goto(First),
             First if environment.memory.test_and_set(self.been.at(p)) => Leave,
+            First if self.hall == HallKind::Shrunk && p == 0 => Goto(Resume),
             First => Goto(self.come(self.cast)),
+            Resume => match environment.life(p) {
+                Life::Alive => Enter(At(Line::X1 { j: self.k })),
+                _ => Goto(self.come(self.cast)),
+            },
             Come => match environment.life(p) {
                 Life::Alive => Goto(Recall),
                 Life::Nobody => Goto(At(Line::J1)),
@@ -302,21 +240,18 @@ impl Algorithm for ProcessesModel {
             },
             Recall => {
                 let x = Card::unpack(environment.card(p, Op::Read)).number;
-                Goto(At(Line::E1 { x }))
+                Goto(At(arrive(&environment, p, x)))
             }
-            At(line) => match without_local_lines(&mut environment, p, line) {
-                Goto(next) => Goto(At(next)),
-                Spin(next) => Spin(At(next)),
-                Enter(next) => Enter(At(next)),
-                Leave => Leave,
-            },
+            At(line) => state_of(without_local_lines(&mut environment, p, line)),
         }
     }
 
-    fn waits(&self, _: Pid, at: State) -> bool {
+    fn waits(&self, p: Pid, at: State) -> bool {
         use Line::*;
         match at {
-            Clock | First | Come | Recall => false,
+            // It does not wait for a slot.
+            _ if self.is_resizer(p) => false,
+            Clock | Resize | Late | First | Resume | Come | Recall => false,
             At(E1 { .. } | E2 { .. } | E3 { .. } | E4 { .. } | E5 { .. }) => false,
             At(E6 { .. } | E7 { .. } | E8 { .. } | J1 | J2 | J3 { .. }) => false,
             At(R1 { then, .. } | R2 { then, .. } | R3 { then, .. } | R4 { then, .. }) => {
@@ -329,17 +264,22 @@ impl Algorithm for ProcessesModel {
     fn label(&self, _: Pid, at: State) -> Label {
         let line = match at {
             At(line) => line.label(),
+            Late => "Late",
             First => "First",
+            Resume => "Resume",
             Come => "Come",
             Recall => "Recall",
             Clock => "Clock",
+            Resize => "Resize",
         };
         Label { figure: "shared", line: line.into(), instance: String::new() }
     }
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            At(Line::X1 { j } | Line::X2 { j, .. }) => Some(j),
+            // In the other halls, a process has several slots or a slot that the hall no longer has. There, I2 says that
+            // slots are distinct.
+            At(Line::X1 { j } | Line::X2 { j, .. }) if self.hall == HallKind::Plain => Some(j),
             _ => None,
         }
     }
@@ -358,19 +298,35 @@ impl Algorithm for ProcessesModel {
     }
 
     fn invariants(&self) -> &'static [&'static str] {
-        &["I2"]
+        match self.hall {
+            HallKind::Shrunk | HallKind::Resized => &["I2", "I3"],
+            _ => &["I2"],
+        }
     }
 
-    /// Checks I2: a process in its critical section has a slot with its valid tag.
+    /// Checks I2: a process in its critical section has all its slots, with its valid tags. Checks I3: the hall has all
+    /// slots that are held, unless its size says that it has shrunk.
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
-        let broken = state.processes.iter().enumerate().any(|(p, loc)| {
-            let Loc::Critical(At(line)) = *loc else { return false };
-            let (Line::X1 { j } | Line::X2 { j, .. }) = line else { return true };
+        let holds = |p: Pid, j: usize| {
             let card = Card::unpack(state.value(self.card.at(p)));
             Tag::unpack(state.value(self.slot.at(j)))
-                .is_none_or(|tag| tag.process != p || tag.means(j, card) != Meaning::Held)
-        });
-        broken.then_some("I2")
+                .is_some_and(|tag| tag.process == p && tag.means(j, card) == Meaning::Held)
+        };
+        let size = self.size.map(|size| Size::unpack(state.value(size)));
+        for (p, loc) in state.processes.iter().enumerate() {
+            let Loc::Critical(At(line)) = *loc else { continue };
+            let (Line::X1 { j } | Line::X2 { j, .. } | Line::X7 { j }) = line else {
+                return Some("I2");
+            };
+            let held = (0..self.slots()).filter(|&j| holds(p, j)).count();
+            if !holds(p, j) || held != self.hall.wants(self.k, p) {
+                return Some("I2");
+            }
+            if size.is_some_and(|size| !size.is_shrunk() && j >= size.k) {
+                return Some("I3");
+            }
+        }
+        None
     }
 
     fn run_statements(&self) -> &'static [RunStatement] {

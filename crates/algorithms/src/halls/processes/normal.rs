@@ -7,6 +7,7 @@
 //! - They compare a copy of `next` with `quiet` for equality.
 //! - They compare the number in a tag or in a private variable with the number on its process's card,
 //!   for equality.
+//! - They compare copies of `head`, and the waiters that processes want to choose, with `head` for equality.
 //!
 //! So the normal form keeps
 //!
@@ -15,7 +16,9 @@
 //!    waiter, and the copies of `next` that serving processes have;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
-//!    never gets an old number again.
+//!    never gets an old number again;
+//! 4. which of these tags are equal: `head`, its copies, and the waiters that processes want to choose. A tag whose
+//!    ticket is no longer compared for order gets the number of its place in a list of such tags.
 //!
 //! Point 3 makes all void tags of one process equal. So a compare-and-swap that fails in the original state can
 //! succeed in the normal form. Suppose that a serving process p reads a void tag A of process q (S6), and that
@@ -28,9 +31,10 @@
 //! | then | p reads the slot again, and removes tag B | |
 //!
 //! So the original run takes a detour to the same state. A leaving process takes no detour: it does not read
-//! the slot again after S8 has failed. But the normal form also has a run in which S8 fails. The slot was free
-//! between A and B, because every tag is written into a free slot. If p executes S8 at that time, S8 fails in
-//! the normal form, too. A failed S8 does not change the slot, so this run leads to the same state.
+//! the slot again after S8 has failed. But the normal form also has a run in which S8 fails. The slot was free or
+//! sealed between A and B, because no process replaces a void tag by another tag. If p executes S8 at that time, S8
+//! fails in the normal form, too. A failed S8 does not change the slot, so this run leads to the same state. The same
+//! holds for line N3, which replaces a void tag by a seal.
 
 use alloc::vec::Vec;
 
@@ -38,7 +42,7 @@ use super::{
     lines::Line::{self, *},
     model::{ProcessesModel, State},
     serve::Seen,
-    words::{Card, Number, Phase, Tag, after, waits_with},
+    words::{Card, FREE, Number, Phase, Request, Tag, after, waits_with},
 };
 use crate::framework::{
     machine::Loc,
@@ -52,7 +56,7 @@ const fn stale(n: usize) -> Number {
 
 /// Returns a card that no process has in a normal state.
 const fn no_card(n: usize) -> Word {
-    Card::new(Phase::Waiting, stale(n)).pack()
+    Card::new(Phase::Waiting(1), stale(n)).pack()
 }
 
 /// The normal form of a copy of `next` that equals neither `quiet` nor a ticket whose order matters.
@@ -77,9 +81,21 @@ pub(super) fn idle_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).map(after)
 }
 
-/// Returns the numbers of tags.
-pub(super) fn tag_numbers(n: usize) -> impl Iterator<Item = Number> {
-    waiting_numbers(n).chain([after(waits_with(0))])
+/// Returns the numbers of tags. With `many`, a process may hold several slots after it has waited.
+pub(super) fn tag_numbers(n: usize, many: bool) -> impl Iterator<Item = Number> {
+    let last = if many { max_ticket(n) + 2 } else { 0 };
+    waiting_numbers(n).chain((0..=last).map(|ticket| after(waits_with(ticket))))
+}
+
+/// Returns the number of an old tag that is compared with `head`, from its place in the list of such tags.
+const fn old_number(n: usize, place: usize) -> Number {
+    waits_with(max_ticket(n) + 2 + place as Word)
+}
+
+/// Returns the numbers of `head`: those of waiters, and old numbers. Each process has at most two tags that are compared
+/// with it.
+pub(super) fn head_numbers(n: usize) -> impl Iterator<Item = Number> {
+    waiting_numbers(n).chain((1..=2 * n).map(move |place| old_number(n, place)))
 }
 
 /// Brings a state into its normal form.
@@ -99,7 +115,9 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
     tickets.sort_unstable();
     tickets.dedup();
 
-    let small = Small { n: model.n, cards: &cards, tickets: &tickets, quiet };
+    let head = model.head.map_or(FREE, |head| memory[head.index()]);
+    let old_heads = old_heads(head, processes, &tickets);
+    let small = Small { n: model.room, cards: &cards, tickets: &tickets, quiet, old_heads };
     for (p, loc) in processes.iter_mut().enumerate() {
         *loc = match *loc {
             Loc::Entry(State::At(line)) => Loc::Entry(State::At(small.line(p, line))),
@@ -108,11 +126,12 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
             other => other,
         };
     }
-    for j in 0..crate::Algorithm::k(model) {
+    for j in 0..model.slots() {
         let word = &mut memory[model.slot.at(j).index()];
-        if let Some(tag) = Tag::unpack(*word) {
-            *word = small.tag(tag).pack();
-        }
+        *word = small.slot(*word);
+    }
+    if let Some(var) = model.head {
+        memory[var.index()] = small.head(head);
     }
     for (p, &card) in cards.iter().enumerate() {
         memory[model.card.at(p).index()] = small.card(card).pack();
@@ -120,6 +139,29 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
     memory[model.next.index()] = small.ticket(next);
     memory[model.quiet.index()] =
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
+}
+
+/// Returns the tags that are compared with `head` and have an old ticket: `head` itself, its copies, and the waiters that
+/// processes want to choose.
+fn old_heads(head: Word, processes: &[Loc<State>], tickets: &[Word]) -> Vec<Tag> {
+    let mut old = Vec::new();
+    let mut add = |tag: Option<Tag>| {
+        if let Some(tag) = tag.filter(|tag| !tickets.contains(&(tag.number / 2)))
+            && !old.contains(&tag)
+        {
+            old.push(tag);
+        }
+    };
+    add(Tag::unpack(head));
+    for line in processes.iter().filter_map(line_of) {
+        if let H1 { who, .. } | H2 { who, .. } | H3 { who, .. } = line {
+            add(Some(who.tag));
+        }
+        if let H2 { head, .. } | H3 { head, .. } = line {
+            add(Tag::unpack(head));
+        }
+    }
+    old
 }
 
 /// Returns whether the process waits or was given a slot. A process that was given a slot counts, because
@@ -140,27 +182,29 @@ fn line_of(loc: &Loc<State>) -> Option<Line<(), u8>> {
 /// Adds the tickets at this line whose order matters.
 fn ordered(line: Line<(), u8>, tickets: &mut Vec<Word>) {
     match line {
-        S2 { c, .. } | S5 { c } => tickets.push(c),
+        S2 { c, .. } | S5 { c, .. } => tickets.push(c),
         S3 { c, seen, .. } | S4 { c, seen, .. } | S13 { c, seen, .. } => {
             tickets.push(c);
-            tickets.extend(seen.first.map(|first| first.number / 2));
+            tickets.extend(seen.first.map(|first| first.tag.number / 2));
         }
         E8 { x } => tickets.push(x / 2),
         W2 { number, before, .. } => {
             tickets.push(number / 2);
             tickets.extend(before.map(|before| before.number / 2));
         }
-        W6 { number, .. } | W7 { number, .. } => tickets.push(number / 2),
+        W6 { number, .. } | W7 { number, .. } | W13 { number } => tickets.push(number / 2),
         _ => {}
     }
 }
 
 /// Maps each number to its normal form.
 struct Small<'a> {
+    /// The `room` of the model.
     n: usize,
     cards: &'a [Card],
     tickets: &'a [Word],
     quiet: Word,
+    old_heads: Vec<Tag>,
 }
 
 impl Small<'_> {
@@ -183,12 +227,49 @@ impl Small<'_> {
         Card { number, ..card }
     }
 
-    /// Maps a number that is only compared with the number on its process's card.
+    /// Maps the word of a slot.
+    fn slot(&self, word: Word) -> Word {
+        Tag::unpack(word).map_or(FREE, |tag| self.tag(tag).pack())
+    }
+
+    /// Maps a number that is only compared with the number on its process's card. A seal has no such number.
     fn tag(&self, tag: Tag) -> Tag {
+        if tag.is_seal() {
+            return tag;
+        }
         let card = self.cards[tag.process];
         let current = tag.number == card.number && card.phase != Phase::Vacant;
-        let number = if current { self.card(card).number } else { stale(self.n) };
+        let is_many = matches!(card.phase, Phase::GrantedMany | Phase::UnrungMany);
+        let number = if current {
+            self.card(card).number
+        } else if is_many && tag.number == after(card.number) {
+            after(self.card(card).number)
+        } else {
+            stale(self.n)
+        };
         Tag { number, ..tag }
+    }
+
+    fn request(&self, request: Request) -> Request {
+        Request { tag: self.tag(request.tag), ..request }
+    }
+
+    /// Maps a tag that is compared with `head`.
+    fn chosen(&self, tag: Tag) -> Tag {
+        match self.old_heads.iter().position(|old| *old == tag) {
+            Some(place) => Tag { number: old_number(self.n, place), ..tag },
+            None => self.ordered_tag(tag),
+        }
+    }
+
+    /// Maps `head` or a copy of it.
+    fn head(&self, word: Word) -> Word {
+        Tag::unpack(word).map_or(FREE, |tag| self.chosen(tag).pack())
+    }
+
+    /// Maps a waiter that a process wants to choose.
+    fn candidate(&self, request: Request) -> Request {
+        Request { tag: self.chosen(request.tag), ..request }
     }
 
     /// Maps the process's own number.
@@ -207,12 +288,16 @@ impl Small<'_> {
         waits_with(self.ticket(number / 2))
     }
 
+    fn ordered_request(&self, request: Request) -> Request {
+        Request { tag: self.ordered_tag(request.tag), ..request }
+    }
+
     fn ordered_tag(&self, tag: Tag) -> Tag {
         Tag { number: self.ordered(tag.number), ..tag }
     }
 
     fn seen(&self, seen: Seen) -> Seen {
-        Seen { first: seen.first.map(|first| self.ordered_tag(first)), ..seen }
+        Seen { first: seen.first.map(|first| self.ordered_request(first)), ..seen }
     }
 
     fn line(&self, p: Pid, line: Line<(), u8>) -> Line<(), u8> {
@@ -228,34 +313,62 @@ impl Small<'_> {
             E7 { x } => E7 { x: own(x) },
             E8 { x } => E8 { x: ordered(x) },
             S2 { role, c } => S2 { role, c: self.ticket(c) },
-            S3 { role, c, k, i, seen } => {
-                S3 { role, c: self.ticket(c), k, i, seen: self.seen(seen) }
+            S3 { role, c, size, i, seen } => {
+                S3 { role, c: self.ticket(c), size, i, seen: self.seen(seen) }
             }
-            S4 { role, c, k, i, seen, number, j } => {
+            S4 { role, c, size, i, seen, number, given } => {
                 let (c, number) = (self.ticket(c), self.own(i, number));
-                S4 { role, c, k, i, seen: self.seen(seen), number, j }
+                S4 { role, c, size, i, seen: self.seen(seen), number, given }
             }
-            S13 { role, c, k, i, seen, number, j } => {
+            S13 { role, c, size, i, seen, number, given } => {
                 let (c, number) = (self.ticket(c), self.own(i, number));
-                S13 { role, c, k, i, seen: self.seen(seen), number, j }
+                S13 { role, c, size, i, seen: self.seen(seen), number, given }
             }
-            S5 { c } => S5 { c: self.ticket(c) },
-            S6 { role, k, who, j } => S6 { role, k, who: self.tag(who), j },
-            S7 { role, k, who, j, tag } => {
-                S7 { role, k, who: self.tag(who), j, tag: self.tag(tag) }
+            S5 { c, finally } => S5 { c: self.ticket(c), finally },
+            S6 { role, size, who, j, got, own } => {
+                S6 { role, size, who: self.request(who), j, got, own }
             }
-            S8 { role, k, who, j, tag } => {
-                S8 { role, k, who: self.tag(who), j, tag: self.tag(tag) }
+            S7 { role, size, who, j, got, own, tag } => {
+                let (who, tag) = (self.request(who), self.tag(tag));
+                S7 { role, size, who, j, got, own, tag }
             }
-            S9 { role, k, who, j } => S9 { role, k, who: self.tag(who), j },
-            S10 { role, who, j, own, asleep } => S10 { role, who: self.tag(who), j, own, asleep },
-            S11 { role, who, j } => S11 { role, who: self.tag(who), j },
-            S14 { role, who, j } => S14 { role, who: self.tag(who), j },
+            S8 { role, size, who, j, got, own, tag } => {
+                let (who, tag) = (self.request(who), self.tag(tag));
+                S8 { role, size, who, j, got, own, tag }
+            }
+            S9 { role, size, who, j, got, own } => {
+                S9 { role, size, who: self.request(who), j, got, own }
+            }
+            S10 { role, who, j, own, asleep } => {
+                S10 { role, who: self.request(who), j, own, asleep }
+            }
+            S11 { role, who, j } => S11 { role, who: self.request(who), j },
+            S14 { role, who, j } => S14 { role, who: self.request(who), j },
+            H1 { role, size, who } => H1 { role, size, who: self.candidate(who) },
+            H2 { role, size, who, head } => {
+                H2 { role, size, who: self.candidate(who), head: self.head(head) }
+            }
+            H3 { role, size, who, head } => {
+                H3 { role, size, who: self.candidate(who), head: self.head(head) }
+            }
+            N1 { role, size, who, j, held, above } => {
+                N1 { role, size, who: self.request(who), j, held, above }
+            }
+            N2 { role, size, who, j, held, above, tag } => {
+                N2 { role, size, who: self.request(who), j, held, above, tag: self.tag(tag) }
+            }
+            N3 { role, size, who, j, held, above, old } => {
+                let (who, old) = (self.request(who), self.slot(old));
+                N3 { role, size, who, j, held, above, old }
+            }
+            N4 { role, size, who } => N4 { role, size, who: self.request(who) },
             G1 { number, j } => G1 { number: own(number), j },
-            G2 { number, j } => G2 { number: own(number), j },
-            G3 { number, j } => G3 { number: own(number), j },
-            G4 { number, j, i } => G4 { number: own(number), j, i },
-            G5 { number, j, i } => G5 { number: own(number), j, i },
+            G2 { number, outcome } => G2 { number: own(number), outcome },
+            G3 { number, outcome } => G3 { number: own(number), outcome },
+            G4 { number, outcome, i } => G4 { number: own(number), outcome, i },
+            G5 { number, outcome, i } => G5 { number: own(number), outcome, i },
+            G6 { number, first, j, got } => G6 { number: own(number), first, j, got },
+            G7 { number, first } => G7 { number: own(number), first },
             W2 { number, i, before } => {
                 W2 { number: ordered(number), i, before: before.map(|tag| self.ordered_tag(tag)) }
             }
@@ -263,12 +376,14 @@ impl Small<'_> {
             W4 { before } => W4 { before: self.tag(before) },
             W11 { number } => W11 { number: own(number) },
             W12 { before } => W12 { before: self.tag(before) },
-            W6 { number, i, watch } => W6 { number: ordered(number), i, watch },
-            W7 { number, i, watch } => W7 { number: ordered(number), i, watch },
+            W6 { number, i, watch, shrunk } => W6 { number: ordered(number), i, watch, shrunk },
+            W7 { number, i, watch, shrunk } => W7 { number: ordered(number), i, watch, shrunk },
+            W13 { number } => W13 { number: ordered(number) },
             C2 { number, asleep } => C2 { number: own(number), asleep },
             X2 { number, j } => X2 { number: own(number), j },
             X3 { number, j } => X3 { number: own(number), j },
             X5 { c } => X5 { c: self.copy(c) },
+            X6 { number, j, left } => X6 { number: own(number), j, left },
             R2 { process, then, card } => R2 { process, then, card: self.seen_card(process, card) },
             R3 { process, then, card, dead } => {
                 R3 { process, then, card: self.seen_card(process, card), dead }

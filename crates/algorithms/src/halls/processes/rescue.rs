@@ -5,7 +5,7 @@ use super::{
     environment::{Environment, Life},
     lines::{
         Line::{self, *},
-        LineOn, Role,
+        LineOn, Role, arrive,
     },
     words::{Card, Phase, after, waits_with},
 };
@@ -59,7 +59,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         J2 => Goto(J3 { x: after(waits_with(e.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
             e.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));
-            Goto(E1 { x })
+            Goto(arrive(e, me, x))
         }
         _ => unreachable!("not a line of rescuing"),
     }

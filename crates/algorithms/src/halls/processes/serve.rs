@@ -1,15 +1,17 @@
 //! Lines S1 to S15 give free slots to the first waiter.
 
 use super::{
+    choose::serve_chosen,
     environment::Environment,
     lines::{
         Line::{self, *},
         LineOn, Role,
     },
-    words::{Card, FREE, Meaning, Phase, Tag},
+    waiting::notice,
+    words::{Card, FREE, Given, Meaning, Number, Phase, Request, Size, Tag},
 };
 use crate::framework::{
-    machine::Next::{self, Goto, Leave},
+    machine::Next::{self, Goto},
     memory::{Op, Word},
 };
 
@@ -17,7 +19,7 @@ use crate::framework::{
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seen {
     /// The first of the waiters whose tickets were drawn before the search began.
-    pub first: Option<Tag>,
+    pub first: Option<Request>,
     /// Whether some process is about to wait.
     pub arriving: bool,
     /// Whether some process waits with a ticket that was drawn after the search began.
@@ -27,16 +29,16 @@ pub struct Seen {
 impl Seen {
     /// Records the card of `process`. Tickets below `c` were drawn before the search began.
     fn note(&mut self, process: usize, card: Card, c: Word) {
-        match card.phase {
-            Phase::Arriving => self.arriving = true,
-            _ if !card.waits() => {}
+        let Some(wants) = card.wants() else {
+            self.arriving |= card.phase == Phase::Arriving;
+            return;
+        };
+        if card.number / 2 >= c {
             // Not eligible: this process drew its ticket after the search began, and the search may have
             // missed processes that arrived earlier.
-            _ if card.number / 2 >= c => self.later = true,
-            _ if self.first.is_none_or(|first| card.number < first.number) => {
-                self.first = Some(Tag { process, number: card.number });
-            }
-            _ => {}
+            self.later = true;
+        } else if self.first.is_none_or(|first| card.number < first.tag.number) {
+            self.first = Some(Request { tag: Tag { process, number: card.number }, wants });
         }
     }
 }
@@ -46,162 +48,235 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
     match at {
         S1 { role } => Goto(S2 { role, c: e.next(Op::Read) }),
         S2 { role, c } => {
-            let k = e.size();
+            let size = Size::unpack(e.size(Op::Read));
             match role {
-                Role::Waiter | Role::Watcher(_) if k == 0 => Goto(C1),
-                _ => Goto(S3 { role, c, k, i: 0, seen: Seen::default() }),
+                Role::Waiter | Role::Watcher(_) if size.k == 0 => Goto(C1),
+                _ => Goto(S3 { role, c, size, i: 0, seen: Seen::default() }),
             }
         }
-        S3 { role, c, k, i, mut seen } => {
+        S3 { role, c, size, i, mut seen } => {
             let card = Card::unpack(e.card(i, Op::Read));
-            match card.phase {
-                Phase::Granted(j) | Phase::Unrung(j) if i == me => {
-                    Goto(G1 { number: card.number, j })
-                }
+            match card.given() {
+                Some(given) if i == me => Goto(notice(card.number, given)),
                 // The process that settled the offer may have died before it rang the bell.
-                Phase::Unrung(j) => Goto(S4 { role, c, k, i, seen, number: card.number, j }),
+                Some(given) if card.phase == given.unrung() => {
+                    Goto(S4 { role, c, size, i, seen, number: card.number, given })
+                }
                 _ => {
                     seen.note(i, card, c);
-                    look_on(e, S3 { role, c, k, i: i + 1, seen })
+                    look_on(e, S3 { role, c, size, i: i + 1, seen })
                 }
             }
         }
-        S4 { role, c, k, i, seen, number, j } => {
+        S4 { role, c, size, i, seen, number, given } => {
             e.ring(i);
-            Goto(S13 { role, c, k, i, seen, number, j })
+            Goto(S13 { role, c, size, i, seen, number, given })
         }
-        S13 { role, c, k, i, seen, number, j } => {
-            mark_rung(e, Tag { process: i, number }, j);
-            look_on(e, S3 { role, c, k, i: i + 1, seen })
+        S13 { role, c, size, i, seen, number, given } => {
+            mark_rung(e, i, number, given);
+            look_on(e, S3 { role, c, size, i: i + 1, seen })
         }
-        S5 { c } => {
+        S5 { c, finally } => {
             e.quiet(Op::Write(c));
-            Leave
+            finally.go()
         }
-        S6 { role, k, who, j } => match Tag::unpack(e.slot(j, Op::Read)) {
-            None => Goto(S9 { role, k, who, j }),
-            Some(tag) if tag.process >= e.processes() => try_next(role, k, who, j),
-            Some(tag) => Goto(S7 { role, k, who, j, tag }),
+        S6 { role, size, who, j, got, own } => match Tag::unpack(e.slot(j, Op::Read)) {
+            None => Goto(S9 { role, size, who, j, got, own }),
+            // The hall has grown since the slot was sealed.
+            Some(tag) if tag.is_seal_before(size) => Goto(S8 { role, size, who, j, got, own, tag }),
+            Some(tag) if tag.process >= e.processes() => try_next(role, size, who, j, got, own),
+            Some(tag) => Goto(S7 { role, size, who, j, got, own, tag }),
         },
-        S7 { role, k, who, j, tag } => {
-            match tag.means(j, Card::unpack(e.card(tag.process, Op::Read))) {
-                // This process was given the slot after S3. It does not wait for the ring: the process that
-                // gave it the slot may die before it rings.
-                Meaning::Held if tag.process == me => Goto(G1 { number: tag.number, j }),
-                Meaning::Held => try_next(role, k, who, j),
-                Meaning::Offered => Goto(S10 { role, who: tag, j, own: false, asleep: false }),
-                Meaning::Void => Goto(S8 { role, k, who, j, tag }),
-            }
+        S7 { tag, .. } => {
+            let card = Card::unpack(e.card(tag.process, Op::Read));
+            judge(me, card, at)
         }
-        S8 { role, k, who, j, tag } => {
+        S8 { role, size, who, j, got, own, tag } => {
             let old = tag.pack();
             let is_freed = e.slot(j, Op::CompareAndSwap { old, new: FREE }) == old;
             match role {
                 // A leaving process does not read the slot again: other processes could tag the slot
                 // over and over.
-                Role::Leaver if is_freed => Goto(S9 { role, k, who, j }),
-                Role::Leaver => Goto(S1 { role: Role::Hurried }),
-                role => Goto(S6 { role, k, who, j }),
+                Role::Leaver(..) if is_freed => Goto(S9 { role, size, who, j, got, own }),
+                Role::Leaver(_, finally) => Goto(S1 { role: Role::Hurried(finally) }),
+                role => Goto(S6 { role, size, who, j, got, own }),
             }
         }
-        S9 { role, k, who, j } => {
-            if e.slot(j, Op::CompareAndSwap { old: FREE, new: who.pack() }) == FREE {
-                Goto(S10 { role, who, j, own: true, asleep: false })
+        S9 { role, size, who, j, got, own } => {
+            if e.slot(j, Op::CompareAndSwap { old: FREE, new: who.tag.pack() }) == FREE {
+                set_aside(role, size, who, j, got + 1, own + 1)
             } else {
                 match role {
-                    Role::Leaver => Goto(S1 { role: Role::Hurried }),
-                    role => Goto(S6 { role, k, who, j }),
+                    Role::Leaver(_, finally) => Goto(S1 { role: Role::Hurried(finally) }),
+                    role => Goto(S6 { role, size, who, j, got, own }),
                 }
             }
         }
         S10 { role, who, j, own, asleep } => {
-            let (before, given) = match asleep {
-                false => (Phase::Waiting, Phase::Granted(j)),
-                true => (Phase::Asleep, Phase::Unrung(j)),
+            let given = who.given(j);
+            let (before, after) = match asleep {
+                false => (Phase::Waiting(who.wants), given.rung()),
+                true => (Phase::Asleep(who.wants), given.unrung()),
             };
-            let old = Card::new(before, who.number).pack();
-            let new = Card::new(given, who.number).pack();
-            let found = e.card(who.process, Op::CompareAndSwap { old, new });
-            if !asleep && found == Card::new(Phase::Asleep, who.number).pack() {
+            let Tag { process, number } = who.tag;
+            let old = Card::new(before, number).pack();
+            let new = Card::new(after, number).pack();
+            let found = e.card(process, Op::CompareAndSwap { old, new });
+            if !asleep && found == Card::new(Phase::Asleep(who.wants), number).pack() {
                 return Goto(S10 { role, who, j, own, asleep: true });
             }
             let granted = found == old;
             let role = match role {
-                Role::Leaver if !(granted && own) => Role::Hurried,
+                Role::Leaver(left, finally) if granted && own > 0 => {
+                    Role::Leaver(left.saturating_sub(own), finally)
+                }
+                Role::Leaver(_, finally) => Role::Hurried(finally),
                 role => role,
             };
-            if granted && asleep && who.process != me {
+            if granted && asleep && process != me {
                 Goto(S11 { role, who, j })
             } else {
-                if granted && who.process != me {
-                    e.nudge(who.process);
+                if granted && process != me {
+                    e.nudge(process);
                 }
                 given_away(role)
             }
         }
         S11 { role, who, j } => {
-            e.ring(who.process);
+            e.ring(who.tag.process);
             Goto(S14 { role, who, j })
         }
         S14 { role, who, j } => {
-            mark_rung(e, who, j);
+            mark_rung(e, who.tag.process, who.tag.number, who.given(j));
             given_away(role)
         }
         // A waiter that is awake needs no ring: it looks at everything again before it sleeps. A sleeping
         // waiter that was given a slot meanwhile is rung too: the process that gave it the slot may stop before
         // it rings.
-        S12 { who } => match Card::unpack(e.card(who, Op::Read)).phase {
-            Phase::Asleep | Phase::Unrung(_) => Goto(S15 { who }),
-            _ => Leave,
+        S12 { who, finally } => match Card::unpack(e.card(who, Op::Read)).phase {
+            Phase::Asleep(_) | Phase::Unrung(_) | Phase::UnrungMany => Goto(S15 { who, finally }),
+            _ => finally.go(),
         },
-        S15 { who } => {
+        S15 { who, finally } => {
             e.ring(who);
-            Leave
+            finally.go()
         }
         _ => unreachable!("not a line of serving"),
     }
 }
 
-/// Marks that the bell of `who`, which was given slot `j`, was rung. This is done after the ring: if the process
-/// that rings dies in between, another one rings again.
-fn mark_rung<E: Environment>(e: &mut E, who: Tag, j: usize) {
-    let old = Card::new(Phase::Unrung(j), who.number).pack();
-    let new = Card::new(Phase::Granted(j), who.number).pack();
-    e.card(who.process, Op::CompareAndSwap { old, new });
+/// Returns the line after S7, which has read the card of the process that the slot is tagged for.
+pub(super) fn judge<I, W>(me: usize, card: Card, at: Line<I, W>) -> Next<Line<I, W>> {
+    let S7 { role, size, who, j, got, own, tag } = at else { unreachable!("not line S7") };
+    match tag.means(j, card) {
+        Meaning::Held => match card.given() {
+            // This process was given the slot after S3. It does not wait for the ring: the process that
+            // gave it the slot may die before it rings.
+            Some(given) if tag.process == me => Goto(notice(card.number, given)),
+            _ => try_next(role, size, who, j, got, own),
+        },
+        Meaning::Offered => {
+            let who = Request { tag, wants: 1 };
+            Goto(S10 { role, who, j, own: 0, asleep: false })
+        }
+        Meaning::SetAside if tag == who.tag => set_aside(role, size, who, j, got + 1, own),
+        Meaning::SetAside => {
+            let chosen = Request { tag, wants: card.wants().unwrap_or(1) };
+            serve_instead(role, size, who, chosen)
+        }
+        Meaning::Void => Goto(S8 { role, size, who, j, got, own, tag }),
+    }
 }
 
-/// Returns the next line after an offer was settled. A `Leaver` has given its slot away by then, so it leaves.
+/// Marks that the bell of `process`, which was given slots, was rung. This is done after the ring: if the process
+/// that rings dies in between, another one rings again.
+fn mark_rung<E: Environment>(e: &mut E, process: usize, number: Number, given: Given) {
+    let old = Card::new(given.unrung(), number).pack();
+    let new = Card::new(given.rung(), number).pack();
+    e.card(process, Op::CompareAndSwap { old, new });
+}
+
+/// Returns the next line after slot `j` was found tagged for `who`, or was tagged for it. Of the `got` slots that are
+/// tagged for it, this process has tagged `own`.
+fn set_aside<I, W>(
+    role: Role<W>,
+    size: Size,
+    who: Request,
+    j: usize,
+    got: usize,
+    own: usize,
+) -> Next<Line<I, W>> {
+    match got < who.wants {
+        true => try_next(role, size, who, j, got, own),
+        false => Goto(S10 { role, who, j, own, asleep: false }),
+    }
+}
+
+/// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
+///
+/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. It may be that all free slots are set
+/// aside for `chosen`, but nobody has settled this. Then `who` waits until somebody does.
+fn serve_instead<I, W>(
+    role: Role<W>,
+    size: Size,
+    who: Request,
+    chosen: Request,
+) -> Next<Line<I, W>> {
+    match role {
+        // While a leaving process serves, other processes could choose one waiter after the other.
+        Role::Leaver(_, finally) if who.wants > 1 => Goto(S1 { role: Role::Hurried(finally) }),
+        role => serve_chosen(role, size, chosen),
+    }
+}
+
+/// Returns the next line after an offer was settled.
 fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
     match role {
-        Role::Leaver => Leave,
+        Role::Leaver(0, finally) => finally.go(),
         role => Goto(S1 { role }),
     }
 }
 
 /// Returns the next line after S3 or S13.
 fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
-    let S3 { role, c, k, i, seen } = at else { unreachable!("not a line of looking") };
+    let S3 { role, c, size, i, seen } = at else { unreachable!("not a line of looking") };
     if i < e.processes() {
         return Goto(at);
     }
-    match (seen.first, role) {
-        // The hall is closed: the first waiter gives up, and rings for its followers.
-        (Some(who), _) if k == 0 => Goto(S12 { who: who.process }),
-        (Some(who), Role::Hurried) => Goto(S12 { who: who.process }),
-        (Some(who), _) => Goto(S6 { role, k, who, j: 0 }),
+    match (seen.first, role.finally()) {
+        // The hall is closed: the first waiter gives up, and rings for its followers. Or the process is in a hurry.
+        (Some(who), Some(finally)) if size.k == 0 || matches!(role, Role::Hurried(_)) => {
+            Goto(S12 { who: who.tag.process, finally })
+        }
+        (Some(who), _) if who.wants > 1 || size.is_shrunk() => Goto(H1 { role, size, who }),
+        (Some(who), _) => Goto(S6 { role, size, who, j: 0, got: 0, own: 0 }),
         // This process was given a slot, or another program has changed the shared words.
-        (None, Role::Waiter | Role::Watcher(_)) => Goto(S1 { role }),
+        (None, None) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
-        (None, Role::Leaver | Role::Hurried) if seen.later || seen.arriving => Leave,
-        (None, Role::Leaver | Role::Hurried) => Goto(S5 { c }),
+        (None, Some(finally)) if seen.later || seen.arriving => finally.go(),
+        (None, Some(finally)) => Goto(S5 { c, finally }),
     }
 }
 
-/// Returns the next line after slot `j` was found taken.
-fn try_next<I, W>(role: Role<W>, k: usize, who: Tag, j: usize) -> Next<Line<I, W>> {
+/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that it has.
+pub(super) fn try_next<I, W>(
+    role: Role<W>,
+    size: Size,
+    who: Request,
+    j: usize,
+    got: usize,
+    own: usize,
+) -> Next<Line<I, W>> {
     match role {
-        _ if j + 1 < k => Goto(S6 { role, k, who, j: j + 1 }),
-        Role::Leaver | Role::Hurried => Leave,
+        _ if j + 1 < size.k => Goto(S6 { role, size, who, j: j + 1, got, own }),
+        role => wait_on(role),
+    }
+}
+
+/// Returns the next line of a process that cannot give the first waiter what it wants.
+pub(super) fn wait_on<I, W>(role: Role<W>) -> Next<Line<I, W>> {
+    match role {
+        Role::Leaver(_, finally) | Role::Hurried(finally) => finally.go(),
         Role::Waiter => Goto(W1),
         Role::Watcher(watch) => Goto(W8 { watch }),
     }

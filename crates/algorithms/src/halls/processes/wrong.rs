@@ -1,10 +1,13 @@
 //! Deliberately wrong variants. The checker must reject each of them and name the violation.
 
 use super::{
+    choose::count_on,
     environment::Environment,
     lines::{Line, Role},
-    model::{ModelEnvironment, ProcessesModel, State},
-    words::{Card, FREE, Meaning, Phase},
+    model::{ProcessesModel, State, state_of},
+    model_environment::ModelEnvironment,
+    serve::{judge, try_next},
+    words::{Card, FREE, Meaning, Phase, Tag},
 };
 use crate::{
     changed_lines,
@@ -19,7 +22,7 @@ changed_lines! {
     ProcessesModel, State => Next<State>, through |model, memory| ModelEnvironment { model, memory: &mut memory };
     /// A process that gives a slot to a sleeping waiter does not ring its bell.
     NoRing: |_s, _e, _p| {
-        At(Line::S11 { role: Role::Leaver, .. }) => Leave,
+        At(Line::S11 { role: Role::Leaver(..), .. }) => Leave,
         At(Line::S11 { role, .. }) => Goto(At(Line::S1 { role })),
     }
 
@@ -44,14 +47,15 @@ changed_lines! {
     /// between, no other process rings.
     MarkFirst: |_s, e, _p| {
         At(Line::S11 { role, who, j }) => {
-            let old = Card::new(Phase::Unrung(j), who.number).pack();
-            let new = Card::new(Phase::Granted(j), who.number).pack();
-            e.card(who.process, Op::CompareAndSwap { old, new });
+            let Tag { process, number } = who.tag;
+            let old = Card::new(Phase::Unrung(j), number).pack();
+            let new = Card::new(Phase::Granted(j), number).pack();
+            e.card(process, Op::CompareAndSwap { old, new });
             Goto(At(Line::S14 { role, who, j }))
         },
         At(Line::S14 { role, who, .. }) => {
-            e.ring(who.process);
-            if role == Role::Leaver { Leave } else { Goto(At(Line::S1 { role })) }
+            e.ring(who.tag.process);
+            if matches!(role, Role::Leaver(..)) { Leave } else { Goto(At(Line::S1 { role })) }
         },
     }
 
@@ -63,8 +67,8 @@ changed_lines! {
     /// A leaving process that wants to wake the first waiter does nothing if another process has just given that waiter
     /// a slot. If that process stops before it rings, the waiter sleeps forever.
     TrustfulLeaver: |_s, e, _p| {
-        At(Line::S12 { who }) => match Card::unpack(e.card(who, Op::Read)).phase {
-            Phase::Asleep => Goto(At(Line::S15 { who })),
+        At(Line::S12 { who, finally }) => match Card::unpack(e.card(who, Op::Read)).phase {
+            Phase::Asleep(_) => Goto(At(Line::S15 { who, finally })),
             _ => Leave,
         },
     }
@@ -72,27 +76,58 @@ changed_lines! {
     /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can
     /// tag the slot over and over, so the exit section has no bound. An earlier version had this bug.
     StubbornLeaver: |_s, e, _p| {
-        At(Line::S8 { role, k, who, j, tag }) => {
+        At(Line::S8 { role, size, who, j, got, own, tag }) => {
             e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
-            Goto(At(Line::S6 { role, k, who, j }))
+            Goto(At(Line::S6 { role, size, who, j, got, own }))
         },
     }
 
     /// A serving process does not notice that it was itself given a slot since it read its card.
     NotMine: |_s, e, p| {
-        At(Line::S7 { role, k, who, j, tag }) if tag.process == p => {
-            match tag.means(j, Card::unpack(e.card(p, Op::Read))) {
-                Meaning::Held => match role {
-                    _ if j + 1 < k => Goto(At(Line::S6 { role, k, who, j: j + 1 })),
-                    Role::Watcher(watch) => Goto(At(Line::W8 { watch })),
-                    Role::Waiter => Goto(At(Line::W1)),
-                    Role::Leaver | Role::Hurried => Leave,
-                },
-                Meaning::Offered => {
-                    Goto(At(Line::S10 { role, who: tag, j, own: false, asleep: false }))
-                }
-                Meaning::Void => Goto(At(Line::S8 { role, k, who, j, tag })),
+        At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag.process == p => {
+            let card = Card::unpack(e.card(p, Op::Read));
+            match tag.means(j, card) {
+                Meaning::Held | Meaning::SetAside => state_of(try_next(role, size, who, j, got, own)),
+                Meaning::Offered | Meaning::Void => state_of(judge(p, card, line)),
             }
         },
+    }
+
+    /// A serving process passes over slots that are set aside for another waiter than the first. So nobody settles that
+    /// all slots of the other waiter are set aside, and all slots stay free.
+    PassesOver: |_s, e, p| {
+        At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag != who.tag => {
+            let card = Card::unpack(e.card(tag.process, Op::Read));
+            match tag.means(j, card) {
+                Meaning::SetAside => state_of(try_next(role, size, who, j, got, own)),
+                _ => state_of(judge(p, card, line)),
+            }
+        },
+    }
+
+    /// Processes do not seal the slots that a hall no longer has. A process that has read the size before takes such a
+    /// slot.
+    Unsealed: |_s, _e, _p| {
+        At(Line::N3 { role, size, who, j, held, above, .. }) => {
+            state_of(count_on(role, size, who, j, held, above))
+        },
+    }
+
+    /// Processes do not agree on the waiter for several slots that gets slots now, and pass over slots of another waiter.
+    /// Each of two waiters gets a part of its slots, and both wait forever.
+    EachTakesAPart: |_s, e, p| {
+        At(Line::H1 { role, size, who }) => Goto(At(Line::S6 { role, size, who, j: 0, got: 0, own: 0 })),
+        At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag != who.tag => {
+            let card = Card::unpack(e.card(tag.process, Op::Read));
+            match tag.means(j, card) {
+                Meaning::SetAside => state_of(try_next(role, size, who, j, got, own)),
+                _ => state_of(judge(p, card, line)),
+            }
+        },
+    }
+
+    /// Processes do not count the held slots of a hall that has shrunk. Then it has more holders than slots.
+    Uncounted: |_s, _e, _p| {
+        At(Line::N1 { role, size, who, .. }) => Goto(At(Line::S6 { role, size, who, j: 0, got: 0, own: 0 })),
     }
 }

@@ -41,7 +41,6 @@ entries! {
     "am-fig3:no-second-look" => inductive::<Changed<Fig3, wrong::Fig3NoSecondLook>>, CC.figure("Fig. 3").wrong("line 4 dropped");
     "am-fig3:look-first" => inductive::<Changed<Fig3, wrong::Fig3LookFirst>>, CC.figure("Fig. 3").wrong("lines 3 and 4 swapped");
     "am-fig3:no-take" => inductive::<Changed<Fig3, wrong::Fig3NoTake>>, CC.figure("Fig. 3").wrong("line 2 reads X and takes nothing");
-    "am-fig3:wrong-release" => inductive::<Changed<Fig3, wrong::Fig3WrongRelease>>, CC.figure("Fig. 3").wrong("line 8 writes the number of another process");
     "am-fig3:leave-waits" => inductive::<Changed<Fig3, wrong::Fig3LeaveWaits>>, CC.figure("Fig. 3").wrong("line 8 waits until another process has written Q");
     "am-fig8:no-outer" => wrong::no_outer_level::<Fig8>, DSM.figure("Fig. 8").wrong("the outermost level is left out").min_gap(2);
     "am-fig8:read-not-set" => inductive::<Changed<Fig8, wrong::Fig8ReadNotSet>>, DSM.figure("Fig. 8").wrong("line 4 reads P[v] instead of setting it");

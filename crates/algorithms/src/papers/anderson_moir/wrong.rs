@@ -58,11 +58,6 @@ changed_lines! {
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
-    /// Line 8 writes the number of another process: it takes back the release of a waiter, which U1
-    /// excludes.
-    Fig3WrongRelease: |s, m, p| {
-        fig3::Line::L8 => { m.write(s.q, ((p + 1) % (s.k as usize + 1)) as Word); Leave },
-    }
     /// Line 8 waits until another process has written Q: a process may never leave, which L2 excludes.
     Fig3LeaveWaits: |s, m, p| {
         fig3::Line::L8 => if m.read(s.q) == p as Word { Spin(fig3::Line::L8) } else { Leave },

@@ -14,9 +14,13 @@ use super::{
 };
 use crate::{failure::Failure, retry::lock};
 
+/// The words of the client library for a server that accepts no writes.
+const STANDBY: &str = "does not allow writes";
+
 impl Database {
-    pub(super) async fn connect_to_server(&self) -> Result<Line, Failure> {
-        let line = self.find_server().await?;
+    /// Connects to a server that accepts writes, within `limit`, and checks it.
+    pub(super) async fn connect_to_server(&self, limit: Duration) -> Result<Line, Failure> {
+        let line = self.find_server(limit).await?;
         let tables = async {
             let begun = Instant::now();
             let checked = line.check_tables().await;
@@ -24,15 +28,18 @@ impl Database {
             self.patience.expect_answers_within(begun.elapsed());
             checked
         };
-        let (tables, other) = tokio::join!(tables, self.second_connection());
+        let (tables, other) = tokio::join!(tables, self.second_connection(limit / 2));
         tables?;
         // ORDERING: Relaxed, because a second check does no harm.
         if self.is_holding() && self.checked.load(Relaxed) {
             // The check takes three round trips. A holder has no time for a second one.
+            line.allow_prepared_statements();
             return Ok(line);
         }
         line.check_notifications(other.as_ref().unwrap_or(&line)).await?;
-        self.checked.fetch_or(other.is_some(), Relaxed);
+        if self.checked.fetch_or(other.is_some(), Relaxed) || other.is_some() {
+            line.allow_prepared_statements();
+        }
         Ok(line)
     }
 
@@ -52,11 +59,11 @@ impl Database {
 
     /// Connects to the first server that accepts writes, beginning with the one that was connected last. A server that
     /// accepts a connection and then says nothing must not use up the time of the others, so each has its share.
-    async fn find_server(&self) -> Result<Line, Failure> {
-        let end = Instant::now() + self.login_limit();
+    async fn find_server(&self, limit: Duration) -> Result<Line, Failure> {
+        let end = Instant::now() + limit;
         // ORDERING: Relaxed, because the number is only a hint.
         let latest = self.latest.load(Relaxed);
-        let mut failure = Failure::Unreachable("there is no server".into());
+        let mut failure: Option<Failure> = None;
         let mut left = self.servers.len();
         let servers = self.servers.iter().enumerate();
         for (at, server) in servers.clone().skip(latest).chain(servers.take(latest)) {
@@ -68,12 +75,11 @@ impl Database {
                     self.latest.store(at, Relaxed);
                     return Ok(line);
                 }
-                // A server without a free connection is the one to wait for.
-                Err(_) if matches!(failure, Failure::Busy(_)) => {}
-                Err(other) => failure = other,
+                Err(other) if failure.as_ref().is_some_and(|it| weight(it) > weight(&other)) => {}
+                Err(other) => failure = Some(other),
             }
         }
-        Err(failure)
+        Err(failure.unwrap_or_else(|| Failure::Unreachable("there is no server".into())))
     }
 
     /// Until a check has succeeded, returns a second connection to the current server, to check that notifications of
@@ -83,18 +89,49 @@ impl Database {
     /// uses the same one again. So a notification that a process sends to itself arrives, although those of other
     /// processes do not. If there is no second connection, because the number of connections is limited, there is no
     /// such check.
-    async fn second_connection(&self) -> Option<Line> {
+    async fn second_connection(&self, limit: Duration) -> Option<Line> {
         // ORDERING: Relaxed, because a second check does no harm.
         if self.checked.load(Relaxed) || self.permits.available_permits() == 0 {
             return None;
         }
         let server = self.servers.get(self.latest.load(Relaxed))?;
-        timeout(self.login_limit() / 2, self.connect_to(server)).await.ok()?.ok()
+        timeout(limit, self.connect_to(server)).await.ok()?.ok()
     }
 
     async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
         let permit = self.permits.clone().acquire_owned().await;
         let permit = permit.map_err(|closed| Failure::Unreachable(closed.to_string()))?;
         Line::connect(server, self.ending.clone(), permit).await
+    }
+}
+
+/// Returns how important a failure is. If all servers fail, the user learns of the most important failure, and of the
+/// last one of several.
+fn weight(failure: &Failure) -> u8 {
+    match failure {
+        // A standby is in order, and is not the server to wait for.
+        Failure::Unreachable(why) if why.contains(STANDBY) => 0,
+        // This server may be a standby. So the failure of another server must not stay hidden: that one may be the primary.
+        Failure::Busy(_) => 1,
+        Failure::Unreachable(_) => 2,
+        // Waiting does not help.
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_failures_the_one_that_the_user_has_to_mend_counts_most() {
+        let standby = Failure::Unreachable(format!("error connecting to server: {STANDBY}"));
+        let failures = [
+            standby,
+            Failure::Busy("sorry, too many clients already".into()),
+            Failure::Unreachable("connection refused".into()),
+            Failure::Denied("password authentication failed".into()),
+        ];
+        assert!(failures.is_sorted_by(|one, next| weight(one) < weight(next)));
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_processes::{Error, HallDir, SharedHall, SharedPass};
+use hallpass_processes::{Error, HallDir, SharedHall, SharedPass, SharedPasses};
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -21,6 +21,8 @@ use crate::{disks, forks};
 struct PuppetState {
     hall: Option<&'static SharedHall>,
     passes: Vec<SharedPass<'static>>,
+    /// Slots that the puppet acquired at once.
+    several: Option<SharedPasses<'static>>,
 }
 
 /// Executes orders until standard input ends.
@@ -67,6 +69,18 @@ impl PuppetState {
             "for" => {
                 let time = Duration::from_millis(rest.parse().unwrap());
                 self.keep_pass(self.hall().try_acquire_for(time))
+            }
+            "many" => match self.hall().acquire_many(rest.parse().unwrap()) {
+                Ok(passes) => format!("in {:?}", self.several.insert(passes).slots()),
+                Err(error) => format!("{error:?}"),
+            },
+            "visit-many" => {
+                drop(self.hall().acquire_many(rest.parse().unwrap()).unwrap());
+                "visited".into()
+            }
+            "leave-many" => {
+                self.several = None;
+                "left".into()
             }
             "leave" => {
                 drop(self.pass(rest));

@@ -1,0 +1,133 @@
+//! The environment of the step machine on the variables that the lab explores.
+
+use super::{
+    codecs::{ALIVE, DEAD, NOBODY},
+    environment::{Environment, Life},
+    lines::{self, Line},
+    model::ProcessesModel,
+    words::Size,
+};
+use crate::framework::{
+    machine::Next::{self, Goto},
+    memory::{Memory, Op, Pid, Word},
+};
+
+/// The environment on declared variables.
+pub(super) struct ModelEnvironment<'a, M> {
+    pub(super) model: &'a ProcessesModel,
+    pub(super) memory: &'a mut M,
+}
+
+impl<M: Memory> Environment for ModelEnvironment<'_, M> {
+    type Identity = ();
+    /// One bit for each process.
+    type WatchSet = u8;
+
+    fn processes(&self) -> usize {
+        self.model.processes()
+    }
+
+    fn wants(&self, me: usize) -> usize {
+        self.model.hall.wants(self.model.k, me)
+    }
+
+    fn slots(&self) -> usize {
+        self.model.slots()
+    }
+
+    fn size(&mut self, op: Op) -> Word {
+        match self.model.size {
+            Some(size) => self.memory.access(size, op),
+            None => Size::new(self.model.slots()).pack(), // a constant, so this is not an access
+        }
+    }
+
+    fn next(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.next, op)
+    }
+
+    fn quiet(&mut self, op: Op) -> Word {
+        self.memory.access(self.model.quiet, op)
+    }
+
+    fn card(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.card.at(process), op)
+    }
+
+    fn slot(&mut self, slot: usize, op: Op) -> Word {
+        self.memory.access(self.model.slot.at(slot), op)
+    }
+
+    fn head(&mut self, op: Op) -> Word {
+        let head = self.model.head.expect("processes choose waiters in this model");
+        self.memory.access(head, op)
+    }
+
+    fn link(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.link.at(process), op)
+    }
+
+    fn followed(&mut self, process: usize, op: Op) -> Word {
+        self.memory.access(self.model.followed.at(process), op)
+    }
+
+    fn ring(&mut self, process: usize) {
+        self.memory.write(self.model.bell.at(process), 1);
+    }
+
+    /// Does nothing: a waiter that is awake may take its next step at any time.
+    fn nudge(&mut self, _: usize) {}
+
+    fn rung(&mut self, me: usize) -> bool {
+        self.memory.access(self.model.bell.at(me), Op::Clear(1)) != 0
+    }
+
+    fn expired(&mut self, _: usize) -> bool {
+        self.model.has_clock() && self.memory.read(self.model.clock) != 0
+    }
+
+    fn life(&mut self, process: usize) -> Life<()> {
+        match self.memory.read(self.model.life.at(process)) {
+            NOBODY => Life::Nobody,
+            ALIVE => Life::Alive,
+            _ => Life::Dead(()),
+        }
+    }
+
+    fn register(&mut self, me: usize) -> bool {
+        self.memory.compare_and_swap(self.model.life.at(me), NOBODY, ALIVE)
+    }
+
+    fn unregister(&mut self, process: usize, (): ()) {
+        self.memory.compare_and_swap(self.model.life.at(process), DEAD, NOBODY);
+    }
+
+    fn watch_nobody(&mut self) -> u8 {
+        0
+    }
+
+    fn watch(&mut self, watch: u8, process: usize) -> u8 {
+        watch | 1 << process
+    }
+
+    fn next_watched(&mut self, watch: u8, process: usize) -> Option<usize> {
+        (process..self.model.processes()).find(|i| watch >> i & 1 == 1)
+    }
+}
+
+/// Executes a line. Then also executes the next line, if that line makes no access because the size of the hall is a
+/// constant.
+pub(super) fn without_local_lines<M: Memory>(
+    environment: &mut ModelEnvironment<'_, M>,
+    p: Pid,
+    line: Line<(), u8>,
+) -> Next<Line<(), u8>> {
+    match lines::step(environment, p, line) {
+        Goto(local @ (Line::E3 { .. } | Line::S2 { .. } | Line::W13 { .. }))
+            if environment.model.size.is_none() =>
+        {
+            lines::step(environment, p, local)
+        }
+        next => next,
+    }
+}
