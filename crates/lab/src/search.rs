@@ -22,7 +22,7 @@ use std::sync::{
 use crate::{
     compact::{CompactSet, Memory, Numbered},
     explore::{Ended, Limits, MOST_STATES, MOST_THREADS},
-    space::{Space, flaw},
+    space::{Space, violation},
 };
 use frontier::Level;
 use worker::Worker;
@@ -31,8 +31,8 @@ pub use path::run_to;
 pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_trap};
 pub use unfold::renamed_cycle;
 
-/// The number of flaws that a state can have.
-const FLAWS: usize = 64;
+/// The maximum number of different marks.
+const MARKS: usize = 64;
 
 /// A state that the search has yet to expand, with what the search needs to know about its origin.
 trait Entry<const W: usize>: Copy + Send + Sync {

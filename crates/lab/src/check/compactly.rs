@@ -124,7 +124,7 @@ fn starvation_outcome<const W: usize>(
     let is_violated = trap.cost <= question.crashes;
     let verdict = if is_violated { Verdict::Violated } else { nothing_found };
     let outcome = Outcome { resilience: Some(trap.cost), ..Outcome::new(verdict) };
-    let run = trap.lasso.and_then(|lasso| flaws.lasso(trap.victim, &lasso));
+    let run = trap.lasso.and_then(|lasso| violations.lasso(trap.victim, &lasso));
     match run {
         Ok(run) => Outcome { run: Some(run), ..outcome },
         Err(limit) => outcome.noting(no_run(limit)),

@@ -10,8 +10,8 @@ use crate::{
     explore::{Ended, Limits, PathStep},
     machine::Machine,
     schedule::{Finding, Schedule},
-    search::{FIXED_VICTIM, Flawed, Lasso, Searched, renamed_cycle, run_to},
-    space::{Agent, Space, flaw},
+    search::{AtLevel, FIXED_VICTIM, Lasso, Searched, renamed_cycle, run_to},
+    space::{Agent, Space, violation},
     tables::Tables,
     trace::{self, Access},
 };
@@ -170,9 +170,9 @@ pub(super) struct SearchedViolations<'a, const W: usize> {
     pub resources: &'a Resources<'a>,
 }
 
-impl<const W: usize> SearchedFlaws<'_, W> {
+impl<const W: usize> SearchedViolations<'_, W> {
     /// Returns a shortest run to a state: an initial state, and the steps.
-    fn run_to(&self, goal: &Flawed<W>) -> Result<([u64; W], Vec<PathStep<W>>), Ended> {
+    fn run_to(&self, goal: &AtLevel<W>) -> Result<([u64; W], Vec<PathStep<W>>), Ended> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         (self.resources.phase)("finding a shortest run");
         let mut limits: Limits<'_> = self.resources.limits();
@@ -217,7 +217,7 @@ impl<const W: usize> Violations for SearchedViolations<'_, W> {
     }
 
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended> {
-        let flawed = self.searched.flawed(bit).expect("it has a rank");
-        Ok(self.schedule(self.run_to(&flawed)?, Vec::new(), finding))
+        let violating = self.searched.violating(bit).expect("it has a rank");
+        Ok(self.schedule(self.run_to(&violating)?, Vec::new(), finding))
     }
 }

@@ -13,7 +13,7 @@ use crate::{
         CycleSearch, InEntry, Inside, KeptOut, NoneEnters, fair_cycle_within, stopped,
         stores_settle,
     },
-    space::{Agent, flaw},
+    space::{Agent, violation},
     store::{Id, NONE},
 };
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 use super::{
-    Flawed, Task,
+    AtLevel, Task,
     components::{EntryRegion, RegionComponents, STATES_PER_CHECK, components},
     run,
     unfold::Unfolded,
@@ -264,7 +264,7 @@ impl<'a, const W: usize> Traps<'a, W> {
             let standing = Decoded { tables: self.region.tables, states };
             fair_cycle_within(self.region, &standing, &inside, start, search, is_victim)
         }?;
-        Ok(Lasso { start: Flawed { level, state }, cycle })
+        Ok(Lasso { start: AtLevel { level, state }, cycle })
     }
 }
 

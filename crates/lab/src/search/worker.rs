@@ -7,7 +7,7 @@ use crate::{
     explore::{Ended, Progress},
 };
 
-use super::{Entry, FLAWS, Shared, frontier::Frontier};
+use super::{Entry, MARKS, Shared, frontier::Frontier};
 
 /// The number of states that are inserted together. Their cache misses overlap.
 const BATCH: usize = 64;
@@ -26,7 +26,7 @@ pub(super) struct Worker<const W: usize, E> {
     /// The states that the last insertion has added.
     new: Vec<E>,
     pub next: Frontier<E>,
-    pub flawed: [Option<E>; FLAWS],
+    pub marked: [Option<E>; MARKS],
     pub transitions: u64,
 }
 
@@ -38,7 +38,7 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
             recent: vec![root; RECENT / W],
             new: Vec::with_capacity(BATCH),
             next: Frontier::new(),
-            flawed: [None; FLAWS],
+            marked: [None; MARKS],
             transitions: 0,
         }
     }
@@ -69,7 +69,7 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
 
     /// Inserts the states that wait for this segment.
     fn insert(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8) {
-        let Worker { batches, new, next, flawed, .. } = self;
+        let Worker { batches, new, next, marked, .. } = self;
         let batch = &mut batches[usize::from(segment)];
         new.clear();
         let mut inserted = Ok(());
@@ -81,13 +81,13 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
             new.truncate(shared.count(new.len()));
         }
         for entry in new {
-            let mut flaws = (shared.task.look)(entry.state());
-            while flaws != 0 {
-                let least = &mut flawed[flaws.trailing_zeros() as usize];
+            let mut marks = (shared.task.look)(entry.state());
+            while marks != 0 {
+                let least = &mut marked[marks.trailing_zeros() as usize];
                 if least.is_none_or(|least| entry.state() < least.state()) {
                     *least = Some(*entry);
                 }
-                flaws &= flaws - 1;
+                marks &= marks - 1;
             }
             inserted = inserted.and_then(|()| next.push(*entry, shared.memory));
         }

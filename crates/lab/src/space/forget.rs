@@ -267,7 +267,7 @@ impl<const W: usize> Space<W> for Forgetful<'_> {
     }
 
     #[inline]
-    fn flaws(&self, state: &[u64; W]) -> u64 {
-        self.space.flaws(state)
+    fn violations(&self, state: &[u64; W]) -> u64 {
+        self.space.violations(state)
     }
 }

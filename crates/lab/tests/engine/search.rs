@@ -11,7 +11,7 @@ use hallpass_lab::{
     machine::build,
     schedule::MemoryModel,
     search::{Searched, cheapest_trap, run_to, search, search_and_number},
-    space::{Initial, Normal, Quotient, Sequential, Space, Symmetry, flaw},
+    space::{Initial, Normal, Quotient, Sequential, Space, Symmetry, violation},
     tables::Tables,
     trace,
 };
