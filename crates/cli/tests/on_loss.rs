@@ -84,8 +84,8 @@ fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
         assert_eq!(code, Some(SLOT_LOST), "{stderr}");
         let told = fs::read_to_string(far.file()).expect("the hook has ended before hallpass");
         let reason = told.strip_prefix(&format!("told 0 1 {token} ")).expect(&told).trim_end();
-        assert!(!reason.is_empty() && said.contains(reason), "{reason}: {said}");
-        assert!(!said.contains("--on-loss"), "the hook has succeeded: {said}");
+        assert!(!reason.is_empty() && stderr.contains(reason), "{reason}: {stderr}");
+        assert!(!stderr.contains("--on-loss"), "the hook has succeeded: {stderr}");
     });
 }
 
@@ -116,10 +116,10 @@ fn after_a_suspension_the_hook_has_its_whole_grace() {
         // The keeper kills the command when its time is over.
         eventually("the command is killed", || state(command).is_none_or(|state| state == 'Z'));
         holder.send(Signal::CONT);
-        let (code, said) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{said}");
-        assert!(far.file().exists(), "the hook was killed: {said}");
-        assert!(!said.contains("--on-loss"), "{said}");
+        let (code, stderr) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
+        assert!(far.file().exists(), "the hook was killed: {stderr}");
+        assert!(!stderr.contains("--on-loss"), "{stderr}");
     });
 }
 
@@ -129,9 +129,9 @@ fn a_failure_of_the_hook_is_reported() {
         let mut holder = far.start("fails", "exit 7", "echo in; exec cat");
         assert_eq!(holder.line(), "in");
         far.path.cut();
-        let (code, said) = end_of(holder);
-        assert_eq!(code, Some(SLOT_LOST), "{said}");
-        assert!(said.contains("the command of --on-loss failed: exit status: 7"), "{said}");
+        let (code, stderr) = end_of(holder);
+        assert_eq!(code, Some(SLOT_LOST), "{stderr}");
+        assert!(stderr.contains("the command of --on-loss failed: exit status: 7"), "{stderr}");
     });
 }
 
