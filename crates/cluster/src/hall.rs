@@ -162,6 +162,10 @@ impl ClusterHall {
     /// makes its last attempt. Each statement of this attempt takes up to half of the ttl, if the server does not
     /// answer.
     ///
+    /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that does
+    /// not answer or has no capacity, this takes up to the
+    /// [command timeout](crate::ClusterOptions::command_timeout).
+    ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] or [`Error::Busy`] if the cluster could not be
     /// reached or had no capacity by then, and the errors of [`acquire`](ClusterHall::acquire).

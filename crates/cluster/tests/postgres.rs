@@ -298,6 +298,31 @@ fn settings_of_a_user_do_not_weaken_commits() {
 }
 
 #[test]
+fn a_caller_that_gives_up_on_a_hall_that_changes_all_the_time_does_not_try_for_long() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let ttl = Duration::from_secs(2);
+    let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&server.url()) });
+    let hall = cluster.expect("valid options").open("wild", 1).expect("reachable");
+    // Each attempt to change the hall finds that another process was faster. A sequence counts the attempts.
+    server.psql("CREATE SEQUENCE public.attempts");
+    server.psql(
+        "CREATE FUNCTION public.prevent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         PERFORM nextval('public.attempts'), pg_sleep(0.02); RETURN NULL; END $$",
+    );
+    server.psql(
+        "CREATE TRIGGER prevent BEFORE UPDATE ON hallpass.halls \
+         FOR EACH ROW EXECUTE FUNCTION public.prevent()",
+    );
+    let error = hall.try_acquire_for(Duration::from_millis(1500)).expect_err("no step succeeds");
+    assert!(matches!(error, Error::Busy { .. }), "{error}");
+    let attempts: u32 =
+        server.psql("SELECT last_value FROM public.attempts").parse().expect("a number");
+    // A step that did not give up would make 100 attempts.
+    assert!((1..60).contains(&attempts), "{attempts}");
+}
+
+#[test]
 fn a_revision_that_leaves_no_room_for_another_is_refused() {
     let Some(()) = postgres() else { return };
     let server = PostgresServer::start();
