@@ -13,7 +13,7 @@ use crate::common::resources;
 
 fn run_all(manifest: &Manifest, only: &[&str], states: u64) -> AtlasReport {
     let stop = AtomicBool::new(false);
-    let resources = resources(states, 1 << 28, &stop);
+    let resources = resources(states, 1 << 30, &stop);
     let only = only.iter().map(|pattern| pattern.to_string()).collect();
     run(manifest, &Selection { tier: Tier::Quick, only }, &resources, |_| ())
 }

@@ -81,7 +81,10 @@ fn statements_hold_in_some_models_and_fail_in_others() {
             .any(|model| model.ask.get(name).is_some_and(|answered| answered == wanted))
     };
     // Unit tests show that U3, S5 and S6 of Anderson & Moir and O1 to O4, O6 and O7 of Choi can fail.
-    for name in ["U2", "L1", "L2", "L3", "L4", "L6", "S1", "S2", "S3", "S4", "O5", "4.2", "fcfs"] {
+    for name in [
+        "U2", "L1", "L2", "L3", "L4", "L5", "L6", "S1", "S2", "S3", "S4", "O5", "Lemma-4", "4.2",
+        "fcfs",
+    ] {
         assert!(with(name, "holds"), "{name} never holds");
         assert!(with(name, "violated"), "{name} is never violated");
     }

@@ -18,7 +18,7 @@ const GROWTH_OF_SMALL: f64 = 2.0;
 const GROWTH: f64 = 1.4;
 
 /// The number of bytes from which a segment is large.
-const LARGE: u64 = 1 << 20;
+const LARGE: u64 = 1 << 16;
 
 /// The number of lines of a new segment.
 const FEWEST_LINES: f64 = 4.0;
