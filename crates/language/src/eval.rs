@@ -274,10 +274,16 @@ impl<'a> Scope<'a> {
     fn each(&mut self, kind: Each, over: &Over, body: &Ex) -> Result<Value, Fault> {
         let mut result = Value::from(kind == Each::All);
         let mut visit = |scope: &mut Self, value: Value| -> Result<bool, Fault> {
-            scope.bound.push(value);
-            let holds = scope.holds(body);
-            scope.bound.pop();
-            match (kind, holds?) {
+            let holds = match scope.decided_by_place(body, value) {
+                Some(holds) => holds,
+                None => {
+                    scope.bound.push(value);
+                    let holds = scope.holds(body);
+                    scope.bound.pop();
+                    holds?
+                }
+            };
+            match (kind, holds) {
                 (Each::Set, true) => result |= bit(value)?,
                 (Each::Exists, true) => result = 1,
                 (Each::All, false) => result = 0,
@@ -309,6 +315,20 @@ impl<'a> Scope<'a> {
             }
         }
         Ok(result)
+    }
+
+    /// Returns whether the body of a quantifier holds for a process, if the place of the process decides this. It often
+    /// does, and this is several times as fast as evaluating the body.
+    #[inline]
+    fn decided_by_place(&self, body: &Ex, process: Value) -> Option<bool> {
+        let Ex::ByPlace(variable, cases) = body else { return None };
+        // The body may also ask for the place of a process that an outer quantifier goes through.
+        let process = if *variable == self.bound.len() { process } else { self.bound[*variable] };
+        let place = self.program.place(self.location(process).ok()?);
+        match cases.get(place).or(cases.last()) {
+            Some(Ex::Number(value)) => Some(*value != 0),
+            _ => None,
+        }
     }
 
     /// Returns the position of an element in its array.
