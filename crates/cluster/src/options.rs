@@ -135,8 +135,8 @@ impl ClusterOptions {
         check_timeout("command timeout", self.command_timeout)
     }
 
-    /// Checks the options, and makes a connection to the store. This does not use the network. `tasks` counts the work
-    /// that the store has to finish before the program ends.
+    /// Checks the options and creates a client of the store. The client connects when it is first used. `tasks` counts
+    /// the work that the store has to finish before the program ends.
     pub(crate) fn connect(&self, tasks: Tasks) -> Result<Arc<dyn Store>, Error> {
         self.check()?;
         #[cfg(not(feature = "postgres"))]
@@ -172,8 +172,8 @@ impl ClusterOptions {
         (self.ttl / 2).min(self.command_timeout.saturating_mul(2))
     }
 
-    /// Returns how long a login may take in a process that has nothing to lose. In a slow network, a login takes several
-    /// seconds, however short the ttl is.
+    /// Returns how long a login may take in a process that has no claim to lose. In a slow network, a login takes
+    /// several seconds, however short the ttl is.
     #[cfg(feature = "postgres")]
     pub(crate) fn first_login_time(&self) -> Duration {
         (self.ttl / 2).max(Duration::from_secs(10)).min(self.command_timeout.saturating_mul(2))

@@ -36,8 +36,8 @@
 //! # hallpass_conformance::behaviours::slots::at_most_k_holders::<Mine>();
 //! ```
 //!
-//! Every behaviour waits for conditions, with generous deadlines. None of them sleeps for a fixed time
-//! instead. The tests of this crate run the suite against a correct [`double`] in memory, and against
+//! Every behaviour waits until a condition holds, with a generous deadline, and never just sleeps for a fixed
+//! time. The tests of this crate run the suite against a correct [`double`] in memory, and against
 //! deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake must fail.
 #![forbid(unsafe_code)]
 
@@ -56,7 +56,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The reason for which a hall did not hand out a pass.
+/// The reason why a hall did not grant a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No slot is free, others wait for a slot, or the time limit has passed.

@@ -1,6 +1,6 @@
 //! A small language for k-exclusion algorithms, close to the pseudocode of the papers.
 //!
-//! A file declares shared and private variables and the lines of a passage, one shared access a line. It becomes a
+//! A file declares shared and private variables and the lines of a passage, one shared access per line. It becomes a
 //! step machine: [`Program`] implements [`Algorithm`](hallpass_algorithms::Algorithm), so the lab compiles it
 //! into the same tables as the algorithms of its registry.
 //!
@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`diagnostic`] | errors and warnings with their places |
 //! | `token`, `grammar`, `syntax` | from text to a syntax tree |
-//! | `names`, `lower`, `flow`, `analyse` | names, types, one access a line, instructions, liveness |
+//! | `names`, `lower`, `flow`, `analyse` | names, types, one access per line, instructions, liveness |
 //! | `symmetry` | whether all processes are treated alike |
 //! | [`code`] | the checked file |
 //! | [`program`], `eval` | the file at one size: a step machine |

@@ -16,7 +16,7 @@ const MOST_TOKENS: usize = 10_000;
 /// Some editors begin a file with this character.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Keywords that begin a part of a file. None of them can stand in a passage or a procedure.
+/// Keywords that begin a part of a file. None of them can occur inside a passage or a procedure.
 pub(crate) const ITEMS: &[&str] = &[
     "title",
     "paper",
@@ -80,12 +80,12 @@ const SYMBOLS: &[&str] = &[
     ",", ".",
 ];
 
-/// Returns whether a word has a meaning of its own, so that nothing else can have this name.
+/// Returns whether a word is a keyword. A file cannot use a keyword as a name.
 pub fn is_keyword(word: &str) -> bool {
     keywords().any(|keyword| keyword == word)
 }
 
-/// Returns the words that have a meaning of their own.
+/// Returns all keywords.
 pub fn keywords() -> impl Iterator<Item = &'static str> {
     ITEMS.iter().chain(WORDS).copied()
 }
@@ -95,7 +95,7 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
 pub enum Token {
     /// A name, or a label such as `4a`.
     Word(String),
-    /// A word with a meaning of its own.
+    /// A keyword, such as `await`.
     Keyword(&'static str),
     /// An operator or bracket.
     Symbol(&'static str),
@@ -169,7 +169,7 @@ const FOREIGN: &[(&str, Meaning, &str)] = &[
     ("(*", Meaning::Unclear, "a comment begins with `//` and ends with the line"),
 ];
 
-const STRAIGHT: &str = "a text stands in straight quotes, as in `\"text\"`";
+const STRAIGHT: &str = "a text needs straight quotes, as in `\"text\"`";
 
 /// The symbol of this language for a symbol of another one.
 #[derive(Clone, Copy)]
@@ -186,7 +186,7 @@ enum Meaning {
 
 /// The tokens of a file.
 pub struct Tokens {
-    /// The tokens with their places. Symbols of other languages are replaced by what they mean.
+    /// The tokens, each with its span. Symbols of other languages are replaced by what they mean.
     pub list: Vec<(Token, Span)>,
     /// The symbols of other languages.
     pub errors: Vec<Diagnostic>,
@@ -275,7 +275,7 @@ impl Foreign {
             let (symbol, _, help) = &FOREIGN[*index];
             let message = match times {
                 1 => format!("the language has no `{symbol}`"),
-                _ => format!("the language has no `{symbol}`, and it occurs {times} times"),
+                _ => format!("the language has no `{symbol}`, which occurs {times} times"),
             };
             Diagnostic::new(span.clone(), message).helping(*help)
         };
@@ -289,12 +289,12 @@ fn unknown(span: Span, text: &str) -> Diagnostic {
     let message = match first {
         '"' => "this text does not end".to_string(),
         _ if is_visible => format!("no word or operator begins with `{text}`"),
-        _ => format!("a character stands here that cannot be seen: U+{:04X}", u32::from(first)),
+        _ => format!("there is an invisible character here: U+{:04X}", u32::from(first)),
     };
     Diagnostic::new(span, message).helping(match first {
         '#' => "a comment begins with `//`",
         '"' => "a text ends with a second `\"` on the same line",
-        '\'' => "a text stands in double quotes, as in `\"text\"`",
+        '\'' => "a text needs double quotes, as in `\"text\"`",
         '^' => "write `power2(x)` for 2 to the power of x",
         _ if first.is_alphabetic() => "a name has the letters a to z and A to Z, digits, _ and '",
         _ if is_visible => "remove it: only comments and texts may contain it",
@@ -305,7 +305,7 @@ fn unknown(span: Span, text: &str) -> Diagnostic {
 /// Characters without a width, which text from web pages may contain.
 const INVISIBLE: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', BYTE_ORDER_MARK];
 
-/// Refuses a file that would take the compiler too long.
+/// Returns the error for a file with too many tokens. Compiling it would take too long.
 fn too_many(last: Option<&(Token, Span)>) -> Diagnostic {
     Diagnostic::new(
         last.map_or(0..0, |(_, span)| span.clone()),

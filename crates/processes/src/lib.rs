@@ -33,10 +33,11 @@
 //!   kernel has also closed the other files of the dying process. Only this short wait uses a PID, so containers
 //!   with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
-//!   queue. A stopped process that holds its slots, or wants one slot, blocks no other slots, at whatever instruction it is
-//!   stopped. The other slots go to the other waiters, in the order of the queue: if a request needs more slots than that,
-//!   it waits, and so do the requests behind it. But a process that is stopped before it returns from
-//!   [`acquire_many`](SharedHall::acquire_many) may block all slots until it continues or dies.
+//!   queue. A stopped process that holds slots, or wants a single slot, blocks no other slots, no matter at which
+//!   instruction it is stopped. The other slots go to the other waiters, in the order of the queue. If the first
+//!   request in the queue needs more slots than the stopped processes leave, it waits, and so do the requests behind
+//!   it. But a process that is stopped before it returns from [`acquire_many`](SharedHall::acquire_many) may block all
+//!   slots until it continues or dies.
 //! - **Nothing in the file is trusted.** Damage leads to an [`Error`], or to a wrong slot for the processes that
 //!   share the hall, but never to a crash. (If another program *truncates* the file while it is mapped, processes
 //!   get a bus error, as for every mapped file. So keep other programs from writing to it.)
@@ -45,11 +46,10 @@
 //! project's model checker explores it in every interleaving. It explores two processes that are killed at any
 //! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
 //! enter, hold a slot and leave). It also explores two processes that want two slots each, and two processes of a hall
-//! that has shrunk. These are killed at any line of their only passage. Tests make random runs of the step machine with three
-//! and four processes that want one slot or two, and are killed; and with a process that shrinks and grows the hall
-//! meanwhile. Other tests cover larger numbers and closing.
-//! One test runs 64 processes and kills them at random. Another test kills and stops a process after each of its
-//! instructions.
+//! that has shrunk; in both cases, each process makes one passage and may be killed at any line. Tests make random runs
+//! of the step machine with three and four processes that want one or two slots and are killed, and with a process that
+//! shrinks and grows the hall meanwhile. Other tests cover larger numbers of processes, and closing a hall. One test
+//! runs 64 processes and kills them at random. Another test kills and stops a process after each of its instructions.
 //!
 //! # Limits
 //!

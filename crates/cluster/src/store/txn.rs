@@ -81,8 +81,7 @@ pub(crate) struct KeyValue {
 pub(crate) struct TxnResponse {
     /// The revision of the store after the step.
     pub revision: Revision,
-    /// The number of times that this process has noticed that the store lost its history, by then. 0 in
-    /// nested steps.
+    /// How many times this process had noticed, by then, that the store has lost its history. 0 in nested steps.
     pub generation: u64,
     /// Whether all conditions in `when` held.
     pub succeeded: bool,
@@ -105,12 +104,13 @@ pub(crate) enum Answer {
 pub(crate) struct KeyRead {
     pub kv: Option<KeyValue>,
     pub revision: Revision,
-    /// The number of times that this process has noticed that the store lost its history, by then.
+    /// How many times this process had noticed, by then, that the store has lost its history.
     pub generation: u64,
 }
 
 impl Txn {
-    /// Returns whether the answer must be a proof. It must, unless the step consists only of reads without consensus.
+    /// Returns whether the step needs consensus. Only a step without conditions whose operations are all local reads
+    /// does not.
     pub(crate) fn needs_consensus(&self) -> bool {
         !self.when.is_empty()
             || !self.then.iter().all(|op| matches!(op, Op::Range { local: true, .. }))

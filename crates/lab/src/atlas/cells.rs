@@ -229,7 +229,7 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
 pub(super) const LIMITS: [&str; 7] = [
     "Sizes: the verdicts are about the n, k and c that are listed, and about no others. c is the number \
      of processes that may be outside their remainder at once.",
-    "Memory: sequentially consistent, one shared access a step, unless a row says tso (a \
+    "Memory: sequentially consistent, one shared access per step, unless a row says tso (a \
      first-in-first-out store buffer per process, as on x86).",
     "Initial values that a paper leaves open: all of them, unless a row says initial=smallest.",
     "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \

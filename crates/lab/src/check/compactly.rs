@@ -1,4 +1,4 @@
-//! Answers a question with little memory: it keeps the set of states, without numbers and without a graph.
+//! Answers a question with little memory: it keeps the set of states, but neither their numbers nor a graph.
 
 use std::time::Instant;
 

@@ -135,7 +135,7 @@ impl Report {
         )];
         limits.push(match question.memory {
             MemoryModel::Sequential => {
-                "memory is sequentially consistent, one shared access a step".into()
+                "memory is sequentially consistent, one shared access per step".into()
             }
             MemoryModel::StoreBuffers => {
                 "stores go through a first-in-first-out buffer per process (TSO); a read-modify-write \

@@ -4,7 +4,7 @@
 //! hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194
 //! |   |       | | |  | |          |      | '- CRC-32 of everything before this dot
 //! |   |       | | |  | |          |      '--- cycle, - if there is none
-//! |   |       | | |  | |          '---------- stem: one digit a step, the process that takes it
+//! |   |       | | |  | |          '---------- stem: one digit per step, the process that takes it
 //! |   |       | | |  | '--------------------- finding
 //! |   |       | | |  '----------------------- initial values of the open variables
 //! |   |       | | '-------------------------- sc or tso
@@ -13,11 +13,12 @@
 //! '------------------------------------------ version 1
 //! ```
 //!
-//! Processes are base-36 digits. `_` and a digit is a step of that process's store buffer or, without store
-//! buffers, the mishap that hits the process. The value of an open variable is written as its index in the
-//! variable's domain, in base 36, with as many digits as the largest index has. The algorithm of a file is
-//! the path of the file, `@`, and a hash of everything in the file that affects a run. All characters are
-//! letters, digits and `. - _ : + % @ /`, so the string needs no quotes in a shell.
+//! Processes are base-36 digits. `_` and a digit stand for a step of that process's store buffer. In an algorithm
+//! without store buffers, they stand for the mishap of that process, for example that it is killed. The value of an
+//! open variable is written as its index in the variable's domain, in base 36, with as many digits as the largest
+//! index has. For an algorithm in a file, the second part is the path of the file, `@`, and a hash of everything in the
+//! file that affects a run. All characters are letters, digits and `. - _ : + % @ /`, so the string needs no quotes in
+//! a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 
@@ -151,7 +152,7 @@ fn parts(text: &str) -> Result<Parts<'_>, Error> {
         "sc" => MemoryModel::Sequential,
         "tso" => MemoryModel::StoreBuffers,
         other => {
-            return Err(Error::Part(format!("there is no memory model `{other}`: sc or tso")));
+            return Err(Error::Part(format!("unknown memory model `{other}`: use sc or tso")));
         }
     };
     Ok(Parts { algorithm, n, k, memory, initial, finding, stem, cycle })

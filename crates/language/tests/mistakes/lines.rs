@@ -52,7 +52,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "semicolons",
         "1: turn := me;\n2: turn := 0;\ncritical",
-        (8, "the language has no `;`, and it occurs 2 times", "remove the `;`"),
+        (8, "the language has no `;`, which occurs 2 times", "remove the `;`"),
     ),
     line(
         "% for mod",

@@ -95,7 +95,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "a space that cannot be seen",
         "1: turn\u{a0}:= me\ncritical",
-        (8, "cannot be seen: U+00A0", "replace it with a space"),
+        (8, "invisible character here: U+00A0", "replace it with a space"),
     ),
     line("a picture", "1: turn := 😀\ncritical", (8, "begins with `😀`", "remove it")),
 ];

@@ -1,4 +1,4 @@
-//! A lower bound on the cost: one atomic step to enter and one to leave, in shared memory. It excludes no process.
+//! A lower bound on the cost: one atomic step to enter and one to leave, in shared memory. It limits nothing: any number of processes may enter.
 
 use std::{
     path::Path,
