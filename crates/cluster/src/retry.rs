@@ -45,9 +45,9 @@ impl Retry {
     /// Sleeps until the next attempt is due.
     ///
     /// # Errors
-    /// Returns the failure as an [`Error`] if there should be no further attempt. Only requests that got no
-    /// answer, or for which the store was too busy, are retried, and only until the limit. Without a limit, requests for which the store has no space
-    /// are also retried, because an operator will make space.
+    /// Returns the failure as an [`Error`] if there should be no further attempt. A request is tried again, until
+    /// the limit, if it got no answer or the store was too busy. Without a limit, it is also tried again if the
+    /// store has no space, because an operator will make space.
     pub(crate) async fn after(&mut self, failed: impl Into<StoreError>) -> Result<(), Error> {
         let failure = match failed.into() {
             StoreError::Invalid(error) => return Err(error),

@@ -92,8 +92,8 @@ fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
 
 /// Returns all stores of `p`, and the store of each private state.
 ///
-/// Stores are numbered in the order of the codes. So in a symmetric step machine, a store has the same
-/// number for every process, and so does each content of a buffer. Symmetry relies on this.
+/// Stores are numbered in the order of the private states that make them. So in a symmetric step machine, a
+/// store has the same number for every process, and so does each content of a buffer. Symmetry relies on this.
 ///
 /// # Errors
 /// Fails if the effect of a write depends on the value that it overwrites, because such a write cannot

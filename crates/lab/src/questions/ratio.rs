@@ -57,8 +57,9 @@ impl Part for NoPassage<'_> {
     }
 }
 
-/// Returns the largest ratio of references to passages of any cycle, or `None` if it has no bound: a cycle
-/// without a passage makes a reference. `costs` has the cost of each edge, at the index that the edge has in `graph.targets`.
+/// Returns the largest ratio of references to passages over all cycles. Returns `None` if the ratio has no bound,
+/// because some cycle makes a reference and completes no passage. `costs` has the cost of each edge, at the index that
+/// the edge has in `graph.targets`.
 ///
 /// This is Dinkelbach's method (1967). For a ratio r, a cycle has a larger ratio if and only if its sum is
 /// positive when a reference counts 1 and a passage counts -r. Such a cycle is called positive. The search
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_best_of_two_cycles_counts() {
-        // 0 -> 1 -> 0 makes 3 references in 2 passages, 0 -> 2 -> 0 makes 1 in 1, and 0 waits on its own.
+        // 0 -> 1 -> 0 makes 3 references in 2 passages, 0 -> 2 -> 0 makes 1 in 1 passage, and 0 -> 0 only waits.
         let (graph, costs) = graph(&[
             [(1, 2, true), (2, 1, false)],
             [(0, 1, true), (1, 0, false)],

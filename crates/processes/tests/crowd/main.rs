@@ -105,7 +105,7 @@ fn wait(dir: &Path, record: &Record) -> i32 {
     0
 }
 
-/// Waits until `progress` returns `count`. Fails if it does not change for long.
+/// Waits until `progress` returns `count`. Fails if its result does not change for [`STANDSTILL`].
 fn await_progress(what: &str, count: usize, progress: impl Fn() -> usize) {
     let (mut last, mut changed) = (0, Instant::now());
     while last < count {

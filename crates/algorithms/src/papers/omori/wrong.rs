@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Builds GTEX with turn(p, q), as printed in `gcheck`. All nodes of a depth share their turns, so a
-/// process that arrives at another node lets the last process of this node pass. (A literal reading is
+/// process that arrives at one node lets the last process of another node pass. (A literal reading is
 /// worse: `gcheck` would read a variable that no process ever writes.)
 pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
@@ -73,7 +73,7 @@ changed_lines! {
         Line::L1 { s } => { m.write(a.competition(p, s).turn, p as Word); Goto(Line::L2 { s }) },
         Line::L2 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// `goto L` skips `count := 0`: a process that has once counted too many continues from that count.
+    /// `goto L` skips `count := 0`: a process that counts too many processes once continues from that count.
     CountKept: |a, m, p| {
         Line::L4 { s, crowded: true } => if m.read(a.competition(p, s).turn) == p as Word { Spin(a.rescan(p, s, a.competition(p, s).crowd)) } else { a.won(p, s) },
     }
