@@ -41,7 +41,7 @@ pub enum Error {
     Damaged {
         /// The key.
         key: String,
-        /// What is wrong with the record.
+        /// The reason why the record is invalid.
         why: String,
     },
     /// The hall cannot be removed because it is in use.

@@ -38,7 +38,7 @@ struct Position {
 /// The pause before another attempt at a watch that failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// After this time, a waiter assumes that it will wait for long.
+/// After this time, a waiter assumes that its wait will be long.
 const REST_AFTER: Duration = Duration::from_millis(250);
 
 /// Reports to the store that this claim waits, after [`REST_AFTER`]. Dropping this value withdraws the report.

@@ -1,7 +1,7 @@
 //! An exact set of states that takes little memory.
 //!
 //! A bijection turns a state into an address and the other words of the state (see
-//! [`Bijection`]). The set is a hash table in which the place of an entry tells most bits of its
+//! [`Bijection`]). The set is a hash table in which the place of an entry determines most bits of its
 //! address, and the entry contains the rest (Cleary, "Compact hash tables using bidirectional linear probing",
 //! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
 //! states of 44 bits each, an entry takes less than 4 bytes.

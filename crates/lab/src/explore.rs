@@ -250,7 +250,7 @@ fn expand_part<const W: usize>(
 pub type PathStep<const W: usize> = (Agent, [u64; W]);
 
 /// Returns a run through these representatives: an initial state, and the steps. The first representative
-/// is that of an initial state, and each of the others is that of a successor of the one before.
+/// stands for an initial state, and each further one for a successor of the state before it.
 pub(crate) fn walk<const W: usize>(
     space: &dyn Space<W>,
     representatives: &[[u64; W]],

@@ -64,7 +64,7 @@ impl<const W: usize> Entry<W> for [u64; W] {
 /// ([`Space::violations`]). A search for a certain state marks this state with bit 0.
 type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
 
-/// What to search for.
+/// The states to search, and the marks to look for.
 struct Task<'a, const W: usize> {
     space: &'a dyn Space<W>,
     look: Look<'a, W>,
@@ -169,7 +169,7 @@ struct Outcome<E> {
     marked: Vec<Option<(u32, E)>>,
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared<'t, 'm, const W: usize, E> {
     task: &'t Task<'t, W>,
     limits: &'t Limits<'t>,

@@ -47,8 +47,8 @@ fn answer(questions: &Questions) -> String {
     answers.join(" ")
 }
 
-/// This suite asks the questions of the models with at most this many states again. CI asks those of the
-/// larger models.
+/// This suite asks the questions of models with at most this many states. CI asks the questions of the larger
+/// models.
 const MAX_STATES: u64 = 10_000;
 
 #[test]

@@ -64,7 +64,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Returns for each instruction whether a process that stands there may be at one of these places.
+    /// Returns for each instruction whether a process at this instruction may be at one of these places.
     fn instructions(&self, places: &[Place]) -> Vec<bool> {
         let enter = self.instrs.iter().position(|instr| matches!(instr, Instr::Enter));
         let mut there = vec![false; self.instrs.len()];

@@ -1,4 +1,4 @@
-//! What a file does with process numbers: queues, and whether it treats all processes alike.
+//! Tests files that use process numbers: queues, and whether a file treats all processes alike.
 
 use std::{fs, path::Path};
 

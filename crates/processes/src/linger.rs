@@ -3,7 +3,7 @@
 //!
 //! A waiter first *yields*: it stays runnable, lets other processes run, and looks at its card again. Then it *naps*
 //! on a word of its record: the process that gives it a slot ends the nap by one system call. If the machine is busy with
-//! other work, a yield takes long. Then the next waits begin with the nap. The first waiter does not nap: it goes to
+//! other work, a yield is slow. Then the next waits begin with the nap. The first waiter does not nap: it goes to
 //! sleep, and so notices the death of a holder.
 //!
 //! All this only delays line W1 of the step machine, and the step machine does not depend on time. If the process

@@ -40,8 +40,8 @@ pub struct Pool<T> {
     init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
 
-// SAFETY: only the holder of a slot accesses its item, and each holder of a slot happens after the holder before
-// it. So only one thread at a time uses an item, as if each thread sent the item to the next.
+// SAFETY: only the holder of a slot accesses its item, and everything that a holder does happens before the next holder
+// gets the slot. So only one thread at a time uses an item, as if each thread sent the item to the next.
 unsafe impl<T: Send> Sync for Pool<T> {}
 
 /// The item of a slot, on loan from a [`Pool`]. Dropping it gives the item back.

@@ -16,7 +16,7 @@ use super::memory::{Pid, Var};
 /// `unless_all_set` are set. If that list is empty, only the positions matter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StaleRule {
-    /// A number by which the algorithm tells its rules apart.
+    /// A number by which the algorithm distinguishes its rules.
     pub kind: u8,
     /// The variable.
     pub var: Var,

@@ -1,4 +1,4 @@
-//! What waiting commands cost: requests and connections of many `hallpass run` that wait on this machine.
+//! Measures the cost of waiting commands: requests and connections of many `hallpass run` that wait on this machine.
 
 use std::{
     fs,

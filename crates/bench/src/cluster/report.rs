@@ -40,7 +40,7 @@ pub struct Report {
     pub rounds: usize,
     /// Hand-over times.
     pub handovers: Vec<Handover>,
-    /// What waiting commands cost.
+    /// The cost of waiting commands.
     pub idle: Vec<Idle>,
     /// Numbers of notified clients.
     pub herds: Vec<Herd>,

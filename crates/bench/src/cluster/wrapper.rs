@@ -35,7 +35,7 @@ impl Wrapper {
         match self {
             Wrapper::Hallpass(program) => {
                 command = Command::new(program);
-                // On a busy machine, the first answer may take long. With a short grace, the pass survives
+                // On a busy machine, the first answer may be slow. With a short grace, the pass survives
                 // longer gaps between answers.
                 command.args(["run", "--on", url, "--dial-timeout", "30s", "--grace", "0.5"]);
                 command.args(["-k", "1", "--ttl", &ttl, name]);

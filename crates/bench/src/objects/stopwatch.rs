@@ -1,6 +1,6 @@
 //! The longest operation of a thread.
 //!
-//! An operation takes long if its thread is paused or has no core, whatever the object does. So operations during
+//! An operation is slow if its thread is paused or has no core, whatever the object does. So operations during
 //! which the thread itself was paused do not count, and the time for which the thread was ready to run but had no
 //! core is subtracted. The longest operation then shows how the object delays a thread while *another* thread is
 //! paused.

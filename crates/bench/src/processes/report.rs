@@ -40,7 +40,7 @@ pub struct Row {
     pub contestant: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
-    /// What happens to a slot whose holder is killed: `freed`, `lost`, or `-` if the contestant limits nothing.
+    /// The fate of a slot whose holder is killed: `freed`, `lost`, or `-` if the contestant limits nothing.
     pub after_death: &'static str,
     /// Wall time for each passage, in nanoseconds.
     pub ns: f64,

@@ -133,7 +133,7 @@ fn wait_in_queue(
     }
 }
 
-/// Starts a thread that reports the queue on request. Reading the queue may take long.
+/// Starts a thread that reports the queue on request. Reading the queue may take a long time.
 fn show(hall: ClusterHall, run: Pid, inbox: &Inbox) -> Sender<()> {
     let (asks, asked) = mpsc::channel();
     let channel = inbox.channel();

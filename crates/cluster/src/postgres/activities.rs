@@ -1,11 +1,11 @@
-//! What this process does with its connection.
+//! The use that this process makes of its connection: it enters, waits or holds a slot.
 
 use crate::store::Activity;
 
-/// What the passages of this process do.
+/// Counts the passages of this process that wait or hold a slot.
 #[derive(Default)]
 pub(super) struct Activities {
-    /// The number of claims that wait for long.
+    /// The number of claims that have waited for some time, and will probably wait longer.
     waiting: usize,
     /// The number of passes.
     holding: usize,
@@ -40,14 +40,14 @@ impl Activities {
     }
 }
 
-/// For what this process needs a connection.
+/// The reason why this process needs a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Need {
-    /// It is new. It uses the connection of another process if there is one.
+    /// The process is new. It uses the connection of another process if there is one.
     #[default]
     Entering,
-    /// It only waits. It uses the connection of another process, or shares its own.
+    /// The process only waits. It uses the connection of another process, or shares its own.
     Resting,
-    /// It has a slot, or leaves. It uses a connection of its own.
+    /// The process has a slot, or leaves. It uses a connection of its own.
     Holding,
 }

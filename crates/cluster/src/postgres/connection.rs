@@ -57,26 +57,28 @@ pub(super) struct Database {
     place: Place,
     /// How long one attempt may take.
     patience: Patience,
-    /// How long it may take to connect and log in, for a process that has nothing to lose.
+    /// How long it may take to connect and log in, for a process that has no claim to lose.
     login_timeout: Duration,
-    /// The same, for a process that has a pass.
+    /// How long it may take to connect and log in, for a process that has a pass.
     holder_login_timeout: Duration,
-    /// The same, for a process that waits. It loses its position in the queue if it waits for too long for a server that
-    /// says nothing. But in a slow network, it needs as long as a new process.
+    /// How long it may take to connect and log in, for a process that waits in a queue. If a server does not answer and
+    /// this process tries it for too long, the process loses its position. But in a slow network, it needs as much time
+    /// as a new process.
     login_patience: Patience,
     current: Mutex<Current>,
-    /// Whether there was a check that notifications of other connections arrive.
+    /// Whether this process has checked that it gets the notifications of other connections.
     checked: AtomicBool,
     /// The processes that may share a connection with this one.
     sharing: Option<Sharing>,
     activities: std::sync::Mutex<Activities>,
-    /// How long a holder uses the connection of another process.
+    /// How long a new holder keeps using the connection of another process.
     short_hold: Duration,
     /// The pause before a holder tries again to get a connection of its own.
     own_pause: Duration,
     this: Weak<Database>,
-    /// Set when the store is dropped. Tasks that serve others end then. The end of the program waits until they have
-    /// dropped this value, and the connection is being ended. So this field comes after `current`.
+    /// Set when the store is dropped. Then the tasks that serve other processes end. The end of the program waits for
+    /// the guard in this field. So this field comes after `current`: it is dropped when the connection is already being
+    /// ended.
     end: watch::Sender<Option<TaskGuard>>,
 }
 

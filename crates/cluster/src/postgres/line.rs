@@ -54,7 +54,7 @@ enum Wire {
     Relay(MemberWire),
 }
 
-/// What the task that reads from a connection reports.
+/// The reports of the task that reads from a connection.
 #[derive(Clone, Default)]
 pub(super) struct Signals {
     pub(super) subscribers: Arc<Subscribers>,

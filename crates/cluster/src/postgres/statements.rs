@@ -32,7 +32,7 @@ pub(super) struct Statements {
     may_prepare: AtomicBool,
 }
 
-/// What is known about a statement.
+/// A statement that the connection has run.
 enum Known {
     /// The number of times that it has run.
     Used(u32),

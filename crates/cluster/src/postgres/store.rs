@@ -43,7 +43,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct PostgresStore {
     database: Arc<Database>,
     halls: Mutex<HashMap<String, Arc<Hall>>>,
-    /// After this time, a step does not start over. A caller that has given up must not wait for long, and a holder must
+    /// After this time, a step does not start over. A caller that has given up must not wait much longer, and a holder must
     /// learn in time that it cannot renew its pass.
     longest_step: Duration,
 }

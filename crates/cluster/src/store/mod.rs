@@ -59,12 +59,12 @@ pub(crate) struct Place {
     pub endpoints: String,
 }
 
-/// What a passage does for a long time.
+/// A long activity of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Activity {
-    /// It waits in the queue, and probably will for long.
+    /// The passage has waited in the queue for some time, and will probably wait longer.
     Waiting,
-    /// It has a slot, or leaves.
+    /// The passage has a slot, or leaves.
     Holding,
 }
 

@@ -23,7 +23,8 @@ const LARGE: u64 = 1 << 16;
 /// The number of lines of a new segment.
 const FEWEST_LINES: f64 = 4.0;
 
-/// A hash table of states that stores only what the place of an entry does not tell (see [`Shape`]).
+/// A hash table of states. An entry stores only the bits that its place in the table does not determine (see
+/// [`Shape`]).
 pub(super) struct Segment<const W: usize> {
     shape: Shape,
     blocks: Vec<Block>,

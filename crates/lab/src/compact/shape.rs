@@ -12,10 +12,10 @@ const TAGS: u64 = (1 << TAG_BITS) - 1;
 /// The minimum number of entries in a line. With fewer entries, lines overflow too often.
 const FEWEST_PER_LINE: usize = 8;
 
-/// The minimum number of lines after its own in which an entry may stand.
+/// The minimum number of lines after its own line in which an entry may be.
 const LEAST_REACH: u64 = 15;
 
-/// The maximum number of lines after its own in which an entry may stand. A longer search would cost more
+/// The maximum number of lines after its own line in which an entry may be. A longer search would cost more
 /// time than a larger segment.
 const MOST_REACH: u64 = 255;
 
@@ -25,7 +25,7 @@ const FULL: f64 = 0.92;
 /// The layout of a segment.
 ///
 /// An address has `address_bits` bits. The addresses are divided into lines, `range` addresses each. The
-/// line and the *remainder*, a number less than `range`, determine the address. An entry stands in the line
+/// line and the *remainder*, a number less than `range`, determine the address. An entry is in the line
 /// of its address or, if that line is full, a few lines later. Its *distance* is the number of these lines, and
 /// its *value* is `distance * range + remainder`. So the place of an entry and its value determine its address.
 ///
@@ -101,10 +101,10 @@ impl Shape {
         (line as usize, remainder)
     }
 
-    /// Returns the address of an entry that stands in `line` and has this value.
+    /// Returns the address of an entry that is in `line` and has this value.
     #[inline]
     pub fn join(&self, mut line: usize, mut value: u64) -> u64 {
-        // Most entries stand in the line of their address, so a loop is faster than a division.
+        // Most entries are in the line of their address, so a loop is faster than a division.
         while value >= self.range {
             value -= self.range;
             line = if line == 0 { self.lines } else { line } - 1;

@@ -1,4 +1,5 @@
-//! What the checker knows about every state: how far each violation is, and which processes can still be kept out.
+//! The checker's answers about every state: how many steps away each violation is, and which processes can still be
+//! kept out.
 //!
 //! The answers depend on which processes have stopped forever, because those make no further step.
 

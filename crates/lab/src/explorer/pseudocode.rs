@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 /// One line of a figure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Line {
-    /// The label; empty if no process stands at the line.
+    /// The label; empty if no process can be at the line.
     pub at: String,
     /// The text, with its indentation.
     pub text: String,

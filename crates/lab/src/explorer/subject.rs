@@ -1,4 +1,4 @@
-//! What is played: an algorithm at one size, with everything that the page says about it.
+//! The subject of an explorer: an algorithm at one size, with everything that the page says about it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a process waits for, and which processes can still end its wait.
+//! Finds the variables for which a process waits, and the processes that can still end its wait.
 //!
 //! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
 //! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
@@ -161,7 +161,7 @@ fn until(decls: &[Decl], variables: &[usize], goes_on: Option<&[Word]>, memory: 
     }
 }
 
-/// What the search for the end of a wait finds.
+/// The result of the search for the end of a wait.
 struct Ends {
     /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
     /// buffer.

@@ -44,7 +44,7 @@ pub enum Shows {
 /// A run that has its own page.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// A run that is found again in the model.
+    /// A run that the checker finds when it explores this model.
     Found(AtlasModel, Shows),
     /// A run that is given as a schedule.
     Given(Box<Schedule>, Shows),

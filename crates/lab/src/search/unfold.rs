@@ -1,7 +1,7 @@
 //! Starvation on the quotient by renamings of processes (Emerson and Sistla, "Symmetry and Model Checking", 1996).
 //!
 //! The quotient merges states that differ only by a renaming of the processes other than the victim. Its
-//! components are found as without symmetry. But a step of the quotient does not tell which process moves,
+//! components are found as without symmetry. But a step of the quotient does not say which process moves,
 //! because the merged states have different numbers for it. So one component is unfolded again:
 //!
 //! - A path of the quotient from a state back to itself is, in the graph of all states, a path from a state to

@@ -15,7 +15,7 @@ const BATCH: usize = 64;
 /// The number of words of the states that a thread remembers. They fit into the cache of a core.
 const RECENT: usize = 1 << 15;
 
-/// What each thread has of its own.
+/// The private state of a thread.
 pub(super) struct Worker<const W: usize, E> {
     /// For each segment: the states to insert.
     batches: Vec<Vec<(Local, E)>>,

@@ -164,7 +164,7 @@ impl Forgettable {
 pub struct Contradiction {
     /// The number of the variable.
     pub var: usize,
-    /// What happens to its stale value, such as "read before it is overwritten".
+    /// The fault of its stale value, such as "read before it is overwritten".
     pub what: &'static str,
 }
 

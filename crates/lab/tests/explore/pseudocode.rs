@@ -1,4 +1,4 @@
-//! Every line that a process can stand at has a text, and every text belongs to such a line.
+//! Every line at which a process can be has a text, and every text belongs to such a line.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -70,11 +70,7 @@ fn every_line_has_a_text_and_every_text_has_a_line() {
             let Some(label) = machine.position(p, at).label else { continue };
             let found = figures.iter().find_map(|figure| Some(&figure.lines[figure.line(&label)?]));
             let line = found.unwrap_or_else(|| panic!("{id}: no text for {label}"));
-            assert_ne!(
-                line.change,
-                Some("dropped"),
-                "{id}: a process stands at dropped line {label}"
-            );
+            assert_ne!(line.change, Some("dropped"), "{id}: a process is at dropped line {label}");
             met.insert((label.figure.to_string(), line.at.clone()));
         }
     }
@@ -82,7 +78,7 @@ fn every_line_has_a_text_and_every_text_has_a_line() {
         for line in lines {
             assert!(
                 met.contains(&(figure.clone(), line.clone())),
-                "{figure}: no process stands at line {line}"
+                "{figure}: no process is ever at line {line}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What the page says about a process that waits, and about a loop that a run closes.
+//! Tests the sentences of the page about a process that waits, and about a loop that a run closes.
 
 use hallpass_lab::{
     catalogue,

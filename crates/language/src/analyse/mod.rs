@@ -144,7 +144,7 @@ impl Analysis<'_> {
             Some((span, body)) => self.passage(span, body, &procedures, &mut code),
             None => self.names.error(
                 Diagnostic::new(tree.name.span.clone(), "the file has no `passage`")
-                    .helping("the lines of the algorithm stand between `passage` and `end`"),
+                    .helping("write the lines of the algorithm between `passage` and `end`"),
             ),
         }
         self.invariants(&invariants, &mut code);

@@ -1,7 +1,7 @@
 //! Matches each `end` with the block that it ends, and finds the block that has no `end`.
 //!
 //! The number of `end`s alone does not say where one is missing: the last `end` of a file always ends the outermost
-//! block that is open. So the indentation decides. An `end` that begins its line and stands further left than the
+//! block that is open. So the indentation decides. An `end` that begins its line and is further left than the
 //! block that it would end belongs to an outer block.
 
 use crate::token::{Span, Token};
@@ -128,7 +128,7 @@ impl Blocks {
     }
 }
 
-/// Returns the indentation of the line on which a token stands, and whether the token begins the line.
+/// Returns the indentation of the line that contains a token, and whether the token begins the line.
 fn indentation(span: &Span, source: &str) -> (usize, bool) {
     let before = source.get(..span.start).unwrap_or("");
     let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];

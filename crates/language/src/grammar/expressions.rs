@@ -52,7 +52,7 @@ pub(super) fn range_of<'t>(expr: Boxed<'t, Expr>) -> Boxed<'t, Range> {
         .boxed()
 }
 
-/// Makes a set of what stands between braces: elements, the end of a range, and a condition after `:`.
+/// Makes a set from the parts between braces: elements, the end of a range, and a condition after `:`.
 fn set_of(
     mut elements: Vec<Expr>,
     last: Option<(bool, Expr)>,

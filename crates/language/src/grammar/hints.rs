@@ -143,7 +143,9 @@ pub(super) fn for_token(
             return Some("numbers are whole; `..` is between the ends of a range".into());
         }
         Some(Token::Text(_)) => {
-            return Some("a text in quotes stands only after `title`, `paper` and a bound".into());
+            return Some(
+                "a text in quotes is allowed only after `title`, `paper` and a bound".into(),
+            );
         }
         Some(Token::Symbol(":=")) => {
             return Some("`:=` assigns; write `=` to compare, and for an initial value".into());

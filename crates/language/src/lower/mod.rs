@@ -243,7 +243,7 @@ impl<'a> Lowering<'a> {
     fn enter_section(&mut self, section: &'static str, span: &Span) {
         let (message, help) = match (section, &self.critical) {
             ("exit", None) => (
-                "`exit` stands before `critical`",
+                "`exit` comes before `critical`",
                 "move it below `critical`, or remove it: the exit section begins after `critical`",
             ),
             ("doorway" | "waiting", Some(_)) => (

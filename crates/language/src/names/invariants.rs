@@ -87,7 +87,7 @@ impl Names {
         self.error(match hint {
             Some(hint) => diagnostic.helping(hint),
             None => diagnostic.helping(
-                "in an invariant, a process stands only at lines that access shared memory",
+                "in an invariant, a process can be only at lines that access shared memory",
             ),
         });
         None

@@ -16,7 +16,7 @@ use crate::{
 /// The deepest nesting of an expression. It limits the recursion of the evaluation.
 const MOST_DEPTH: usize = 60;
 
-/// Where an expression stands, which decides what it may refer to.
+/// Where an expression occurs, which decides what it may refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
     /// In a declaration, a constant or a promise: n, k and constants.

@@ -54,7 +54,7 @@ impl Program {
         At { line: line as u16, private }
     }
 
-    /// Executes local instructions from `line` on, up to an instruction that a process can stand at.
+    /// Executes local instructions from `line` on, up to an instruction at which a process can be.
     fn local(&self, me: Pid, line: usize, mut private: [i32; MOST_PRIVATE], found: Word) -> At {
         let mut next = line;
         for _ in 0..MOST_LOCAL {

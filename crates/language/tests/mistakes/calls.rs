@@ -84,7 +84,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "exit before critical",
         "1: turn := me\nexit\ncritical",
-        (9, "`exit` stands before `critical`", "move it below `critical`"),
+        (9, "`exit` comes before `critical`", "move it below `critical`"),
     ),
     line(
         "a doorway after critical",

@@ -9,7 +9,7 @@ use hallpass_language::File;
 
 /// A mistake.
 struct Mistake {
-    /// What the student does.
+    /// The mistake in a few words.
     name: &'static str,
     /// The declarations after the usual ones. May be empty.
     declarations: &'static str,

@@ -24,8 +24,8 @@ pub enum Role<W> {
     /// A process that has freed slots. It has yet to give away at most this many. It leaves, or it enters with several
     /// slots: other processes may have tagged more slots for it than it wants, and their tags are void now.
     Leaver(usize, Finally),
-    /// Such a process whose slot went to another process. It leaves the remaining work to the first waiter, so that its
-    /// exit section is bounded.
+    /// A process that has freed slots, and found that one of them went to another process. It leaves the remaining work
+    /// to the first waiter, so that its exit section is bounded.
     Hurried(Finally),
 }
 

@@ -44,7 +44,7 @@ pub fn take<E: FastEnvironment>(e: &mut E, Offer { word, take }: Offer) -> bool 
     e.word(Op::CompareAndSwap { old: word, new: word - take }) == word
 }
 
-/// What [`look_or_take`] did.
+/// The result of [`look_or_take`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Looked {
     /// It executed L1 and L2: the caller has these slots.

@@ -13,8 +13,8 @@ use crate::framework::{
 pub(super) const COLOUR_BITS: u32 = 2;
 /// The number of colours.
 pub(super) const COLOURS: u64 = 1 << COLOUR_BITS;
-/// The number of bits of a hand, which a writer shows to a reader. The lower bits are a colour, and the
-/// upper bits are a colour or none.
+/// The number of bits of a *hand*, which a writer shows to a reader. The lower bits are the colour that the
+/// writer announces. The upper bits are the colour of its copy, or none.
 pub(super) const HAND_BITS: u32 = 5;
 /// The value that stands for no colour.
 pub(super) const NONE: u64 = COLOURS;
@@ -33,7 +33,7 @@ pub struct Shape {
     pub digits: u8,
     /// The number of bits of the mark of a label.
     pub mark_bits: u8,
-    /// The number of hands. A hand is an announcement with a copy.
+    /// The number of hands. A hand has the colour that its writer announces, and the colour of its copy.
     pub hands: u8,
     /// The number of colours.
     pub colours: u8,

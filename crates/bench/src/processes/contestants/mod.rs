@@ -42,7 +42,7 @@ pub struct Contestant {
     pub name: &'static str,
     /// The order in which waiters get a slot.
     pub order: Order,
-    /// What happens to a slot whose holder is killed: `freed`, `lost` or `-`.
+    /// The fate of a slot whose holder is killed: `freed`, `lost`, or `-` if the contestant limits nothing.
     pub after_death: &'static str,
     run: Run,
 }

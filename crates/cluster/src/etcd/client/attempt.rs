@@ -154,7 +154,7 @@ impl Client {
         }
     }
 
-    /// Waits for a login. If a member checks many passwords at the same time, each login takes long.
+    /// Waits for a login. If a member checks many passwords at the same time, each login takes a long time.
     async fn in_time_for_login<T>(
         &self,
         login: impl Future<Output = Result<T, Failure>>,
