@@ -44,7 +44,7 @@ fn a_word_of_the_language_is_not_the_name_of_an_algorithm() {
     for word in ["end", "loop", "shared"] {
         let errors = wrong(&LOCK.replace("lock", word));
         let help = errors.diagnostics[0].help.as_deref().unwrap_or("");
-        assert!(help.contains(&format!("`{word}` has a meaning of its own")), "{errors}");
+        assert!(help.contains(&format!("`{word}` is a word of the language")), "{errors}");
     }
 }
 

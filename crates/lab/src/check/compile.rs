@@ -28,7 +28,7 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
         }
         CannotCompile::Values(name) => format!(
             "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
-             `lab rmr --search-only` runs it at any size"
+             `hallpass-lab rmr --search-only` runs it at any size"
         ),
         CannotCompile::TwoAccesses { process, line } => format!(
             "{algorithm}: process {process} makes more than one shared access in one step, at line \
@@ -51,7 +51,7 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
         ),
         CannotCompile::Bits(bits) => format!(
-            "{algorithm} with n = {n}, k = {k} takes {bits} bits a state and at most {} are \
+            "{algorithm} with n = {n}, k = {k} takes {bits} bits per state, and at most {} are \
              possible: try a smaller n, or a larger k",
             MOST_WORDS * 64
         ),

@@ -46,7 +46,7 @@ struct Analysis<'a> {
 impl Analysis<'_> {
     fn declare(&mut self, name: &Name) {
         if matches!(name.text.as_str(), "n" | "k" | "me" | "others" | FAULT_VARIABLE) {
-            let message = format!("`{}` has a meaning of its own: choose another name", name.text);
+            let message = format!("`{}` is a word of the language: choose another name", name.text);
             self.names.error(Diagnostic::new(name.span.clone(), message));
         }
         if let Some(before) = self.all.iter().find(|known| known.text == name.text) {

@@ -128,7 +128,7 @@ pub(super) fn for_token(
         Some(_) if place == 0 => return Some(FIRST_LINE.into()),
         Some(Token::Symbol(":=")) if matches!(before, Some(Token::Keyword(_))) => {
             let word = before.map(Token::to_string).unwrap_or_default();
-            return Some(format!("{word} has a meaning of its own: choose another name"));
+            return Some(format!("{word} is a word of the language: choose another name"));
         }
         Some(Token::Symbol(":")) if matches!(before, Some(Token::Symbol(":"))) => {
             return Some("a label ends with one colon, as in `3: ...`".into());
@@ -151,7 +151,7 @@ pub(super) fn for_token(
             return Some("`:=` assigns; write `=` to compare, and for an initial value".into());
         }
         Some(Token::Keyword(word)) if expects("a name") => {
-            return Some(format!("`{word}` has a meaning of its own: choose another name"));
+            return Some(format!("`{word}` is a word of the language: choose another name"));
         }
         _ => {}
     }

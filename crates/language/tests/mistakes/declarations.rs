@@ -37,7 +37,7 @@ pub const MISTAKES: &[Mistake] = &[
     declaration(
         "a keyword as a name",
         "shared set : bool = false",
-        (6, "found `set`", "`set` has a meaning of its own"),
+        (6, "found `set`", "`set` is a word of the language"),
     ),
     declaration(
         "a misspelt private",

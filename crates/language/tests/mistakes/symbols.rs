@@ -51,7 +51,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "a section as a variable",
         "1: exit := 1\ncritical",
-        (8, "found `:=`", "`exit` has a meaning of its own: choose another name"),
+        (8, "found `:=`", "`exit` is a word of the language: choose another name"),
     ),
     line(
         "words in capitals",
