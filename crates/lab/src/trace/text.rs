@@ -99,7 +99,8 @@ impl Printer<'_> {
         }
         let idle: Vec<Pid> = (0..n).filter(|p| !self.columns.contains(p)).collect();
         if !idle.is_empty() {
-            let _ = writeln!(out, "Not shown, because they never move: {}.", words::list(idle));
+            let _ =
+                writeln!(out, "Processes that take no step are not shown: {}.", words::list(idle));
         }
         let _ = writeln!(out, "Replay: {}", self.trace.replay);
         out

@@ -92,7 +92,7 @@ fn an_unconfirmed_finding_is_reported_as_such() {
 #[test]
 fn idle_processes_have_no_column() {
     let run = schedule("am-fig3", (9, 3), &[4, 4, 7], &[]);
-    assert!(text(&run).contains("they never move: 0, 1, 2, 3, 5, 6 and 8."));
+    assert!(text(&run).contains("take no step are not shown: 0, 1, 2, 3, 5, 6 and 8."));
     assert!(!html(&run).contains("process 3</th>"));
     // A run may have no steps.
     check_page(&html(&schedule("am-fig3", (9, 3), &[], &[])));

@@ -214,8 +214,11 @@ fn foot(trace: &Trace) -> String {
     }
     let idle: Vec<Pid> = (0..schedule.n).filter(|p| !trace.movers().contains(p)).collect();
     if !idle.is_empty() {
-        let _ =
-            writeln!(out, "<li>Not shown, because they never move: {}.</li>", words::list(idle));
+        let _ = writeln!(
+            out,
+            "<li>Processes that take no step are not shown: {}.</li>",
+            words::list(idle)
+        );
     }
     let _ = writeln!(
         out,
