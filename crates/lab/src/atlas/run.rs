@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     check::{self, Resources, Verdict},
+    counted::counted,
     questions, rmr,
     schedule::Schedule,
     trace,
@@ -283,8 +284,8 @@ impl AtlasReport {
             parts.push(format!("{} not reached", self.unreached.len()));
         }
         format!(
-            "{} models, {} states, {:.0} s: {}.",
-            self.entries.len(),
+            "{}, {} states, {:.0} s: {}.",
+            counted(self.entries.len(), "model"),
             thousands(self.states()),
             self.seconds,
             parts.join(", ")

@@ -45,7 +45,8 @@ impl Count {
         }
         let open = all - self.rejected();
         if open > 0 {
-            let _ = write!(text, " {open} were not rejected in this run of the atlas.");
+            let were = if open == 1 { "was" } else { "were" };
+            let _ = write!(text, " {open} {were} not rejected in this run of the atlas.");
         }
         text
     }
