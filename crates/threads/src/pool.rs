@@ -113,6 +113,14 @@ impl<T> Pool<T> {
     /// # Errors
     /// Returns [`TryAcquireError::NoPermits`] if no item is free or others wait, and
     /// [`TryAcquireError::Closed`] if the pool is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::{Pool, TryAcquireError};
+    /// let pool = Pool::new(["only"]);
+    /// let lease = pool.try_get()?;
+    /// assert_eq!(pool.try_get().err(), Some(TryAcquireError::NoPermits));
+    /// # Ok::<(), TryAcquireError>(())
+    /// ```
     pub fn try_get(&self) -> Result<Lease<'_, T>, TryAcquireError> {
         Ok(self.lease(self.hall.try_acquire()?))
     }
@@ -139,6 +147,16 @@ impl<T> Pool<T> {
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the pool is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads::Pool;
+    /// # pollster::block_on(async {
+    /// let pool = Pool::new(["a", "b"]);
+    /// let (first, second) = (pool.get_async().await?, pool.get_async().await?);
+    /// assert_eq!((*first, *second), ("a", "b"));
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn get_async(&self) -> Result<Lease<'_, T>, AcquireError> {
         Ok(self.lease(self.hall.acquire_async().await?))
     }
@@ -252,6 +270,14 @@ impl<T> Pool<T> {
 
     /// Consumes the pool and returns the items in the order of their slots. Items that were never made, or were
     /// discarded, are missing.
+    ///
+    /// ```
+    /// # use hallpass_threads::Pool;
+    /// let pool = Pool::with_init(3, |slot| slot * 10);
+    /// drop(pool.get()?); // makes the item of slot 0
+    /// assert_eq!(pool.into_items(), [0]);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
     pub fn into_items(self) -> Vec<T> {
         self.items.into_iter().filter_map(UnsafeCell::into_inner).collect()
     }
