@@ -97,14 +97,14 @@ fn first_line(socket: &Path, wrapper: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("text"))
 }
 
-/// A server with a holder, which has a connection of its own, and waiters in the order of their arrival.
+/// Starts a server, a holder, which has a connection of its own, and waiters, which join the queue one after another.
 fn crowd(count: usize) -> (PostgresServer, ClusterPass, Vec<Waiter>) {
     let server = PostgresServer::start();
     let (pass, waiters) = crowd_at(&server.url(), count);
     (server, pass, waiters)
 }
 
-/// The same, for a server that runs already.
+/// Starts a holder and waiters as [`crowd`] does, on a server that runs already.
 fn crowd_at(url: &str, count: usize) -> (ClusterPass, Vec<Waiter>) {
     let cluster = Cluster::connect(options(url)).expect("valid options");
     let hall = cluster.open("crowd", 1).expect("reachable");

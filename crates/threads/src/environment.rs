@@ -337,7 +337,7 @@ impl Environment for NativeEnvironment<'_> {
             return self.parker.rest();
         }
         by_mode!(self.hall.mode, self.wake_tasks(me));
-        // A waker is foreign code that may park, or block in another way. The waker may thus consume the wake-up of
+        // A waker is foreign code that may park, or block in another way. The waker may then consume the wake-up of
         // this thread. So after it has run wakers, the thread looks for its grant again before it sleeps.
         true
     }

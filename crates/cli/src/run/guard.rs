@@ -79,7 +79,7 @@ impl Guard {
         }
     }
 
-    /// Also runs a hook when the pass is lost.
+    /// Sets a hook that runs when the pass is lost.
     pub fn with_hook(self, hook: Option<LossHook>) -> Self {
         Guard { hook, ..self }
     }

@@ -26,7 +26,7 @@ enum State {
         /// The time at which the hook is killed.
         kill_at: Instant,
     },
-    /// It has ended, or was killed, or could not start.
+    /// The hook has ended, was killed, or could not start.
     Done,
 }
 
@@ -55,7 +55,7 @@ impl LossHook {
         }
     }
 
-    /// Returns `true` if the hook does not run, or runs no more, or was killed.
+    /// Returns `true` if the hook has not been started, has ended, or was killed.
     pub fn is_done(&mut self) -> bool {
         let State::Running { child, .. } = &mut self.state else { return true };
         match child.try_wait() {

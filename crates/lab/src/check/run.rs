@@ -178,7 +178,7 @@ fn stale_rules(
     })
 }
 
-/// Answers the question on the states that differ in more than stale values.
+/// Answers the question on merged states: states that differ only in stale values count as one.
 fn run_forgetfully<const W: usize>(setup: &Setup<'_>, stale: Stale) -> Result<Report, Error> {
     let space = Forgetful::new(setup.space(), stale);
     let report = answer::<W>(setup, &space, None);

@@ -168,7 +168,7 @@ pub struct Contradiction {
     pub what: &'static str,
 }
 
-/// The space of the states that differ in more than stale values.
+/// The space of merged states: states that differ only in stale values count as one.
 pub struct Forgetful<'a> {
     /// The space of all states.
     pub space: Sequential<'a>,

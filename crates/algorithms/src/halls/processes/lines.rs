@@ -42,20 +42,20 @@ impl<W> Role<W> {
 /// The way a process continues once it no longer waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
-    /// It enters with this slot.
+    /// The process enters with this slot.
     One(usize),
-    /// It enters with several slots, of which this is the first.
+    /// The process enters with several slots, of which this is the first.
     Many(usize),
-    /// It has given up.
+    /// The process has given up.
     Nothing,
 }
 
 /// The way a process continues after it has served.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Finally {
-    /// It returns to its remainder.
+    /// The process returns to its remainder.
     Leave,
-    /// It enters with several slots, of which this is the first.
+    /// The process enters with several slots, of which this is the first.
     Enter(usize),
 }
 

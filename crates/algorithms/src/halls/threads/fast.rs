@@ -47,9 +47,9 @@ pub fn take<E: FastEnvironment>(e: &mut E, Offer { word, take }: Offer) -> bool 
 /// The result of [`look_or_take`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Looked {
-    /// It executed L1 and L2: the caller has these slots.
+    /// Lines L1 and L2 were executed: the caller has these slots.
     Taken(Word),
-    /// It executed L1, with this result.
+    /// Line L1 was executed, with this result.
     Offer(Option<Offer>),
 }
 

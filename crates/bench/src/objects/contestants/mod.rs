@@ -40,7 +40,7 @@ pub enum Kind {
         /// Number of threads that work at once.
         k: usize,
     },
-    /// The same construction without a turnstile, for a fixed number of threads.
+    /// The construction of `Resilient` without a turnstile, for a fixed number of threads.
     WaitFree {
         /// The largest number of threads.
         #[serde(rename = "places")]
