@@ -4,7 +4,7 @@
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
 //! their grant when it is their turn again. A waiter that does not find it then would only take the core from threads
-//! that have one, so it yields once and then sleeps.
+//! that have a grant, so it yields once and then sleeps.
 
 use std::{
     cell::Cell,
