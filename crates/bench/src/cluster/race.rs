@@ -1,4 +1,5 @@
-//! Passages a second of commands that do nothing, and the time from the end of one command to the start of the next.
+//! Measures the passages per second of commands that do nothing, and the time from the end of one command to the start
+//! of the next.
 
 use std::{
     process::{Command, Stdio},

@@ -52,7 +52,7 @@ macro_rules! timeline {
     };
 }
 
-/// Reads a hall: the server, the hall, records and leases, told apart by the first column.
+/// Reads a hall: the server, the hall, records and leases. The first column says which of them a row is.
 ///
 /// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range of
 /// records the first key, the first key after it, the first revision of creation that does not count, the order of

@@ -186,7 +186,7 @@ fn size(ex: &Ex) -> usize {
     parts
 }
 
-/// Returns whether a condition asks where the process is that a bound variable stands for.
+/// Returns whether a condition asks for the place of the process that a bound variable stands for.
 fn asks_place(condition: &Ex, bound: usize) -> bool {
     let mut asks = false;
     condition.visit(&mut |part| {

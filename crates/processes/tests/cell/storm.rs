@@ -34,8 +34,8 @@ fn seconds() -> Duration {
 /// Runs workers. Kills and replaces one after another until the time is over, and then kills all. About half of the
 /// victims are the process in `writes`, which writes at that moment. Returns the number of kills.
 ///
-/// On a busy machine, most workers would die before they have made an update. So while `done` does not exceed the
-/// number of kills, workers live longer and the end is delayed.
+/// On a busy machine, most workers would die before they have made an update. So while `done`, the number
+/// of updates, does not exceed the number of kills, workers live longer and the end is delayed.
 fn run_storm(writes: &AtomicU64, done: &AtomicU64, worker: impl Fn(u64) -> i32) -> u64 {
     let mut random = Rng::new();
     let mut start = |number: u64| process::fork(|| worker(number));
