@@ -47,8 +47,13 @@ use programs::Program;
 /// Exit status: the command line is wrong, or the output cannot be written.
 const USAGE_ERROR: i32 = 2;
 
+const AFTER: &str = "\
+A hall admits at most K holders at a time. Each holder has a slot: a number from 0 to K-1 that no other holder has. \
+`hallpass run -k 4 gpu -- CMD` creates the hall gpu with 4 slots if it does not exist, waits for a slot, and runs CMD \
+while it holds the slot.";
+
 #[derive(Parser)]
-#[command(name = "hallpass", version, about, long_about = None)]
+#[command(name = "hallpass", version, about, long_about = None, after_help = AFTER)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
