@@ -24,9 +24,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hallpass_lab::program;
 
+const AFTER: &str = "\
+An algorithm for k-exclusion lets at most K of N processes into their critical sections. `hallpass-lab list` lists the \
+algorithms. `hallpass-lab check am-fig3 -n 3 -k 2` checks one of them.";
+
 /// Runs, checks and measures k-exclusion algorithms
 #[derive(Parser)]
-#[command(name = "hallpass-lab", version)]
+#[command(name = "hallpass-lab", version, after_help = AFTER)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -24,7 +24,7 @@ pub struct Size {
     /// The number of processes
     #[arg(short, value_name = "N")]
     pub n: usize,
-    /// The number of slots
+    /// The number of slots: processes that may be in their critical sections at once
     #[arg(short, value_name = "K")]
     pub k: usize,
     /// The timestamp system on which `afek` or `zehavi` runs
