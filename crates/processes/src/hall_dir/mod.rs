@@ -7,7 +7,7 @@ mod sweep;
 use std::{
     env, fs,
     hash::{BuildHasher, RandomState},
-    io::ErrorKind,
+    io::{self, ErrorKind},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -216,8 +216,11 @@ impl HallDir {
         let uid = getuid().as_raw();
         match fs::symlink_metadata(&self.path) {
             Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
-                let (path, source) = (self.path.clone(), ErrorKind::PermissionDenied.into());
-                Err(Error::System { doing: "trust the directory of another user at", path, source })
+                let why =
+                    "it is not a directory of this user alone: remove it, or set HALLPASS_DIR";
+                let (path, source) =
+                    (self.path.clone(), io::Error::new(ErrorKind::PermissionDenied, why));
+                Err(Error::System { doing: "use the directory", path, source })
             }
             _ => Ok(()),
         }
