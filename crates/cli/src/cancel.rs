@@ -64,7 +64,7 @@ impl Waiter {
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let Location::Machine(dir) = args.location.location()? else {
-        let why = "cancel is for halls of this machine: with --on, end the waiting process on its machine";
+        let why = "cancel is for halls of this machine: with --on or HALLPASS_ON, end the waiting process on its machine";
         return Err(Error::Options(why.into()));
     };
     exit_on_truncated_file(crate::halls::FAILED);

@@ -103,7 +103,9 @@ fn headline(hall: &View) -> Line {
     let closed = if *closed { ", closed" } else { "" };
     let (held, waiting) = (hall.held(), waiters.len());
     let kind = if held < *slots { LineKind::FreeHall } else { LineKind::FullHall };
-    Line::new(kind, format!("{name}: {held} of {slots} slots held, {waiting} waiting{closed}"))
+    // A closed hall of this machine has no slots any more, but may have holders.
+    let of_slots = if *slots == 0 { String::new() } else { format!(" of {slots}") };
+    Line::new(kind, format!("{name}: {held}{of_slots} slots held, {waiting} waiting{closed}"))
 }
 
 fn rows(hall: &View) -> Vec<(LineKind, Cells)> {
@@ -196,6 +198,8 @@ mod tests {
         let mut empty = view(vec![], vec![]);
         empty.status.closed = true;
         assert_eq!(texts(&empty), ["gpu: 0 of 2 slots held, 0 waiting, closed"]);
+        empty.status.slots = 0;
+        assert_eq!(texts(&empty), ["gpu: 0 slots held, 0 waiting, closed"]);
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn busyness(hall: &View) -> (bool, bool, String) {
 }
 
 fn totals(halls: &[View]) -> String {
-    let busy = halls.iter().filter(|hall| !hall.status.holders.is_empty()).count();
+    let busy = halls.iter().filter(|hall| hall.held() > 0).count();
     let waiting: usize = halls.iter().map(|hall| hall.status.waiters.len()).sum();
     let s = if halls.len() == 1 { "" } else { "s" };
     format!("{} hall{s}, {busy} busy, {waiting} waiting", halls.len())

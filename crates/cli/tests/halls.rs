@@ -182,6 +182,44 @@ fn reap_prints_a_line_for_each_hall() {
 }
 
 #[test]
+fn rm_force_removes_only_halls() {
+    let halls = Halls::new();
+    let project = halls.path().join("project");
+    fs::create_dir_all(project.join("src")).expect("created");
+    fs::write(project.join("src/main.rs"), "text").expect("written");
+    let diary = halls.path().join("diary");
+    fs::create_dir(&diary).expect("created");
+    fs::write(diary.join("monday"), "text").expect("written");
+    fs::write(halls.path().join("notes"), "text").expect("written");
+    std::os::unix::fs::symlink(&diary, halls.path().join("link")).expect("linked");
+    for name in ["project", "diary", "notes", "link"] {
+        let output = halls.output("rm", &["--force", name]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}: {stderr}");
+        assert!(stderr.contains("is not a hall (") && stderr.contains(name), "{stderr}");
+    }
+    for file in ["project/src/main.rs", "diary/monday", "notes", "link/monday"] {
+        assert_eq!(fs::read_to_string(halls.path().join(file)).expect("kept"), "text", "{file}");
+    }
+    assert_eq!(halls.prints("list", &[]), "", "other directories are not listed");
+}
+
+#[test]
+fn a_hall_without_its_file_is_damaged_and_the_message_names_the_remedy() {
+    let halls = Halls::new();
+    assert_eq!(halls.run(&["-k", "2", "x", "true"]), Some(0));
+    fs::remove_file(halls.path().join("x/hall")).expect("removed");
+    for command in ["run", "status", "rm"] {
+        let words: &[&str] = if command == "run" { &["x", "true"] } else { &["x"] };
+        let stderr = text(&halls.output(command, words).stderr);
+        assert!(stderr.contains("it has no file `hall`"), "{command}: {stderr}");
+        assert!(stderr.contains("hallpass rm --force"), "{command}: {stderr}");
+    }
+    assert_eq!(halls.prints("rm", &["--force", "x"]), "");
+    assert_eq!(halls.run(&["-k", "1", "x", "true"]), Some(0));
+}
+
+#[test]
 fn a_damaged_hall_is_an_error_and_rm_force_removes_it() {
     for damage in ["garbage", "truncated", "empty"] {
         let halls = Halls::new();

@@ -218,3 +218,22 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     assert_eq!(one.leave().0, Some(0));
     assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(0));
 }
+
+/// The hall grows while a command waits that has no value for the new slot.
+#[test]
+fn a_resize_does_not_end_commands_that_wait_with_too_few_values() {
+    let halls = Halls::new();
+    let options = ["--env", "V=a,b"];
+    let first = halls.hold(&options, "x");
+    let second = halls.hold(&options, "x");
+    let mut waiter =
+        halls.start(&["-w", "60", "--env", "V=a,b", "x", "sh", "-c", "echo $V; exec cat"]);
+    eventually("it waits", || halls.status("x")["waiting"] == 1);
+    assert_eq!(halls.prints("resize", &["x", "3"]), "");
+    // The command gets slot 2 and frees it again.
+    eventually("it has left the queue", || halls.status("x")["waiting"] == 0);
+    assert_eq!(second.leave().0, Some(0));
+    assert_eq!(waiter.line(), "b", "it gets the slot for which it has a value");
+    assert_eq!(waiter.leave().0, Some(0));
+    assert_eq!(first.leave().0, Some(0));
+}

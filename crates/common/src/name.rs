@@ -29,7 +29,7 @@ pub struct NameError {
 ///
 /// assert!(check_name("gpu 0-9_ä").is_ok());
 /// let error = check_name("a/b").unwrap_err();
-/// assert_eq!(error.to_string(), "`a/b` cannot be the name of a hall: it contains a slash");
+/// assert!(error.to_string().starts_with("`a/b` cannot be the name of a hall: it contains a slash"));
 /// ```
 pub fn check_name(name: &str) -> Result<(), NameError> {
     let why = if name.is_empty() {

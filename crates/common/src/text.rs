@@ -9,11 +9,16 @@ use crate::MAX_SLOTS;
 pub const NO_PERMITS: &str = "no slot is free";
 
 /// The message if the hall is closed or was removed.
-pub const CLOSED: &str = "the hall is closed or was removed";
+pub const CLOSED: &str =
+    "the hall is closed or was removed: to use a closed hall again, remove it and create it again";
 
 /// Writes that no hall can have this name.
 pub fn bad_name(f: &mut Formatter<'_>, name: &str, why: &str) -> Result {
-    write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())
+    write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())?;
+    match name.contains('/') {
+        true => f.write_str("; give the directory separately, for example with `--dir`"),
+        false => Ok(()),
+    }
 }
 
 /// Writes that no hall can have `asked` slots.
@@ -43,7 +48,7 @@ pub fn in_use(f: &mut Formatter<'_>, name: &str, holders: usize, waiters: usize)
     write!(
         f,
         "hall `{name}` is in use: {holders} holding a slot, {waiters} waiting; to remove it anyway, use \
-         `--force` (in a program: `force`)"
+         force (`hallpass rm --force`)"
     )
 }
 

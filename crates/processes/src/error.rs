@@ -44,6 +44,13 @@ pub enum Error {
         /// The check that failed.
         why: String,
     },
+    /// There is something of this name that is not a hall, so it was not removed.
+    NotAHall {
+        /// The file or directory.
+        path: PathBuf,
+        /// The check that failed.
+        why: String,
+    },
     /// The hall holds no value: it was not created as a [`SharedCell`](crate::SharedCell).
     NoValue {
         /// The name of the hall.
@@ -132,7 +139,14 @@ impl fmt::Display for Error {
             }
             Error::Damaged { path, why } => write!(
                 f,
-                "{} is not a hall or is damaged ({why}): remove it if no process uses it",
+                "{} is not a hall or is damaged ({why}): use another name, or remove the damaged hall by force \
+                 (`hallpass rm --force`)",
+                path.display()
+            ),
+            Error::NotAHall { path, why } => write!(
+                f,
+                "{} is not a hall ({why}), so hallpass does not remove it: remove it with other tools, or use \
+                 another name",
                 path.display()
             ),
             Error::NoValue { name } => write!(

@@ -12,8 +12,11 @@ use crate::{Cancel, Error, hall::SharedHall, pass::OwnedSharedPass, passes::Owne
 
 /// Future returned by [`SharedHall::acquire_async`].
 ///
-/// If no slot is free when the future is first polled, it starts a thread, which joins the queue and waits. Dropping
-/// the future leaves the queue.
+/// If no slot is free when the future is first polled, it starts a thread, which joins the queue and waits. Each waiting
+/// future has a thread and a descriptor of its own.
+///
+/// Dropping the future makes the thread leave the queue, but does not wait until it has done so. For some milliseconds,
+/// others still find a waiter in the queue. If the thread gets a slot meanwhile, it frees the slot.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: SharedHall,
@@ -23,7 +26,7 @@ pub struct Acquire {
 /// Future returned by [`SharedHall::acquire_many_async`].
 ///
 /// If the slots are not free when the future is first polled, it starts one thread, which joins the queue and waits.
-/// Dropping the future leaves the queue.
+/// Dropping the future makes the thread leave the queue, as for [`Acquire`].
 #[must_use = "a future does nothing until it is polled"]
 pub struct AcquireMany {
     hall: SharedHall,

@@ -11,6 +11,7 @@ use std::{
 };
 
 use hallpass_algorithms::halls::processes::{Card, FREE, Meaning, Phase, Size, Tag};
+use rustix::io::Errno;
 
 use crate::{
     Error,
@@ -38,8 +39,14 @@ impl SharedState {
     /// Opens the hall in this directory.
     pub(crate) fn open(name: &str, path: PathBuf, dir: OwnedFd) -> Result<Self, Error> {
         let file_path = path.join(HALL);
-        let file: File =
-            sys::open_in(dir.as_fd(), HALL).map_err(Error::system("open", &file_path))?.into();
+        let file: File = match sys::open_in(dir.as_fd(), HALL) {
+            Ok(file) => file.into(),
+            Err(Errno::NOENT) => {
+                let why = format!("it has no file `{HALL}`");
+                return Err(Error::Damaged { path, why });
+            }
+            Err(error) => return Err(Error::system("open", file_path)(error)),
+        };
         let mapped = HallFile::open(&file, &file_path)?;
         let lifelines = Lifelines::new(dir.try_clone().ok());
         Ok(SharedState { name: name.into(), path, dir, file: mapped, lifelines })

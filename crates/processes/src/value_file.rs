@@ -39,7 +39,7 @@ use crate::{
 const VERSION: u32 = 1;
 const MAGIC: i64 = i64::from_le_bytes(*b"hallcell");
 /// The name of the file, in the directory of the hall.
-const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 
 // The header.
 const MAGIC_AT: usize = 0;

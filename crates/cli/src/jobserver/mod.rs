@@ -28,8 +28,8 @@ use crate::{
     location::{Location, LocationArgs, check_file_system, open_or_create},
     log,
     run::{
-        Duties, Ended, Failure, LowDescriptor, OWN_FAILURE, Refusal, Waiting, not_started,
-        parse_slots, shown, variables_of_slots,
+        Duties, Ended, Environment, Failure, LowDescriptor, OWN_FAILURE, Refusal, Waiting,
+        not_started, parse_slots, shown, variables_of_slots,
     },
     signals::exit_on_truncated_file,
 };
@@ -105,7 +105,7 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     hall.describe_as(&description);
     let arrived = Instant::now();
     let waiting = Waiting { verbose: args.verbose, ..Waiting::default() };
-    let passes = waiting.acquire_many(&hall, 1)?;
+    let passes = waiting.acquire_many(&hall, 1, &Environment::new(Vec::new(), None))?;
     let begun = Instant::now();
 
     let program = Path::new(&args.command[0]).file_name().unwrap_or_default().to_string_lossy();

@@ -32,7 +32,8 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let Location::Machine(dir) = args.location.location()? else {
         return Err(Error::Options(
-            "log is for halls of this machine: halls on etcd or PostgreSQL have no log".into(),
+            "log is for halls of this machine, and halls on etcd or PostgreSQL have no log: use --dir or --system, or \
+             unset HALLPASS_ON".into(),
         ));
     };
     // Fails with a clear message if there is no such hall.

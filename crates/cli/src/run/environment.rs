@@ -103,6 +103,11 @@ impl Environment {
         }
     }
 
+    /// Fails unless every variable has a value for each of the slots `held`.
+    pub fn check_held(&self, held: &[usize]) -> Result<(), String> {
+        self.check(held.iter().max().map_or(0, |last| last + 1))
+    }
+
     /// Returns a message about values of `--env` that no slot of the hall gets, if there are any.
     pub fn unused_values(&self, slots: usize) -> Option<String> {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
@@ -121,7 +126,7 @@ impl Environment {
         slots: usize,
     ) -> Result<Vec<(String, String)>, String> {
         // The hall may have grown during the wait.
-        self.check(held.iter().max().map_or(0, |last| last + 1))?;
+        self.check_held(held)?;
         let mut devices: Vec<_> = held.iter().map(|slot| self.device(*slot)).collect();
         devices.dedup();
         let mut variables = variables_of_slots(name, held, slots);

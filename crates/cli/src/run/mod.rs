@@ -30,7 +30,7 @@ use hallpass_processes::HallDir;
 
 pub use self::{
     display::sentence,
-    environment::variables_of_slots,
+    environment::{Environment, variables_of_slots},
     inherited::{InheritedLifeline, LowDescriptor},
     options::{Args, parse_slots},
     supervisor::Ended,
@@ -38,7 +38,7 @@ pub use self::{
     warden::{Duties, Failure, WatchedCommand},
 };
 use self::{
-    environment::{Environment, joined},
+    environment::joined,
     operands::{Invocation, with_slot},
     supervisor::{Supervisor, become_command},
 };
@@ -174,7 +174,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let description = args.description(&command);
     hall.describe_as(&description);
     let arrived = Instant::now();
-    let passes = waiting.acquire_many(&hall, count)?;
+    let passes = waiting.acquire_many(&hall, count, &environment)?;
     let held = passes.slots().to_vec();
     let begun = Instant::now();
 

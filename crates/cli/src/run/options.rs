@@ -48,6 +48,11 @@ pub fn parse_slots(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("a hall can have 1 to {MAX_SLOTS} slots, not {text}"))
 }
 
+/// Reads a number of slots of which there must be at least one.
+fn parse_count(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
+}
+
 /// The default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -61,7 +66,7 @@ pub struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     take: Option<NonZero<usize>>,
     /// Fail immediately if no slot is free, with status 1 or that of -E
     #[arg(short, long, visible_alias = "nb", conflicts_with = "wait")]
@@ -90,7 +95,7 @@ pub struct Args {
     #[arg(long)]
     pub gpus: bool,
     /// Let M consecutive slots share a device: slot s gets value number s / M of each --env
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = parse_count)]
     pub per_device: Option<NonZero<usize>>,
     /// What happens to CMD if hallpass itself is killed by SIGKILL
     /// [default: keep; with --on, kill]

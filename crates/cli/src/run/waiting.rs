@@ -3,7 +3,7 @@
 use std::{
     env,
     io::{self, IsTerminal},
-    iter, process,
+    iter, mem, process, thread,
     time::{Duration, Instant},
 };
 
@@ -13,7 +13,7 @@ use super::{
     Refusal,
     attendant::{Attendant, Interruption},
     descendants::parent_of,
-    environment,
+    environment::{self, Environment},
 };
 use crate::{
     output::{can_paint, say},
@@ -24,6 +24,9 @@ use crate::{
 pub const NO_SLOT: u8 = 1;
 /// Exit status: no slot was free within the time of `-w`. `timeout(1)` has the same status.
 pub const TIMED_OUT: u8 = 124;
+
+/// The pause of a command that was given a slot for which it has no value, before it joins the queue again.
+const UNUSABLE: Duration = Duration::from_millis(500);
 
 /// The options for waiting for a slot.
 #[derive(Default)]
@@ -36,14 +39,17 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Acquires `count` slots together. On a terminal, shows the queue while waiting.
+    /// Acquires `count` slots together, of which `environment` has values for all. On a terminal, shows the queue while
+    /// waiting.
     pub fn acquire_many<'a>(
         &self,
         hall: &'a SharedHall,
         count: usize,
+        environment: &Environment,
     ) -> Result<SharedPasses<'a>, Refusal> {
         match hall.try_acquire_many(count) {
             Err(Error::NoPermits) => {}
+            Ok(passes) if environment.check_held(passes.slots()).is_err() => {}
             done => return done.map_err(|error| refusal(hall, error)),
         }
         let name = hall.name();
@@ -62,7 +68,7 @@ impl Waiting {
         if self.verbose && !watched {
             say(format_args!("{name}: {what}; waiters ahead: {}", hall.waiting()));
         }
-        let got = self.wait(hall, count, begun, watched);
+        let got = self.wait(hall, count, environment, begun, watched);
         let waited = begun.elapsed().as_secs_f64();
         let (was_free, got_what) = match count {
             1 => ("no slot was free".to_string(), "a slot".to_string()),
@@ -82,18 +88,32 @@ impl Waiting {
         &self,
         hall: &'a SharedHall,
         count: usize,
+        environment: &Environment,
         begun: Instant,
         watched: bool,
     ) -> Result<Option<SharedPasses<'a>>, Refusal> {
         let name = hall.name();
         let deadline = self.limit.and_then(|limit| begun.checked_add(limit));
+        let mut said = false;
         loop {
             let attendant = Attendant::start(hall, watched)?;
             let got = hall.acquire_many_unless(count, &attendant.cancel, deadline);
             match attendant.finish() {
                 None => match got {
                     Err(Error::NoPermits) => return Ok(None),
-                    done => return done.map(Some).map_err(|error| refusal(hall, error)),
+                    // The hall has grown during the wait. If the command failed now, a resize would end all commands
+                    // that wait.
+                    Ok(passes) => match environment.check_held(passes.slots()) {
+                        Ok(()) => return Ok(Some(passes)),
+                        Err(why) => {
+                            drop(passes);
+                            if !mem::replace(&mut said, true) {
+                                say(format_args!("{name}: {why}: waiting for another slot"));
+                            }
+                            thread::sleep(UNUSABLE);
+                        }
+                    },
+                    Err(error) => return Err(refusal(hall, error)),
                 },
                 Some(Interruption::Cancelled) => {
                     return Err(Refusal::failure(format!("{name}: the wait was cancelled")));

@@ -170,7 +170,7 @@ impl WatchedCommand {
         if self.duties.kill_with_us {
             descendants::kill_all();
         }
-        Err(io::Error::other("the process that watches over the command was killed").into())
+        Err(io::Error::other("the process that watches over it was killed; it still runs, keeps its slot, and has no time limit any more").into())
     }
 }
 

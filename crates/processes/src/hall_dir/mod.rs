@@ -7,7 +7,7 @@ mod sweep;
 use std::{
     env, fs,
     hash::{BuildHasher, RandomState},
-    io::ErrorKind,
+    io::{self, ErrorKind},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -15,7 +15,7 @@ use std::{
 use hallpass_common::{check_name, check_slots};
 use rustix::{io::Errno, process::getuid};
 
-use crate::{Error, hall::SharedHall, sys};
+use crate::{Error, hall::SharedHall, hall_file::HALL, sys};
 
 pub(crate) use create::NewDir;
 
@@ -163,6 +163,15 @@ impl HallDir {
     pub fn open_existing(&self, name: &str) -> Result<SharedHall, Error> {
         check_name(name)?;
         self.check_owner()?;
+        match self.open_once(name) {
+            // Perhaps another process has removed the hall after its directory was opened. Then the name is free now,
+            // or belongs to a new hall.
+            Err(Error::Damaged { .. }) => self.open_once(name),
+            opened => opened,
+        }
+    }
+
+    fn open_once(&self, name: &str) -> Result<SharedHall, Error> {
         let path = self.path.join(name);
         let dir = match sys::open_dir(&path) {
             Ok(dir) => dir,
@@ -188,6 +197,8 @@ impl HallDir {
         let mut names: Vec<String> = entries
             .flatten()
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            // Other directories are not halls. If this user may not look, the directory may be one.
+            .filter(|entry| entry.path().join(HALL).try_exists().unwrap_or(true))
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| check_name(name).is_ok())
             .collect();
@@ -205,8 +216,11 @@ impl HallDir {
         let uid = getuid().as_raw();
         match fs::symlink_metadata(&self.path) {
             Ok(dir) if !dir.is_dir() || dir.uid() != uid || dir.mode() & 0o022 != 0 => {
-                let (path, source) = (self.path.clone(), ErrorKind::PermissionDenied.into());
-                Err(Error::System { doing: "trust the directory of another user at", path, source })
+                let why =
+                    "it is not a directory of this user alone: remove it, or set HALLPASS_DIR";
+                let (path, source) =
+                    (self.path.clone(), io::Error::new(ErrorKind::PermissionDenied, why));
+                Err(Error::System { doing: "use the directory", path, source })
             }
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! Removing halls.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -14,27 +15,35 @@ use super::HallDir;
 use crate::{
     Error,
     hall::SharedHall,
+    hall_file::HALL,
     registration::Registration,
     shared_state::{SEALED, is_sealed},
+    sys::lifeline,
+    value_file::VALUE,
 };
 
 impl HallDir {
     /// Removes a hall.
     ///
     /// With `force`, this also removes a hall that is in use or damaged. Waiters then get [`Error::Closed`];
-    /// holders keep their slots of the removed hall until they leave.
+    /// holders keep their slots of the removed hall until they leave. A damaged hall is removed only if it is a directory
+    /// that contains nothing but files of a hall.
     ///
     /// If there is an error, the hall stays as it was.
     ///
     /// # Errors
     /// - [`Error::InUse`] if the hall has holders or waiters and `force` is `false`.
     /// - [`Error::Missing`] if there is no hall of this name.
+    /// - [`Error::NotAHall`] if there is something else of this name.
     /// - [`Error::System`] if a call to the operating system fails.
     /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
         let hall = match self.open_existing(name) {
             Ok(hall) => Some(hall),
-            Err(error) if force && is_damage(&error) => None,
+            Err(error) if force && is_damage(&error) => {
+                check_files(&self.path.join(name))?;
+                None
+            }
             Err(error) => return Err(error),
         };
         let seized = match &hall {
@@ -55,7 +64,7 @@ impl HallDir {
             (None, None) => {}
         }
         // The hall is removed. A later sweep, perhaps by another process, deletes files that cannot be deleted now.
-        let _ = remove_all(&hidden);
+        let _ = fs::remove_dir_all(&hidden);
         self.sweep();
         Ok(())
     }
@@ -84,11 +93,29 @@ fn is_damage(error: &Error) -> bool {
     }
 }
 
-fn remove_all(path: &Path) -> std::io::Result<()> {
+/// Fails unless `path` is a directory that contains only files of a hall. So a typing error in the name of a damaged hall
+/// deletes no other data.
+fn check_files(path: &Path) -> Result<(), Error> {
+    let not_a_hall = |why: String| Err(Error::NotAHall { path: path.into(), why });
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-        _ => fs::remove_file(path),
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return not_a_hall("it is not a directory".into()),
+        Err(error) => return Err(Error::system("inspect", path)(error)),
     }
+    for entry in fs::read_dir(path).map_err(Error::system("read", path))? {
+        let entry = entry.map_err(Error::system("read", path))?;
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_dir || !is_file_of_hall(&entry.file_name()) {
+            return not_a_hall(format!("it contains `{}`", entry.file_name().display()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a hall can contain a file of this name. `hallpass run` adds the files of its log.
+fn is_file_of_hall(name: &OsStr) -> bool {
+    let files = [HALL, VALUE, "log", "log.old"];
+    files.iter().any(|file| name == *file) || lifeline::id_of(name).is_some()
 }
 
 /// A hall of which this process holds all slots, so that no other process can enter. Dropping this value frees the
