@@ -159,8 +159,7 @@ mod status;
 mod sys;
 mod value_file;
 
-#[doc(no_inline)]
-pub use bytemuck;
+pub use bytemuck::{Pod, Zeroable};
 pub use cancel::Cancel;
 pub use cell::SharedCell;
 pub use error::Error;
