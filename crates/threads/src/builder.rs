@@ -11,7 +11,8 @@ use crate::{
 /// Configures a [`Hall`].
 ///
 /// ```
-/// # use hallpass_threads::Hall;
+/// # use hallpass_threads as hallpass;
+/// use hallpass::Hall;
 /// let hall = Hall::builder(4).max_slots(1000).build()?;
 /// hall.resize(1000)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,7 +61,8 @@ impl Builder {
     ///   after each 256 passes that it has dropped.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::builder(4).bypass(64).build()?;
     /// assert_eq!(hall.acquire()?.slot(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -81,7 +83,8 @@ impl Builder {
     /// woken until that future is polled or dropped; newcomers still get slots.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::builder(4).barging().build()?;
     /// assert_eq!(hall.acquire()?.slot(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -94,8 +97,8 @@ impl Builder {
     /// Creates the hall.
     ///
     /// # Errors
-    /// Returns [`BuildError`] if `k` is 0, if `k` or the limit is more than [`MAX_SLOTS`], or if `k` is more
-    /// than the limit.
+    /// Returns [`BuildError`] if `k` is 0, if `k` or [`max_slots`](Builder::max_slots) is more than [`MAX_SLOTS`], or
+    /// if `k` is more than `max_slots`.
     pub fn build(self) -> Result<Hall, BuildError> {
         let Builder { k, max, bypass } = self;
         match self.problem() {
@@ -119,7 +122,8 @@ impl Builder {
     /// Panics if [`build`](Builder::build) would return an error. In a constant, the panic is a compile error.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// static CONNECTIONS: Hall = Hall::builder(100).barging().build_const();
     ///
     /// assert_eq!(CONNECTIONS.available(), 100);

@@ -43,9 +43,9 @@ pub enum TryAcquireError {
     TimedOut,
     /// The hall has fewer slots than the caller asked for.
     TooMany {
-        /// How many slots the caller asked for.
+        /// The number of slots that the caller asked for.
         asked: usize,
-        /// How many slots the hall has.
+        /// The number of slots that the hall has.
         slots: usize,
     },
 }
@@ -63,7 +63,9 @@ impl fmt::Display for TryAcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             TryAcquireError::Closed => AcquireError::Closed.fmt(f),
-            TryAcquireError::NoPermits => f.write_str("no slot is free"),
+            TryAcquireError::NoPermits => {
+                f.write_str("too few slots are free, or others wait for them")
+            }
             TryAcquireError::TimedOut => f.write_str("timed out while waiting for a slot"),
             TryAcquireError::TooMany { asked, slots } => {
                 AcquireError::TooMany { asked, slots }.fmt(f)
@@ -78,25 +80,35 @@ impl Error for TryAcquireError {}
 /// [`remove_slots`](crate::Hall::remove_slots).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct ResizeError {
-    /// The number of slots that the caller asked for. It is 0 if the caller wanted to remove more slots than the hall
-    /// has.
-    pub asked: usize,
-    /// The largest number of slots that this hall can have.
-    pub max: usize,
+pub enum ResizeError {
+    /// The hall cannot have as many slots as the caller asked for.
+    TooMany {
+        /// The number of slots that the hall would have had.
+        asked: usize,
+        /// The largest number of slots that this hall can have.
+        max: usize,
+    },
+    /// The caller wanted to remove more slots than the hall has.
+    TooFew {
+        /// The number of slots that the caller wanted to remove.
+        removed: usize,
+        /// The number of slots that the hall has.
+        slots: usize,
+    },
 }
 
 impl fmt::Display for ResizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ResizeError { asked, max } = self;
-        if *asked <= *max {
-            return f.write_str("cannot remove more slots than the hall has");
+        match self {
+            ResizeError::TooMany { asked, max } => write!(
+                f,
+                "this hall can have 0 to {max} slots, got {asked}; use \
+                 `Hall::builder(k).max_slots(m)` to make room for more"
+            ),
+            ResizeError::TooFew { removed, slots } => {
+                write!(f, "cannot remove {removed} slots: the hall has only {slots}")
+            }
         }
-        write!(
-            f,
-            "this hall can have 0 to {max} slots, got {asked}; use `Hall::builder(k).max_slots(m)` \
-             to make room for more"
-        )
     }
 }
 

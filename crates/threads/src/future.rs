@@ -41,7 +41,8 @@ impl Hall {
     /// The future returns [`AcquireError::Closed`] if the hall is closed.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # pollster::block_on(async {
     /// let hall = Hall::new(2);
     /// let pass = hall.acquire_async().await?;
@@ -58,7 +59,8 @@ impl Hall {
     /// hall, so that it can be moved to another task.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::sync::Arc;
     /// # pollster::block_on(async {
     /// let hall = Arc::new(Hall::new(2));
@@ -80,7 +82,8 @@ impl Hall {
     /// hall has fewer than `m` slots when the future is first polled.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # pollster::block_on(async {
     /// let hall = Hall::new(4);
     /// let passes = hall.acquire_many_async(3).await?;

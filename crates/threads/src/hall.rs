@@ -34,7 +34,8 @@ pub const MAX_SLOTS: usize = machine::MAX_SLOTS;
 /// The guarantees are on the [front page of the crate `hallpass`](https://docs.rs/hallpass).
 ///
 /// ```
-/// # use hallpass_threads::Hall;
+/// # use hallpass_threads as hallpass;
+/// use hallpass::Hall;
 /// let hall = Hall::new(2);
 /// let first = hall.acquire()?;
 /// let second = hall.acquire()?;
@@ -86,7 +87,8 @@ macro_rules! constructor {
         /// Panics if `k` is 0 or more than [`MAX_SLOTS`]. [`Hall::builder`] returns an error instead.
         ///
         /// ```
-        /// # use hallpass_threads::Hall;
+        /// # use hallpass_threads as hallpass;
+        /// use hallpass::Hall;
         /// static GPUS: Hall = Hall::new(4);
         ///
         /// let pass = GPUS.acquire()?;
@@ -130,7 +132,8 @@ impl Hall {
     /// Returns a [`Builder`] for a hall with `k` slots.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::builder(4).max_slots(1000).build()?;
     /// assert_eq!(hall.slots(), 4);
     /// # Ok::<(), hallpass_threads::BuildError>(())
@@ -156,7 +159,8 @@ impl Hall {
     /// waits.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(2);
     /// let pass = hall.acquire()?;
     /// assert_eq!(pass.slot(), 0);
@@ -180,7 +184,8 @@ impl Hall {
     /// [`TryAcquireError::Closed`] if the hall is closed.
     ///
     /// ```
-    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{Hall, TryAcquireError};
     /// let hall = Hall::new(1);
     /// let pass = hall.try_acquire()?;
     /// assert_eq!(hall.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
@@ -203,7 +208,8 @@ impl Hall {
     /// closed.
     ///
     /// ```
-    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{Hall, TryAcquireError};
     /// # use std::time::Duration;
     /// let hall = Hall::new(1);
     /// let pass = hall.try_acquire_for(Duration::from_millis(10))?;
@@ -225,7 +231,8 @@ impl Hall {
     /// the hall is closed.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::time::{Duration, Instant};
     /// let (hall, deadline) = (Hall::new(1), Instant::now() + Duration::from_millis(10));
     /// let pass = hall.try_acquire_until(deadline)?;

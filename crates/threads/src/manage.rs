@@ -22,7 +22,8 @@ impl Hall {
     /// Returns the number of free slots: a snapshot that may already be stale.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(4);
     /// let pass = hall.acquire()?;
     /// assert_eq!((hall.slots(), hall.available(), hall.waiting()), (4, 3, 0));
@@ -44,7 +45,8 @@ impl Hall {
     /// Closes the hall permanently. Waiters and later callers get an error; holders keep their passes.
     ///
     /// ```
-    /// # use hallpass_threads::{AcquireError, Hall};
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{AcquireError, Hall};
     /// let hall = Hall::new(1);
     /// let pass = hall.acquire()?;
     /// hall.close();
@@ -74,11 +76,12 @@ impl Hall {
     /// so do the waiters behind it.
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if `k` is more than the limit of this hall. The limit is 32, or the initial number of
+    /// Returns [`ResizeError::TooMany`] if `k` is more than the limit of this hall. The limit is 32, or the initial number of
     /// slots if that is more. [`Builder::max_slots`](crate::Builder::max_slots) sets a higher limit.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(2);
     /// let passes = hall.acquire_many(2)?;
     /// hall.resize(3)?;
@@ -92,7 +95,7 @@ impl Hall {
     pub fn resize(&self, k: usize) -> Result<(), ResizeError> {
         let max = self.max as usize;
         if k > max {
-            return Err(ResizeError { asked: k, max });
+            return Err(ResizeError::TooMany { asked: k, max });
         }
         self.manage(Job::Resize(k as u16));
         self.update_guess();
@@ -105,10 +108,12 @@ impl Hall {
     /// Several callers may add and remove slots at the same time. No change is lost.
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if the new number is more than the limit of this hall; see [`resize`](Hall::resize).
+    /// Returns [`ResizeError::TooMany`] if the new number is more than the limit of this hall; see
+    /// [`resize`](Hall::resize).
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(2);
     /// assert_eq!(hall.add_slots(3)?, 5);
     /// assert_eq!(hall.remove_slots(4)?, 1);
@@ -118,7 +123,7 @@ impl Hall {
         let max = self.max as usize;
         self.change_slots(|k| {
             let asked = k.saturating_add(count);
-            if asked > max { Err(ResizeError { asked, max }) } else { Ok(asked) }
+            if asked > max { Err(ResizeError::TooMany { asked, max }) } else { Ok(asked) }
         })
     }
 
@@ -127,10 +132,11 @@ impl Hall {
     /// The change takes effect immediately, but holders keep their passes; see [`resize`](Hall::resize).
     ///
     /// # Errors
-    /// Returns [`ResizeError`] if the hall has fewer than `count` slots.
+    /// Returns [`ResizeError::TooFew`] if the hall has fewer than `count` slots.
     pub fn remove_slots(&self, count: usize) -> Result<usize, ResizeError> {
-        let max = self.max as usize;
-        self.change_slots(|k| k.checked_sub(count).ok_or(ResizeError { asked: 0, max }))
+        self.change_slots(|slots| {
+            slots.checked_sub(count).ok_or(ResizeError::TooFew { removed: count, slots })
+        })
     }
 
     /// Changes the number of slots. `change` gets the old number and returns the new one.

@@ -30,7 +30,8 @@ impl Hall {
     /// fewer than `m` slots.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(4);
     /// let passes = hall.acquire_many(3)?;
     /// assert_eq!(passes.slots().collect::<Vec<_>>(), [0, 1, 2]);
@@ -54,7 +55,8 @@ impl Hall {
     /// the hall is closed.
     ///
     /// ```
-    /// # use hallpass_threads::{Hall, TryAcquireError};
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{Hall, TryAcquireError};
     /// let hall = Hall::new(4);
     /// let passes = hall.try_acquire_many(3)?;
     /// assert_eq!(hall.try_acquire_many(2).unwrap_err(), TryAcquireError::NoPermits);
@@ -76,7 +78,8 @@ impl Hall {
     /// than `m` slots, and [`TryAcquireError::Closed`] if the hall is closed.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::time::Duration;
     /// let hall = Hall::new(4);
     /// let passes = hall.try_acquire_many_for(3, Duration::from_secs(1))?;

@@ -75,7 +75,8 @@ impl Hall {
     /// Callers that still wait are counted only in `queued`.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::time::Duration;
     /// let hall = Hall::new(1);
     /// let pass = hall.acquire()?; // does not wait

@@ -22,7 +22,8 @@ impl Hall {
     /// Returns the errors of [`acquire`](Hall::acquire).
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::{sync::Arc, thread};
     /// let hall = Arc::new(Hall::new(1));
     /// let pass = hall.acquire_owned()?;
@@ -43,7 +44,8 @@ impl Hall {
     /// Returns the errors of [`try_acquire`](Hall::try_acquire).
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::sync::Arc;
     /// let hall = Arc::new(Hall::new(1));
     /// let pass = hall.try_acquire_owned()?;

@@ -95,9 +95,12 @@ impl HeldSlots {
             // A request for no slots returns `Bits` in every hall, so this `Bits` is empty.
             (HeldSlots::Bits(_), list) | (list, HeldSlots::Bits(_)) => list,
             (HeldSlots::List(one), HeldSlots::List(other)) => {
+                let in_order = one.last() < other.first();
                 let mut all = one.into_vec();
                 all.extend(other);
-                all.sort_unstable();
+                if !in_order {
+                    all.sort_unstable();
+                }
                 HeldSlots::List(all.into_boxed_slice())
             }
         };
@@ -141,7 +144,8 @@ macro_rules! one {
             /// fast path.
             ///
             /// ```
-            /// # use hallpass_threads::Hall;
+            /// # use hallpass_threads as hallpass;
+            /// use hallpass::Hall;
             /// let hall = Hall::new(2);
             /// hall.acquire()?.forget(); // slot 0 is out of use, say because its device is broken
             /// assert_eq!((hall.slots(), hall.available()), (2, 1));
@@ -188,7 +192,8 @@ macro_rules! several {
             /// hold fewer than `count` slots.
             ///
             /// ```
-            /// # use hallpass_threads::Hall;
+            /// # use hallpass_threads as hallpass;
+            /// use hallpass::Hall;
             /// let hall = Hall::new(4);
             /// let mut passes = hall.acquire_many(3)?;
             /// let one = passes.split_off(1).expect("three are held");
@@ -260,7 +265,8 @@ one! {
     /// A pass is not bound to a thread: it can be sent to another thread and dropped there.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(2);
     /// let (first, second) = (hall.acquire()?, hall.acquire()?);
     /// assert_eq!((first.slot(), second.slot()), (0, 1));
@@ -275,7 +281,8 @@ one! {
     /// A [`Pass`] that owns a reference to its hall, so that it can be stored or sent anywhere.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// # use std::{sync::Arc, thread};
     /// let hall = Arc::new(Hall::new(1));
     /// let pass = hall.acquire_owned()?;
@@ -290,7 +297,8 @@ several! {
     /// Guards of several slots that were taken together. Dropping them frees all of the slots.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::new(4);
     /// let passes = hall.acquire_many(3)?;
     /// assert_eq!(passes.slots().collect::<Vec<_>>(), [0, 1, 2]);
@@ -303,3 +311,22 @@ several! {
     /// [`Passes`] that own a reference to their hall.
     OwnedPasses of Arc<Hall>, each OwnedPass
 }
+
+/// Declares the method that returns the hall of a guard.
+macro_rules! hall {
+    ($name:ident $(<$life:lifetime>)? => $hall:ty, |$guard:ident| $expression:expr) => {
+        impl $(<$life>)? $name $(<$life>)? {
+            /// Returns the hall whose slots are held.
+            #[inline]
+            pub fn hall(&self) -> $hall {
+                let $guard = &self.0;
+                $expression
+            }
+        }
+    };
+}
+
+hall!(Pass<'a> => &'a Hall, |one| one.hall);
+hall!(OwnedPass => &Arc<Hall>, |one| &one.hall);
+hall!(Passes<'a> => &'a Hall, |several| several.hall);
+hall!(OwnedPasses => &Arc<Hall>, |several| &several.hall);

@@ -25,7 +25,8 @@ use crate::{
 /// items, because no two callers have the same slot.
 ///
 /// ```
-/// # use hallpass_threads::Pool;
+/// # use hallpass_threads as hallpass;
+/// use hallpass::Pool;
 /// let buffers = Pool::new([vec![1], vec![2]]);
 /// let mut buffer = buffers.get()?;
 /// buffer.push(7);
@@ -87,7 +88,8 @@ impl<T> Pool<T> {
     /// Panics if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
     ///
     /// ```
-    /// # use hallpass_threads::Pool;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
     /// let pool = Pool::with_init(1000, |slot| format!("worker {slot}"));
     /// assert_eq!(*pool.get()?, "worker 0"); // the only item that was made
     /// # Ok::<(), hallpass_threads::AcquireError>(())
@@ -190,7 +192,8 @@ impl<T> Pool<T> {
     /// Returns the errors of [`get`](Pool::get).
     ///
     /// ```
-    /// # use hallpass_threads::Pool;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
     /// # use std::{sync::Arc, thread};
     /// let pool = Arc::new(Pool::new(["a", "b"]));
     /// let lease = pool.get_owned()?;
@@ -219,6 +222,17 @@ impl<T> Pool<T> {
         timeout: Duration,
     ) -> Result<OwnedLease<T>, TryAcquireError> {
         Ok(self.owned_lease(self.hall.try_acquire_for(timeout)?))
+    }
+
+    /// Blocks until an item is free and takes it, or gives up at `deadline`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`try_get_for`](Pool::try_get_for).
+    pub fn try_get_owned_until(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<OwnedLease<T>, TryAcquireError> {
+        Ok(self.owned_lease(self.hall.try_acquire_until(deadline)?))
     }
 
     /// Waits in a task until an item is free, and takes it.
@@ -290,7 +304,8 @@ macro_rules! lease {
             /// Replaces the item, for example because it is broken, and returns the old one.
             ///
             /// ```
-            /// # use hallpass_threads::Pool;
+            /// # use hallpass_threads as hallpass;
+            /// use hallpass::Pool;
             /// let pool = Pool::new(["broken"]);
             /// assert_eq!(pool.get()?.replace("new"), "broken");
             /// assert_eq!(*pool.get()?, "new");

@@ -88,7 +88,8 @@ impl Hall {
     /// exist for `n` and `k`.
     ///
     /// ```
-    /// # use hallpass_threads::Hall;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
     /// let hall = Hall::with("choi", 16, 4)?;
     /// assert!(hall.acquire().slot() < 4);
     /// # Ok::<(), hallpass_threads::BuildError>(())

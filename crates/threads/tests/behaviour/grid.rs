@@ -2,6 +2,7 @@
 
 use std::{
     sync::Arc,
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -116,5 +117,64 @@ fn an_acquirer_keeps_its_position() {
         let closed =
             Task::new(std::future::poll_fn(|context| acquirer.poll_acquire(context))).done();
         assert_eq!(closed.unwrap_err(), AcquireError::Closed);
+    }
+}
+
+#[test]
+fn an_acquirer_waits_for_one_number_of_slots_at_a_time() {
+    for hall in halls(3) {
+        let mut acquirer = Acquirer::new(Arc::clone(&hall));
+        let held = hall.acquire().unwrap();
+        let mut waker = Context::from_waker(Waker::noop());
+        assert!(acquirer.poll_acquire_many(&mut waker, 3).is_pending());
+        assert!(acquirer.poll_acquire_many(&mut waker, 3).is_pending());
+        assert_eq!((hall.available(), hall.waiting()), (2, 1));
+        let Poll::Ready(two) = acquirer.poll_acquire_many(&mut waker, 2) else {
+            panic!("two slots are free")
+        };
+        assert_eq!((two.unwrap().len(), hall.waiting()), (2, 0));
+        assert!(acquirer.poll_acquire_many(&mut waker, 3).is_pending());
+        let Poll::Ready(one) = acquirer.poll_acquire(&mut waker) else { panic!("a slot is free") };
+        assert_eq!((one.unwrap().slot(), hall.waiting()), (1, 0));
+        let Poll::Ready(none) = acquirer.poll_acquire_many(&mut waker, 0) else {
+            panic!("a request for no slots does not wait")
+        };
+        assert!(none.unwrap().is_empty());
+        let too_many = AcquireError::TooMany { asked: 4, slots: 3 };
+        assert!(
+            matches!(acquirer.poll_acquire_many(&mut waker, 4), Poll::Ready(Err(error)) if error == too_many)
+        );
+        assert!(acquirer.poll_acquire_many(&mut waker, 3).is_pending());
+        drop(held);
+        let Poll::Ready(all) = acquirer.poll_acquire_many(&mut waker, 3) else {
+            panic!("all slots are free")
+        };
+        let rest = acquirer.poll_acquire(&mut waker);
+        assert!(rest.is_pending());
+        drop(all);
+        let Poll::Ready(Ok(_)) = acquirer.poll_acquire(&mut waker) else {
+            panic!("the slot was granted")
+        };
+        hall.close();
+        let closed = acquirer.poll_acquire_many(&mut waker, 5);
+        assert!(matches!(closed, Poll::Ready(Err(AcquireError::Closed))));
+        drop(acquirer);
+        assert_eq!((hall.available(), hall.waiting()), (3, 0));
+    }
+}
+
+#[test]
+fn every_guard_has_a_reference_to_its_hall() {
+    for hall in halls(4) {
+        let (one, owned) = (hall.acquire().unwrap(), hall.acquire_owned().unwrap());
+        let (many, many_owned) =
+            (hall.acquire_many(1).unwrap(), hall.acquire_many_owned(1).unwrap());
+        assert!(std::ptr::eq(one.hall(), &*hall) && std::ptr::eq(many.hall(), &*hall));
+        assert!(Arc::ptr_eq(owned.hall(), &hall) && Arc::ptr_eq(many_owned.hall(), &hall));
+        let same: &Hall = {
+            let short = one;
+            short.hall() // lives as long as the hall, not as long as the pass
+        };
+        assert_eq!(same.available(), 1);
     }
 }

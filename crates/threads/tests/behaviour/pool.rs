@@ -8,7 +8,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hallpass_threads::{AcquireError, Lease, OwnedLease, Pool, TryAcquireError};
@@ -96,6 +96,9 @@ fn owned_leases_can_be_sent_to_threads_and_keep_the_pool_alive() {
     assert_eq!(pool.try_get_owned().unwrap_err(), TryAcquireError::NoPermits);
     let short = Duration::from_millis(1);
     assert_eq!(pool.try_get_owned_for(short).unwrap_err(), TryAcquireError::TimedOut);
+    let past = Instant::now();
+    assert_eq!(pool.try_get_owned_until(past).unwrap_err(), TryAcquireError::TimedOut);
+    assert_eq!(pool.try_get_until(past).unwrap_err(), TryAcquireError::TimedOut);
     let waits = Task::new(pool.get_owned_async()).waits();
     thread::spawn(move || lease.push('a')).join().unwrap();
     assert_eq!(waits.wake_ups(), 1);

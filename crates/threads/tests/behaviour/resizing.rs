@@ -81,9 +81,7 @@ fn a_hall_can_grow_again_while_removed_slots_are_held() {
 #[test]
 fn a_hall_cannot_grow_beyond_its_limit() {
     let hall = Hall::new(2);
-    let refused =
-        |refused: Result<(), ResizeError>| refused.map_err(|error| (error.asked, error.max));
-    assert_eq!(refused(hall.resize(33)), Err((33, 32)));
+    assert_eq!(hall.resize(33), Err(ResizeError::TooMany { asked: 33, max: 32 }));
     assert_eq!(
         hall.resize(33).unwrap_err().to_string(),
         "this hall can have 0 to 32 slots, got 33; use `Hall::builder(k).max_slots(m)` to make room for more"
@@ -91,11 +89,11 @@ fn a_hall_cannot_grow_beyond_its_limit() {
     hall.resize(32).unwrap();
     assert_all_slots_free(&hall);
     let hall = Hall::builder(2).max_slots(3).build().unwrap();
-    assert_eq!(refused(hall.resize(4)), Err((4, 3)));
+    assert_eq!(hall.resize(4), Err(ResizeError::TooMany { asked: 4, max: 3 }));
     hall.resize(3).unwrap();
     assert_all_slots_free(&hall);
     let hall = Hall::new(40);
-    assert_eq!(refused(hall.resize(41)), Err((41, 40)));
+    assert_eq!(hall.resize(41), Err(ResizeError::TooMany { asked: 41, max: 40 }));
     hall.resize(1).unwrap();
     assert_all_slots_free(&hall);
     let hall = Hall::builder(1).max_slots(MAX_SLOTS).build().unwrap();
@@ -135,9 +133,10 @@ fn a_number_of_slots_can_be_added_and_removed() {
         assert_eq!(hall.remove_slots(4).unwrap(), 1);
         assert_eq!(hall.remove_slots(1).unwrap(), 0);
         let error = hall.remove_slots(1).unwrap_err();
-        assert_eq!(error.to_string(), "cannot remove more slots than the hall has");
+        assert_eq!(error, ResizeError::TooFew { removed: 1, slots: 0 });
+        assert_eq!(error.to_string(), "cannot remove 1 slots: the hall has only 0");
         let error = hall.add_slots(usize::MAX).unwrap_err();
-        assert!(error.asked > error.max, "{error}");
+        assert!(matches!(error, ResizeError::TooMany { asked: usize::MAX, .. }), "{error}");
         assert_eq!(hall.add_slots(3).unwrap(), 3);
         assert_all_slots_free(&hall);
     }

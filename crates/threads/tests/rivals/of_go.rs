@@ -129,8 +129,8 @@ fn the_waiters_behind_a_request_that_times_out_get_slots() {
     }
 }
 
-/// In Go, a request whose context is already cancelled still succeeds if a slot is free. So does a request to a hall
-/// whose deadline has passed.
+/// Go refuses a request whose context is already cancelled, even if a slot is free. A hall gives a free slot to a
+/// request whose deadline has passed.
 #[test]
 fn a_free_slot_is_taken_even_if_time_is_over() {
     for hall in all_halls(1) {

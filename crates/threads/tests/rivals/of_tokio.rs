@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, thread};
 
-use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, TryAcquireError};
+use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError, TryAcquireError};
 
 use crate::{
     all_halls,
@@ -50,7 +50,6 @@ fn several_permits_are_taken_together_or_not_at_all() {
     }
 }
 
-/// tokio's `acquire_many(0)` waits behind other waiters. In a hall, it never waits.
 #[test]
 fn a_request_for_zero_permits_always_succeeds() {
     for hall in all_halls(1) {
@@ -198,8 +197,9 @@ fn the_largest_number_of_permits_is_stated() {
     assert!(error.contains("65535"), "{error}");
     let hall = Hall::builder(1).max_slots(MAX_SLOTS).build().unwrap();
     assert_eq!(hall.add_slots(MAX_SLOTS - 1), Ok(MAX_SLOTS));
-    assert_eq!(hall.add_slots(1).unwrap_err().max, MAX_SLOTS);
-    assert_eq!(hall.add_slots(usize::MAX).unwrap_err().max, MAX_SLOTS);
+    let refused = |asked| Err(ResizeError::TooMany { asked, max: MAX_SLOTS });
+    assert_eq!(hall.add_slots(1), refused(MAX_SLOTS + 1));
+    assert_eq!(hall.add_slots(usize::MAX), refused(usize::MAX));
 }
 
 #[test]
