@@ -1,7 +1,7 @@
 //! Checks that a `Hall` has the behaviours that the tests of other semaphores check. There is one module each for
-//! tokio's `Semaphore`, async-lock's `Semaphore` and Go's `semaphore.Weighted`. The tests are new code. If a hall
-//! behaves differently on purpose, the test checks the behaviour of the hall, and its comment names the
-//! difference.
+//! tokio's `Semaphore`, async-lock's `Semaphore`, Go's `semaphore.Weighted` and Java's `Semaphore`. The tests are new
+//! code. If a hall behaves differently on purpose, the test checks the behaviour of the hall, and its comment names
+//! the difference.
 //!
 //! Every test runs on two kinds of fair halls: *narrow* halls keep all slot numbers in one word, and *wide* halls,
 //! which can have more than 32 slots, do not. If a test does not depend on strict order, it also runs on halls in
@@ -9,6 +9,7 @@
 
 mod of_async_lock;
 mod of_go;
+mod of_java;
 mod of_tokio;
 #[path = "../behaviour/support.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]

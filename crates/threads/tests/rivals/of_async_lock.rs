@@ -13,7 +13,7 @@ use hallpass_threads::Hall;
 
 use crate::{
     all_halls,
-    support::{Task, assert_all_slots_free},
+    support::{Task, assert_all_slots_free, halls, wait_until},
 };
 
 #[test]
@@ -132,4 +132,54 @@ fn slots_can_be_added_to_a_full_hall() {
         drop((first, second));
         assert_all_slots_free(&hall);
     }
+}
+
+/// Fifty tasks wait on threads of their own. As many slots as there are tasks are added together, and no task frees
+/// its slot.
+#[test]
+fn every_waiter_gets_one_of_the_slots_that_are_added() {
+    for hall in [Hall::builder(1).max_slots(50), Hall::builder(1).max_slots(50).bypass(1)] {
+        let hall = Arc::new(hall.build().unwrap());
+        hall.resize(0).unwrap();
+        let threads: Vec<_> = (0..50)
+            .map(|_| {
+                let hall = Arc::clone(&hall);
+                thread::spawn(move || {
+                    let pass = pollster::block_on(hall.acquire_async()).unwrap();
+                    let slot = pass.slot();
+                    pass.forget();
+                    slot
+                })
+            })
+            .collect();
+        wait_until("all tasks wait", || hall.waiting() == 50);
+        assert_eq!(hall.add_slots(50), Ok(50));
+        let mut slots: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        slots.sort_unstable();
+        assert!(slots.into_iter().eq(0..50));
+        assert_eq!((hall.available(), hall.waiting()), (0, 0));
+    }
+}
+
+/// One slot is added, and only the first of two futures gets it, although the same task polls both of them.
+#[test]
+fn one_added_slot_serves_one_of_two_futures() {
+    for hall in halls(1) {
+        hall.resize(0).unwrap();
+        let first = Task::new(hall.acquire_async()).waits();
+        let second = Task::new(hall.acquire_async()).waits();
+        hall.add_slots(1).unwrap();
+        let pass = first.done().unwrap();
+        let second = second.waits();
+        drop(pass);
+        drop(second.done().unwrap());
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// A future that keeps its hall alive can outlive every other reference.
+#[test]
+fn a_future_that_was_never_polled_keeps_its_hall_alive() {
+    let future = Arc::new(Hall::new(2)).acquire_owned_async();
+    assert_eq!(pollster::block_on(future).unwrap().slot(), 0);
 }

@@ -142,3 +142,36 @@ fn a_free_slot_is_taken_even_if_time_is_over() {
         assert_all_slots_free(&hall);
     }
 }
+
+/// A request is cancelled before its slots are free, and a slot is freed at the same time. Whichever comes first, no
+/// slot is lost.
+#[test]
+fn a_request_that_is_cancelled_during_a_release_loses_no_slot() {
+    for hall in all_halls(2) {
+        for _ in 0..200 {
+            let held = hall.acquire_owned().unwrap();
+            let large = Task::new(hall.acquire_many_owned_async(2)).waits();
+            let release = thread::spawn(move || drop(held));
+            drop(large);
+            release.join().unwrap();
+            assert_eq!(hall.try_acquire_many(2).unwrap().len(), 2);
+        }
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// A large request waits, is cancelled from another thread, and a small request arrives in between.
+#[test]
+fn a_small_request_and_the_cancellation_before_it_both_end() {
+    for hall in halls(10) {
+        for _ in 0..50 {
+            let held = hall.acquire().unwrap();
+            let large = Task::new(hall.acquire_many_owned_async(10)).waits();
+            let cancel = thread::spawn(move || drop(large));
+            drop(hall.acquire().unwrap());
+            cancel.join().unwrap();
+            drop(held);
+        }
+        assert_all_slots_free(&hall);
+    }
+}

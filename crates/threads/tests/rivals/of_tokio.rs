@@ -1,9 +1,16 @@
 //! The behaviours that the tests of tokio's semaphores check (`sync_semaphore`, `sync_semaphore_owned`, and its batch
 //! semaphore).
 
-use std::{sync::Arc, thread};
+use std::{
+    future::Future,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread,
+};
 
-use hallpass_threads::{AcquireError, Hall, MAX_SLOTS, ResizeError, TryAcquireError};
+use hallpass_threads::{
+    AcquireError, Acquirer, Hall, MAX_SLOTS, OwnedPass, ResizeError, TryAcquireError,
+};
 
 use crate::{
     all_halls,
@@ -267,5 +274,60 @@ fn many_tasks_on_many_threads_acquire_and_release() {
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_all_slots_free(&hall);
+    }
+}
+
+/// A waker that owns a pass frees a slot when it is dropped. This happens while a future replaces its waker.
+#[test]
+fn a_waker_may_release_a_permit_when_it_is_dropped() {
+    struct Owner(#[allow(dead_code)] Option<OwnedPass>);
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {}
+    }
+    for hall in all_halls(1) {
+        let mut task = Task::new(hall.acquire_async());
+        let owner = Waker::from(Arc::new(Owner(hall.try_acquire_owned().ok())));
+        assert!(task.future.as_mut().poll(&mut Context::from_waker(&owner)).is_pending());
+        drop(owner);
+        assert_eq!((hall.available(), hall.waiting()), (0, 1));
+        // This poll drops the last copy of the owner. The slot that this frees goes to the future itself.
+        let pass = match task.poll() {
+            Poll::Ready(pass) => pass,
+            Poll::Pending => task.done(),
+        };
+        assert_eq!((pass.unwrap().slot(), hall.waiting()), (0, 0));
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// A large request that is dropped gives back what it has gathered. In a hall, these slots were free all the time.
+#[test]
+fn a_cancelled_large_request_leaves_the_permits_to_others() {
+    for hall in halls(10) {
+        let held = hall.acquire_many(4).unwrap();
+        let large = Task::new(hall.acquire_many_async(8)).waits();
+        assert_eq!((hall.available(), hall.waiting()), (6, 1)); // tokio: 0 available
+        assert!(hall.try_acquire().is_err());
+        drop(large);
+        assert_eq!(hall.try_acquire_many(6).unwrap().len(), 6);
+        drop(held);
+        assert_all_slots_free(&hall);
+    }
+}
+
+/// tokio-util's `PollSemaphore` returns `None` again and again once the semaphore is closed. An acquirer returns errors.
+#[test]
+fn polling_a_closed_semaphore_always_fails() {
+    for hall in all_halls(1) {
+        let mut acquirer = Acquirer::new(Arc::clone(&hall));
+        let mut context = Context::from_waker(Waker::noop());
+        let held = hall.acquire().unwrap();
+        assert!(acquirer.poll_acquire(&mut context).is_pending());
+        hall.close();
+        for _ in 0..3 {
+            let polled = acquirer.poll_acquire(&mut context);
+            assert!(matches!(polled, Poll::Ready(Err(AcquireError::Closed))));
+        }
+        drop(held);
     }
 }
