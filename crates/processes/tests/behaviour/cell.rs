@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_processes::{Error, HallDir, SharedCell, bytemuck::Pod};
+use hallpass_processes::{Error, HallDir, Pod, SharedCell};
 use tempfile::TempDir;
 
 const NAME: &str = "cell";
