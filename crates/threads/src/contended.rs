@@ -3,7 +3,7 @@
 use hallpass_algorithms::{
     Op, Word,
     halls::threads::{
-        After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, WideBits, overtake, waiters,
+        After, Bits, FREE, Fair, Job, MARK, Policy, Pool, Stage, WideBits, fast, overtake, waiters,
     },
 };
 
@@ -52,7 +52,7 @@ impl Hall {
         let word = Op::Read.apply(&self.word);
         // If `word` is marked, nobody overtakes, and only a server takes slots. A server may still have slots for a
         // caller that queues for a moment.
-        let refused = M::BYPASSES && word < MARK;
+        let refused = (M::BYPASSES || M::BARGES) && word < MARK;
         if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
             return None;
         }
@@ -78,9 +78,13 @@ impl Hall {
         take
     }
 
-    /// Takes `need` free slots ahead of the waiters (lines B1 to B4), if the hall allows it.
+    /// Takes `need` free slots ahead of the waiters (lines B1 to B4, or lines L1 and L2 of a barging hall), if the hall
+    /// allows it.
     #[inline]
     pub(crate) fn overtake<P: Pool, M: Policy>(&self, need: u32, pause: Pause) -> Option<Word> {
+        if M::BARGES {
+            return self.barge::<P, M>(need);
+        }
         if !M::BYPASSES {
             return None;
         }
@@ -93,6 +97,17 @@ impl Hall {
             }
             pause == Pause::Yield
         })
+    }
+
+    /// Lines L1 and L2 of a barging hall: takes `need` free slots. Tries again as long as enough slots are free and
+    /// another caller is faster.
+    fn barge<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
+        loop {
+            let offer = fast::look::<P, M, _>(&mut &*self, need)?;
+            if fast::take(&mut &*self, offer) {
+                return Some(offer.take);
+            }
+        }
     }
 
     /// Serves the waiters after a slot was released (from line L5 on).
@@ -193,5 +208,30 @@ impl Hall {
     pub(crate) fn replace_handle(&self, node: &Node, handle: WakeHandle) {
         let mut environment = NativeEnvironment::new(self, Deadline::Never);
         by_mode!(self.mode, environment.replace_handle(node, handle));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use hallpass_algorithms::halls::threads::{Barging, Bits};
+
+    use super::*;
+
+    /// A newcomer that does not wait has failed on the fast path, because another caller was faster. It must not fail
+    /// as long as a slot is free, even if the hall has told a waiter to try again.
+    #[test]
+    fn an_attempt_in_a_barging_hall_does_not_fail_while_a_slot_is_free() {
+        let hall = Hall::builder(2).barging().build().unwrap();
+        let held = hall.acquire_many(2).unwrap();
+        let mut waiter = Box::pin(hall.acquire_async());
+        assert!(waiter.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(held); // tells the waiter to try again
+        assert_eq!((hall.available(), hall.waiting()), (2, 0));
+        for _ in 0..2 {
+            assert!(hall.acquire_contended::<Bits, Barging>(1, Deadline::Now).is_some());
+        }
+        assert!(hall.acquire_contended::<Bits, Barging>(1, Deadline::Now).is_none());
     }
 }
