@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     error::{AcquireError, TryAcquireError},
-    hall::Hall,
+    hall::{Hall, MAX_SLOTS},
     pass::Pass,
 };
 
@@ -23,6 +23,9 @@ use crate::{
 /// A caller gets the item of its slot. The pool assigns slots as a [`Hall`] does: nobody overtakes a waiter, and the
 /// smallest free slot is assigned first. So a few callers use only the first few items. There is no lock around the
 /// items, because no two callers have the same slot.
+///
+/// A pool is not poisoned. If a caller panics while it has an item, the next caller gets the item as it is. A caller that
+/// finds its item broken can [replace](Lease::replace) or [discard](Lease::discard) it.
 ///
 /// ```
 /// # use hallpass_threads as hallpass;
@@ -74,9 +77,11 @@ impl<T> Pool<T> {
     /// Makes a pool of these items. The first item has slot 0.
     ///
     /// # Panics
-    /// Panics if there are no items, or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
+    /// Panics if there are no items, or more than [`MAX_SLOTS`].
     pub fn new(items: impl IntoIterator<Item = T>) -> Self {
-        let items: Box<[_]> = items.into_iter().map(|item| UnsafeCell::new(Some(item))).collect();
+        // One item too many suffices to panic, even if the iterator never ends.
+        let items = items.into_iter().take(MAX_SLOTS + 1);
+        let items: Box<[_]> = items.map(|item| UnsafeCell::new(Some(item))).collect();
         Pool { hall: Hall::new(items.len()), items, init: None }
     }
 
@@ -85,7 +90,7 @@ impl<T> Pool<T> {
     /// If `init` panics, the caller that wanted the item panics, and the next caller calls `init` again.
     ///
     /// # Panics
-    /// Panics if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
+    /// Panics if `k` is 0 or more than [`MAX_SLOTS`].
     ///
     /// ```
     /// # use hallpass_threads as hallpass;
@@ -95,8 +100,9 @@ impl<T> Pool<T> {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn with_init(k: usize, init: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
+        let hall = Hall::new(k); // panics before it makes room for too many items
         let items = (0..k).map(|_| UnsafeCell::new(None)).collect();
-        Pool { hall: Hall::new(k), items, init: Some(Box::new(init)) }
+        Pool { hall, items, init: Some(Box::new(init)) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -130,4 +131,41 @@ fn leases_are_send_and_sync_like_references() {
     send::<OwnedLease<Cell<u8>>>();
     sync::<Lease<'_, u8>>();
     sync::<OwnedLease<u8>>();
+}
+
+#[test]
+fn a_pool_of_an_invalid_size_panics_before_it_makes_room() {
+    let text = |f: fn() -> Pool<u8>| {
+        let payload = catch_unwind(f).map(drop).unwrap_err();
+        payload.downcast_ref::<&str>().unwrap().to_string()
+    };
+    assert!(text(|| Pool::new([])).contains("at least 1 slot"));
+    assert!(text(|| Pool::with_init(0, |_| 0)).contains("at least 1 slot"));
+    assert!(text(|| Pool::new(std::iter::repeat(0))).contains("at most 65535"));
+    assert!(text(|| Pool::with_init(usize::MAX, |_| 0)).contains("at most 65535"));
+}
+
+/// A holder that panics gives its item back as it is.
+#[test]
+fn a_pool_is_not_poisoned() {
+    let pool = Pool::new([vec![1]]);
+    let panics = AssertUnwindSafe(|| {
+        let mut item = pool.get().unwrap();
+        item.push(2);
+        panic!("while the item is on loan");
+    });
+    assert!(catch_unwind(panics).is_err());
+    assert_eq!(*pool.get().unwrap(), [1, 2]);
+}
+
+/// A lease that is forgotten keeps its item. The pool still returns and drops it.
+#[test]
+fn forgotten_leases_lose_no_items() {
+    let (item, pool) = (Arc::new(()), Pool::new([Arc::new(())]));
+    drop(pool.get().unwrap().replace(Arc::clone(&item)));
+    mem::forget(pool.get().unwrap());
+    assert_eq!(pool.try_get().unwrap_err(), TryAcquireError::NoPermits);
+    assert_eq!(Arc::strong_count(&item), 2);
+    drop(pool.into_items());
+    assert_eq!(Arc::strong_count(&item), 1);
 }
