@@ -11,7 +11,7 @@
 //! | `fast_path` | the accesses of a caller that finds a slot free |
 //! | `contended` | continues a call that cannot finish on the fast path |
 //! | `pass` | the guards |
-//! | `pool` | [`Pool`]: k items behind a hall |
+//! | `pool`, `lease` | [`Pool`]: k items behind a hall, and the leases of its items |
 //! | `service` | [`Acquirer`]: a hall for services that are polled |
 //! | `builder`, `error` | [`Builder`], the errors |
 //! | `mode` | fair or barging, and where the slot numbers are |
@@ -37,6 +37,7 @@ mod fast_path;
 mod future;
 mod hall;
 mod instruments;
+mod lease;
 mod lock;
 mod manage;
 mod many;
@@ -62,10 +63,11 @@ pub use builder::Builder;
 pub use error::{AcquireError, BuildError, ResizeError, TryAcquireError};
 pub use future::{Acquire, AcquireMany, AcquireManyOwned, AcquireOwned};
 pub use hall::{Hall, MAX_SLOTS};
+pub use lease::{Lease, OwnedLease};
 #[cfg(feature = "metrics")]
 pub use metrics::Metrics;
 #[cfg(feature = "papers")]
 pub use papers::{PaperHall, PaperPass};
 pub use pass::{OwnedPass, OwnedPasses, Pass, Passes};
-pub use pool::{Lease, OwnedLease, Pool};
+pub use pool::Pool;
 pub use service::Acquirer;

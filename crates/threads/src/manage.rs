@@ -21,6 +21,8 @@ impl Hall {
 
     /// Returns the number of free slots: a snapshot that may already be stale.
     ///
+    /// While a request for several slots is first in the queue, this includes the slots that stay free for it.
+    ///
     /// ```
     /// # use hallpass_threads as hallpass;
     /// use hallpass::Hall;

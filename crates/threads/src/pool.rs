@@ -5,9 +5,6 @@ use std::{
     cell::UnsafeCell,
     fmt,
     future::Future,
-    marker::PhantomData,
-    mem,
-    ops::{Deref, DerefMut},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -15,6 +12,7 @@ use std::{
 use crate::{
     error::{AcquireError, TryAcquireError},
     hall::{Hall, MAX_SLOTS},
+    lease::{Lease, OwnedLease},
     pass::Pass,
 };
 
@@ -39,38 +37,15 @@ use crate::{
 /// # Ok::<(), hallpass_threads::AcquireError>(())
 /// ```
 pub struct Pool<T> {
-    hall: Hall,
-    items: Box<[UnsafeCell<Option<T>>]>,
-    init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
+    pub(crate) hall: Hall,
+    /// The item of each slot, unless it is still to be made. Only the holder of the slot accesses it.
+    pub(crate) items: Box<[UnsafeCell<Option<T>>]>,
+    pub(crate) init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
 
 // SAFETY: only the holder of a slot accesses its item, and everything that a holder does happens before the next holder
 // gets the slot. So only one thread at a time uses an item, as if each thread sent the item to the next.
 unsafe impl<T: Send> Sync for Pool<T> {}
-
-/// The item of a slot, on loan from a [`Pool`]. Dropping it gives the item back.
-#[must_use = "dropping a lease gives its item back"]
-pub struct Lease<'a, T> {
-    pool: &'a Pool<T>,
-    pass: Pass<'a>,
-    /// A lease is like a mutable reference to its item.
-    _item: PhantomData<&'a mut T>,
-}
-
-/// A [`Lease`] that owns a reference to its pool, so that it can be stored or sent anywhere.
-#[must_use = "dropping a lease gives its item back"]
-pub struct OwnedLease<T> {
-    pool: Arc<Pool<T>>,
-    /// The slot, whose pass was forgotten.
-    slot: usize,
-    /// A lease is like a mutable reference to its item.
-    _item: PhantomData<*mut T>,
-}
-
-// SAFETY: a lease is like a mutable reference to its item, and the pool is `Sync` if items are `Send`.
-unsafe impl<T: Send> Send for OwnedLease<T> {}
-// SAFETY: as above; a shared lease gives shared references to its item.
-unsafe impl<T: Send + Sync> Sync for OwnedLease<T> {}
 
 /// Making a pool.
 impl<T> Pool<T> {
@@ -123,7 +98,8 @@ impl<T> Pool<T> {
     /// [`TryAcquireError::Closed`] if the pool is closed.
     ///
     /// ```
-    /// # use hallpass_threads::{Pool, TryAcquireError};
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{Pool, TryAcquireError};
     /// let pool = Pool::new(["only"]);
     /// let lease = pool.try_get()?;
     /// assert_eq!(pool.try_get().err(), Some(TryAcquireError::NoPermits));
@@ -157,7 +133,8 @@ impl<T> Pool<T> {
     /// Returns [`AcquireError::Closed`] if the pool is closed.
     ///
     /// ```
-    /// # use hallpass_threads::Pool;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
     /// # pollster::block_on(async {
     /// let pool = Pool::new(["a", "b"]);
     /// let (first, second) = (pool.get_async().await?, pool.get_async().await?);
@@ -171,9 +148,11 @@ impl<T> Pool<T> {
 
     /// Makes the item of the slot, if there is none, and lends it.
     fn lease<'a>(&'a self, pass: Pass<'a>) -> Lease<'a, T> {
-        // SAFETY: the pass is for this slot, and the reference ends here.
-        unsafe { self.fill(pass.slot()) };
-        Lease { pool: self, pass, _item: PhantomData }
+        // SAFETY: the pass is for this slot of this pool.
+        unsafe {
+            self.fill(pass.slot());
+            Lease::new(self, pass)
+        }
     }
 
     /// Makes the item of a slot, if there is none.
@@ -253,11 +232,13 @@ impl<T> Pool<T> {
     }
 
     fn owned_lease(self: &Arc<Self>, pass: Pass<'_>) -> OwnedLease<T> {
-        // SAFETY: the pass is for this slot, and the reference ends here.
-        unsafe { self.fill(pass.slot()) };
         let slot = pass.slot();
-        pass.forget(); // dropping the lease frees the slot
-        OwnedLease { pool: Arc::clone(self), slot, _item: PhantomData }
+        // SAFETY: the pass is for this slot of this pool. It is forgotten after `fill`, which may panic.
+        unsafe {
+            self.fill(slot);
+            pass.forget();
+            OwnedLease::new(Arc::clone(self), slot)
+        }
     }
 }
 
@@ -292,7 +273,8 @@ impl<T> Pool<T> {
     /// discarded, are missing.
     ///
     /// ```
-    /// # use hallpass_threads::Pool;
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
     /// let pool = Pool::with_init(3, |slot| slot * 10);
     /// drop(pool.get()?); // makes the item of slot 0
     /// assert_eq!(pool.into_items(), [0]);
@@ -300,94 +282,6 @@ impl<T> Pool<T> {
     /// ```
     pub fn into_items(self) -> Vec<T> {
         self.items.into_iter().filter_map(UnsafeCell::into_inner).collect()
-    }
-}
-
-/// Defines the methods of a lease.
-macro_rules! lease {
-    ($name:ident $(<$life:lifetime>)?) => {
-        impl<$($life,)? T> $name<$($life,)? T> {
-            /// Replaces the item, for example because it is broken, and returns the old one.
-            ///
-            /// ```
-            /// # use hallpass_threads as hallpass;
-            /// use hallpass::Pool;
-            /// let pool = Pool::new(["broken"]);
-            /// assert_eq!(pool.get()?.replace("new"), "broken");
-            /// assert_eq!(*pool.get()?, "new");
-            /// # Ok::<(), hallpass_threads::AcquireError>(())
-            /// ```
-            pub fn replace(&mut self, item: T) -> T {
-                mem::replace(&mut **self, item)
-            }
-
-            /// Removes the item from the pool, frees the slot, and returns the item. The next holder of the slot
-            /// makes a new item.
-            ///
-            /// # Errors
-            /// Returns the lease if the pool was not made by [`with_init`](Pool::with_init). Such a pool cannot make
-            /// another item.
-            pub fn discard(self) -> Result<T, Self> {
-                if self.pool.init.is_none() {
-                    return Err(self);
-                }
-                // SAFETY: the lease has the slot, and the reference ends here.
-                let item = unsafe { &mut *self.pool.items[self.slot()].get() }.take();
-                Ok(item.expect("a lease has an item"))
-            }
-        }
-
-        impl<$($life,)? T> Deref for $name<$($life,)? T> {
-            type Target = T;
-
-            #[inline]
-            fn deref(&self) -> &T {
-                // SAFETY: the lease has the slot, and is borrowed as long as the item.
-                let item = unsafe { &*self.pool.items[self.slot()].get() };
-                item.as_ref().expect("a lease has an item")
-            }
-        }
-
-        impl<$($life,)? T> DerefMut for $name<$($life,)? T> {
-            #[inline]
-            fn deref_mut(&mut self) -> &mut T {
-                // SAFETY: the lease has the slot, and is borrowed exclusively as long as the item.
-                let item = unsafe { &mut *self.pool.items[self.slot()].get() };
-                item.as_mut().expect("a lease has an item")
-            }
-        }
-
-        impl<$($life,)? T: fmt::Debug> fmt::Debug for $name<$($life,)? T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let name = stringify!($name);
-                f.debug_struct(name).field("slot", &self.slot()).field("item", &**self).finish()
-            }
-        }
-    };
-}
-
-lease!(Lease<'a>);
-lease!(OwnedLease);
-
-impl<T> Lease<'_, T> {
-    /// Returns the slot of the item: a number from 0 to k-1 that no other lease of the pool has.
-    #[inline]
-    pub fn slot(&self) -> usize {
-        self.pass.slot()
-    }
-}
-
-impl<T> OwnedLease<T> {
-    /// Returns the slot of the item: a number from 0 to k-1 that no other lease of the pool has.
-    #[inline]
-    pub fn slot(&self) -> usize {
-        self.slot
-    }
-}
-
-impl<T> Drop for OwnedLease<T> {
-    fn drop(&mut self) {
-        self.pool.hall.release_slot(self.slot as u32);
     }
 }
 
