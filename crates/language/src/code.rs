@@ -134,6 +134,36 @@ pub enum Ex {
     /// The place of this process selects the expression. If it is at none of the places, the last one applies.
     /// Only [`Program`](crate::Program) makes such an expression.
     ByPlace(usize, Vec<Ex>),
+    /// One expression for each value of a bound variable, from the given value on. Only
+    /// [`Program`](crate::Program) makes such an expression.
+    ByValue(usize, Value, Vec<Ex>),
+    /// A condition on a private variable that is decided in advance. Only [`Program`](crate::Program) makes such an
+    /// expression.
+    ByPrivate(Box<ByPrivate>),
+}
+
+/// A condition that depends only on one private variable of one process.
+#[derive(Clone, Debug)]
+pub struct ByPrivate {
+    /// The bound variable that stands for the process.
+    pub process: usize,
+    /// The private variable.
+    pub variable: usize,
+    /// Bit i says whether the condition holds for the value [`FIRST`](Self::FIRST) + i.
+    pub holds: u64,
+    /// The condition, for all other values.
+    pub otherwise: Ex,
+}
+
+impl ByPrivate {
+    /// The smallest value for which the condition is decided in advance.
+    pub const FIRST: i32 = -1;
+
+    /// Returns whether the condition holds for a value of the private variable, if this is decided in advance.
+    pub fn decided(&self, value: i32) -> Option<bool> {
+        let bit = u32::try_from(i64::from(value) - i64::from(Self::FIRST)).ok()?;
+        Some(self.holds.checked_shr(bit)? & 1 != 0)
+    }
 }
 
 impl Ex {
@@ -150,7 +180,9 @@ impl Ex {
             | Ex::Shared(_, list)
             | Ex::Call(_, list)
             | Ex::Builtin(_, list)
-            | Ex::ByPlace(_, list) => list.iter().for_each(each),
+            | Ex::ByPlace(_, list)
+            | Ex::ByValue(_, _, list) => list.iter().for_each(each),
+            Ex::ByPrivate(condition) => each(&condition.otherwise),
             Ex::Of(ex, _) | Ex::At(ex, _) | Ex::Not(ex) => each(ex),
             Ex::Binary(_, a, b) => {
                 each(a);
@@ -313,8 +345,8 @@ pub struct Code {
     pub paper: Option<String>,
     /// The conditions on n and k, each as printed.
     pub requires: Vec<(Ex, String)>,
-    /// The constants; each may use those before it.
-    pub constants: Vec<Ex>,
+    /// The constants by their names; each may use those before it.
+    pub constants: Vec<(String, Ex)>,
     /// The functions, with their numbers of parameters; each may use those before it.
     pub functions: Vec<(usize, Ex)>,
     /// The shared variables.

@@ -98,7 +98,9 @@ impl Fault {
                 "puts a number that is not from 0 to 61 into a set, or a number that is no process into a queue"
             }
             Fault::Index { .. } => "uses an index that the array does not have",
-            Fault::Values => "has an expression that takes more than 50000 operations",
+            Fault::Values => {
+                "has an expression that takes more than 50000 operations, or that goes through more than 4096 values"
+            }
             Fault::Range(_) => "assigns a private variable a value outside its range",
             Fault::Endless => "is followed by local lines that repeat without end",
             Fault::Zero => "divides by 0",
@@ -180,10 +182,7 @@ impl<'a> Scope<'a> {
                 let state = self.state.ok_or(Fault::Values)?;
                 state.value(self.program.arrays[*variable].vars[index])
             }
-            Ex::Of(process, index) => match self.process(process)? {
-                Loc::Entry(at) | Loc::Exit(at) | Loc::Critical(at) => at.private[*index].into(),
-                Loc::Remainder => 0,
-            },
+            Ex::Of(process, index) => private(self.process(process)?, *index).into(),
             Ex::At(process, places) => {
                 let loc = self.process(process)?;
                 places.iter().any(|place| self.program.is_at(loc, place)).into()
@@ -193,6 +192,19 @@ impl<'a> Scope<'a> {
                 match cases.get(place).or(cases.last()) {
                     Some(case) => self.part(case)?,
                     None => 0,
+                }
+            }
+            Ex::ByValue(variable, first, cases) => {
+                let index = usize::try_from(self.bound[*variable] - first).ok();
+                // There is a case for each value of the quantifier.
+                let case = index.and_then(|index| cases.get(index)).ok_or(Fault::Values)?;
+                self.part(case)?
+            }
+            Ex::ByPrivate(condition) => {
+                let loc = self.location(self.bound[condition.process])?;
+                match condition.decided(private(loc, condition.variable)) {
+                    Some(holds) => holds.into(),
+                    None => self.value(&condition.otherwise)?,
                 }
             }
             Ex::Not(ex) => (self.value(ex)? == 0).into(),
@@ -317,16 +329,19 @@ impl<'a> Scope<'a> {
         Ok(result)
     }
 
-    /// Returns whether the body of a quantifier holds for a process, if the place of the process decides this. It often
-    /// does, and this is several times as fast as evaluating the body.
+    /// Returns whether the body of a quantifier holds for a process, if the place of the process decides this, or the
+    /// place and one private variable. They often do, and this is several times as fast as evaluating the body.
     #[inline]
     fn decided_by_place(&self, body: &Ex, process: Value) -> Option<bool> {
         let Ex::ByPlace(variable, cases) = body else { return None };
         // The body may also ask for the place of a process that an outer quantifier goes through.
         let process = if *variable == self.bound.len() { process } else { self.bound[*variable] };
-        let place = self.program.place(self.location(process).ok()?);
-        match cases.get(place).or(cases.last()) {
+        let loc = self.location(process).ok()?;
+        match cases.get(self.program.place(loc)).or(cases.last()) {
             Some(Ex::Number(value)) => Some(*value != 0),
+            Some(Ex::ByPrivate(condition)) if condition.process == *variable => {
+                condition.decided(private(loc, condition.variable))
+            }
             _ => None,
         }
     }
@@ -356,6 +371,15 @@ impl<'a> Scope<'a> {
         let state = self.state.ok_or(Fault::Values)?;
         let found = usize::try_from(p).ok().and_then(|p| state.processes.get(p));
         found.ok_or(no_element(0, p))
+    }
+}
+
+/// Returns a private variable of a process.
+#[inline]
+fn private(loc: &Loc<At>, index: usize) -> i32 {
+    match loc {
+        Loc::Entry(at) | Loc::Exit(at) | Loc::Critical(at) => at.private[index],
+        Loc::Remainder => 0,
     }
 }
 

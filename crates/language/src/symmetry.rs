@@ -4,7 +4,13 @@
 //! the type `process` that start `open`, puts `me` into queues, and compares such values with `me`. Its invariants may
 //! quantify over `process`. Every other use counts as a difference, even if it makes none.
 
+use std::cell::Cell;
+
 use crate::code::{Access, Binary, Builtin, Code, Each, Ex, Instr, Kind, Over, Touch, Variable};
+
+/// The maximum number of expressions that are looked at for one instruction or invariant. Each call of a function looks
+/// at its body again, so functions that call one another twice would take exponential time.
+const MOST_WORK: u32 = 100_000;
 
 /// How an expression depends on process numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,15 +25,11 @@ enum Class {
 
 /// Returns whether every renaming of the processes maps runs of the file to runs.
 pub fn is_symmetric(code: &Code) -> bool {
-    let uses = Uses { code, found: None };
+    let plain = |ex: &Ex| Uses::new(code, None).is_plain(ex, &mut Vec::new());
     code.shared.iter().all(starts_alike)
-        && code
-            .private
-            .iter()
-            .filter_map(|variable| variable.start.as_ref())
-            .all(|start| uses.is_plain(start, &mut Vec::new()))
+        && code.private.iter().filter_map(|variable| variable.start.as_ref()).all(plain)
         && (0..code.instrs.len()).all(|at| instruction(code, at))
-        && code.invariants.iter().all(|(_, ex)| uses.is_plain(ex, &mut Vec::new()))
+        && code.invariants.iter().all(|(_, ex)| plain(ex))
 }
 
 /// Returns whether every renaming of the processes keeps the initial values of a variable and its home.
@@ -46,7 +48,7 @@ fn instruction(code: &Code, at: usize) -> bool {
         Some(Instr::Access(access)) => found(code, access),
         _ => None,
     };
-    let uses = Uses { code, found };
+    let uses = Uses::new(code, found);
     let is = |ex: &Ex, class: Class| uses.class(ex, &mut Vec::new()) == Some(class);
     match &code.instrs[at] {
         Instr::Assign(_, ex) | Instr::Unless(ex, _) => is(ex, Class::Plain),
@@ -88,9 +90,15 @@ struct Uses<'a> {
     code: &'a Code,
     /// The class of the value from shared memory.
     found: Option<Class>,
+    /// The number of expressions that may still be looked at.
+    left: Cell<u32>,
 }
 
-impl Uses<'_> {
+impl<'a> Uses<'a> {
+    fn new(code: &'a Code, found: Option<Class>) -> Self {
+        Uses { code, found, left: Cell::new(MOST_WORK) }
+    }
+
     fn is_plain(&self, ex: &Ex, bound: &mut Vec<Class>) -> bool {
         self.class(ex, bound) == Some(Class::Plain)
     }
@@ -99,14 +107,15 @@ impl Uses<'_> {
         list.iter().all(|ex| self.is_plain(ex, bound)).then_some(Class::Plain)
     }
 
-    /// Returns the class of an expression, or `None` if a renaming may change its meaning.
+    /// Returns the class of an expression, or `None` if a renaming may change its meaning or the work is too much.
     fn class(&self, ex: &Ex, bound: &mut Vec<Class>) -> Option<Class> {
+        self.left.set(self.left.get().checked_sub(1)?);
         match ex {
             Ex::Number(_) | Ex::N | Ex::K | Ex::Constant(_) | Ex::Private(_) => Some(Class::Plain),
             Ex::Me => Some(Class::Process),
             Ex::Found => self.found,
             Ex::Bound(index) => bound.get(*index).copied(),
-            Ex::Everyone | Ex::ByPlace(..) => None,
+            Ex::Everyone | Ex::ByPlace(..) | Ex::ByValue(..) | Ex::ByPrivate(_) => None,
             Ex::Set(list) => self.are_plain(list, bound),
             Ex::Shared(variable, indices) => {
                 self.are_plain(indices, bound)?;

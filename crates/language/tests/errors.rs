@@ -184,7 +184,10 @@ fn declarations_are_checked_at_each_size() {
     let file = File::parse("test.kx", source).expect("it is correct for n = 3");
     assert!(file.at(3, 1).is_ok());
     let error = file.at(2, 1).err().expect("the array is empty").to_string();
-    assert_eq!(error, "with n = 2, k = 1, the indices of x go from 0 to -1");
+    assert_eq!(
+        error,
+        "with n = 2, k = 1, the indices of x go from 0 to -1: an array has 1 to 4096 elements"
+    );
 }
 
 #[test]
@@ -321,6 +324,14 @@ fn a_promise_without_a_value_is_an_error() {
 fn an_array_that_is_too_large_is_an_error() {
     let size = ["0..4095"; 6].join(", ");
     assert!(size_error(&format!("shared x[{size}] : bool = false")).contains("at most 4096"));
+    let one = size_error("shared x[0..9999] : bool = false");
+    assert!(one.contains("go from 0 to 9999: an array has 1 to 4096 elements"), "{one}");
+}
+
+#[test]
+fn a_constant_without_a_value_is_named() {
+    let error = size_error("constant a = 1\nconstant b = a div 0");
+    assert_eq!(error, "with n = 2, k = 1, the constant b divides by 0");
 }
 
 #[test]

@@ -81,3 +81,17 @@ fn an_error_of_a_declaration_at_one_size_has_its_place() {
     assert_eq!(file.place_of(&error), "test.kx:3:3");
     assert!(error.to_string().contains("x[0] ranges from 0 to -1"), "{error}");
 }
+
+#[test]
+fn functions_that_call_one_another_many_times_compile_at_once() {
+    let mut source = "algorithm test\nshared x : 0..1 = 0\ndefine f0(x) = x\n".to_string();
+    for level in 1..60 {
+        let before = level - 1;
+        source += &format!("define f{level}(x) = f{before}(x) + f{before}(x)\n");
+    }
+    source += "passage\n1: x := 1\ncritical\nend\ninvariant I: f59(0) = 0\n";
+    let file = File::parse("test.kx", &source).unwrap_or_else(|errors| panic!("{errors}"));
+    // Whether the processes are alike takes too long to find out.
+    assert!(!file.code.is_symmetric);
+    assert!(file.at(2, 1).is_ok());
+}

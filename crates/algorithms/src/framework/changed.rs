@@ -160,6 +160,10 @@ where
         self.0.broken_invariant(state)
     }
 
+    fn invariant_fault(&self, state: &View<'_, A::State>) -> Option<&'static str> {
+        self.0.invariant_fault(state)
+    }
+
     fn run_statements(&self) -> &'static [RunStatement] {
         self.0.run_statements()
     }

@@ -207,6 +207,12 @@ pub trait Algorithm {
         None
     }
 
+    /// Returns why the first invariant that does not hold in this state has no value, such as "divides by 0". Returns
+    /// `None` if its value is `false`.
+    fn invariant_fault(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the paper's statements about runs.
     fn run_statements(&self) -> &'static [RunStatement] {
         &[]

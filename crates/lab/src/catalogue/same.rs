@@ -297,4 +297,8 @@ impl Machine for Borrowed {
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
         self.own.broken_invariant(processes, memory)
     }
+
+    fn invariant_fault(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {
+        self.own.invariant_fault(processes, memory)
+    }
 }

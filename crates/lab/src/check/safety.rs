@@ -80,18 +80,25 @@ impl Safety<'_> {
                 .min();
             let outcome = match broken {
                 Some((_, name, bit)) => {
-                    let outcome = self.violated(bit, Finding::Invariant(name.to_string()));
-                    let note = match &outcome.note {
-                        Some(no_run) => format!("{name}; {no_run}"),
-                        None => name.to_string(),
-                    };
-                    outcome.noting(note)
+                    self.invariant(name, self.violated(bit, Finding::Invariant(name.to_string())))
                 }
                 None => self.nothing_found().noting(names.join(", ")),
             };
             outcomes.insert("invariants", outcome);
         }
         outcomes
+    }
+
+    /// Names the invariant that does not hold, and says why if it has no value.
+    fn invariant(&self, name: &str, found: Outcome) -> Outcome {
+        let fault =
+            |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.invariant_fault;
+        let note = match (&found.note, found.run.as_ref().and_then(fault)) {
+            (Some(no_run), _) => format!("{name}; {no_run}"),
+            (None, Some(fault)) => trace::no_value(name, fault),
+            (None, None) => name.to_string(),
+        };
+        found.noting(note)
     }
 
     /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded

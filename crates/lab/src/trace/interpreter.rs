@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     machine::{Machine, REMAINDER},
-    schedule::{Conventions, MemoryModel, Schedule},
+    schedule::{Conventions, Finding, MemoryModel, Schedule},
     space::Agent,
 };
 
@@ -56,6 +56,7 @@ pub fn run(schedule: &Schedule, conventions: &Conventions) -> Result<Trace, Erro
         conventions: *conventions,
         vars: interpreter.machine.layout().decls().to_vec(),
         steps,
+        invariant_fault: interpreter.invariant_fault(schedule),
         confirmed: confirm(schedule),
     })
 }
@@ -174,6 +175,12 @@ impl Interpreter {
     /// Returns the step machine, for another interpreter.
     pub(super) fn shared_machine(&self) -> Arc<dyn Machine> {
         self.machine.clone()
+    }
+
+    /// Returns why the invariant that the schedule shows has no value in the current state.
+    fn invariant_fault(&self, schedule: &Schedule) -> Option<&'static str> {
+        let Finding::Invariant(_) = schedule.finding else { return None };
+        self.machine.invariant_fault(&self.state.processes, &self.state.memory)
     }
 
     /// Returns the current state.

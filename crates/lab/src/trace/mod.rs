@@ -56,7 +56,7 @@ pub use replay_string::{decode, decode_on, encode, encode_on};
 pub use state::{RunState, Snapshot};
 pub use step::{Access, Event, Operation, Stand, Step, Trace, Via};
 pub use text::text;
-pub use words::{conventions, describe, shows};
+pub use words::{conventions, describe, no_value, shows};
 
 /// An error in a replay string or a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]

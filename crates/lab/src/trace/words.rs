@@ -173,8 +173,17 @@ pub fn shows(trace: &Trace) -> String {
             Some(access) => format!("{sentence}: {} = {}", access.name, access.left_shown),
             None => sentence,
         },
+        Finding::Invariant(name) => match trace.invariant_fault {
+            Some(fault) => no_value(name, fault),
+            None => sentence,
+        },
         _ => sentence,
     }
+}
+
+/// Says that an invariant has no value in a state, and why.
+pub fn no_value(name: &str, fault: &str) -> String {
+    format!("the invariant {name} has no value: it {fault}")
 }
 
 /// Returns the step from which `p` waits for the rest of the run. This is the first step after which its

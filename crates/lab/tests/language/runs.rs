@@ -254,3 +254,38 @@ fn overtakings_are_counted_for_up_to_32_processes() {
     };
     assert_eq!(bypass(32), (Verdict::Violated, Some(Bound::Unbounded)));
 }
+
+#[test]
+fn an_invariant_without_a_value_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    for (invariant, why) in [
+        ("3 div x >= 0", "divides by 0"),
+        ("2147483647 + x < 2147483647 + 2 * x or x = 0", "computes a number that is too large"),
+        ("all a in 0..5000 : a >= 0", "goes through more than 4096 values"),
+        ("all a in 0..999 : all b in 0..999 : a + b >= 0", "takes more than 50000 operations"),
+        ("size({a in 0..99 : true}) = 100", "puts a number that is not from 0 to 61 into a set"),
+        ("power2(31 + x) > 0", "`power2` of a number that is not from 0 to 30"),
+    ] {
+        let id = load(&folder, "no_value.kx", &format!("{NO_LOCK} invariant I: {invariant}"));
+        let outcome = checked(&id, 2, 1).outcome(Property::Invariants).clone();
+        assert_eq!(outcome.verdict, Verdict::Violated, "{invariant}");
+        let note = outcome.note.unwrap_or_default();
+        assert!(note.starts_with("the invariant I has no value: it "), "{invariant}: {note}");
+        assert!(note.contains(why), "{invariant}: {note}");
+        let run = outcome.run.expect("there is a run");
+        let shown = trace::run(&run, &trace::conventions(&run)).unwrap();
+        assert_eq!(trace::shows(&shown), note);
+        assert_eq!(shown.confirmed, Ok(()));
+    }
+    let id = load(&folder, "no_value.kx", &format!("{NO_LOCK} invariant I: x = 0"));
+    assert_eq!(checked(&id, 2, 1).outcome(Property::Invariants).note.as_deref(), Some("I"));
+}
+
+#[test]
+fn a_private_set_with_a_large_number_says_so() {
+    let text = range_run(
+        "algorithm a shared s : set = {} private v : set
+         passage 1: v := s v := v + {40} 2: s := v critical end",
+    );
+    assert!(text.contains("line 1 assigns v a set with a number above 30"), "{text}");
+}

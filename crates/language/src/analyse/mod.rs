@@ -113,7 +113,7 @@ impl Analysis<'_> {
                     let value = self.names.local(value, Sort::Number, Context::Size);
                     self.declare(name);
                     self.names.constants.push(name.text.clone());
-                    code.constants.push(value);
+                    code.constants.push((name.text.clone(), value));
                 }
                 Item::Define(name, parameters, body) => {
                     code.functions.push(self.function(name, parameters, body));

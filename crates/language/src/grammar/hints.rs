@@ -1,5 +1,7 @@
 //! Hints for frequent mistakes: words of other languages, misspelt words, and constructs that look different here.
 
+use std::borrow::Cow;
+
 use crate::{
     diagnostic::suggestion,
     token::{Span, Token, keywords},
@@ -98,6 +100,53 @@ fn is_declared(tokens: &[(Token, Span)], word: &str) -> bool {
     })
 }
 
+/// Returns a hint on a mistake that the tokens at the error and just before it show.
+fn for_place(
+    tokens: &[(Token, Span)],
+    place: usize,
+    near: &[(Token, Span)],
+    expects: &dyn Fn(&str) -> bool,
+) -> Option<Cow<'static, str>> {
+    let found = tokens.get(place).map(|(token, _)| token);
+    let before = place.checked_sub(1).and_then(|place| tokens.get(place)).map(|(token, _)| token);
+    let in_for = near.iter().any(|(token, _)| *token == Token::Keyword("for"));
+    let means_other = |word: &str| format!("{word} is a word of the language: choose another name");
+    Some(match found {
+        Some(Token::Symbol("=" | ":=")) if in_for && expects("`in`") => "write `for j in 0..n-1 do`".into(),
+        Some(Token::Word(word)) if in_for && word == "to" => "write `for j in 0..n-1 do`".into(),
+        Some(Token::Symbol("=")) if expects("`:`") && expects("`[`") => {
+            "a variable needs a type, as in `x : 0..1 = 0`".into()
+        }
+        Some(_) if place == 0 => FIRST_LINE.into(),
+        Some(Token::Keyword("algorithm")) => "a file describes one algorithm".into(),
+        Some(Token::Keyword("if")) if expects("a promise") => {
+            "a bound with a condition is `rmr cc <= if c = 1 then 7 else 9 * c`".into()
+        }
+        _ if matches!(before, Some(Token::Symbol(".."))) && expects("an expression") => {
+            "a range has two ends, as in `0..n`; a number that grows without bound has the type `counter`".into()
+        }
+        Some(Token::Symbol(":=")) if matches!(before, Some(Token::Keyword(_))) => {
+            means_other(&before.map(Token::to_string).unwrap_or_default()).into()
+        }
+        Some(Token::Symbol(":")) if matches!(before, Some(Token::Symbol(":"))) => {
+            "a label ends with one colon, as in `3: ...`".into()
+        }
+        Some(Token::Symbol(")")) if matches!(before, Some(Token::Number(_))) => {
+            "a label ends with a colon, as in `3: ...`".into()
+        }
+        Some(Token::Symbol(",")) if expects("a statement") => {
+            "statements need no separator: remove the `,`".into()
+        }
+        Some(Token::Number(_)) if matches!(before, Some(Token::Symbol("."))) => {
+            "numbers are whole; `..` is between the ends of a range".into()
+        }
+        Some(Token::Text(_)) => "a text in quotes is allowed only after `title`, `paper` and a bound".into(),
+        Some(Token::Symbol(":=")) => "`:=` assigns; write `=` to compare, and for an initial value".into(),
+        Some(Token::Keyword(word)) if expects("a name") => means_other(&format!("`{word}`")).into(),
+        _ => return None,
+    })
+}
+
 /// Returns a hint on the token at which a syntax error was noticed.
 pub(super) fn for_token(
     tokens: &[(Token, Span)],
@@ -106,54 +155,14 @@ pub(super) fn for_token(
     source: &str,
 ) -> Option<String> {
     let expects = |token: &str| options.iter().any(|option| option == token);
-    let found = tokens.get(place).map(|(token, _)| token);
     let start = tokens.get(place).map_or(source.len(), |(_, span)| span.start);
     let line = source.get(..start).and_then(|before| before.rfind('\n')).unwrap_or(0);
     // The mistake may be before the token at which it was noticed: on the same line, or in the token just before.
     let first = tokens[..place].partition_point(|(_, span)| span.start < line);
     let first = first.min(place.saturating_sub(1)).max(place.saturating_sub(MOST_NEAR));
     let near = &tokens[first..(place + 1).min(tokens.len())];
-    let before = place.checked_sub(1).and_then(|place| tokens.get(place)).map(|(token, _)| token);
-    let in_for = near.iter().any(|(token, _)| *token == Token::Keyword("for"));
-    match found {
-        Some(Token::Symbol("=" | ":=")) if in_for && expects("`in`") => {
-            return Some("write `for j in 0..n-1 do`".into());
-        }
-        Some(Token::Word(word)) if in_for && word == "to" => {
-            return Some("write `for j in 0..n-1 do`".into());
-        }
-        Some(Token::Symbol("=")) if expects("`:`") && expects("`[`") => {
-            return Some("a variable needs a type, as in `x : 0..1 = 0`".into());
-        }
-        Some(_) if place == 0 => return Some(FIRST_LINE.into()),
-        Some(Token::Symbol(":=")) if matches!(before, Some(Token::Keyword(_))) => {
-            let word = before.map(Token::to_string).unwrap_or_default();
-            return Some(format!("{word} is a word of the language: choose another name"));
-        }
-        Some(Token::Symbol(":")) if matches!(before, Some(Token::Symbol(":"))) => {
-            return Some("a label ends with one colon, as in `3: ...`".into());
-        }
-        Some(Token::Symbol(")")) if matches!(before, Some(Token::Number(_))) => {
-            return Some("a label ends with a colon, as in `3: ...`".into());
-        }
-        Some(Token::Symbol(",")) if expects("a statement") => {
-            return Some("statements need no separator: remove the `,`".into());
-        }
-        Some(Token::Number(_)) if matches!(before, Some(Token::Symbol("."))) => {
-            return Some("numbers are whole; `..` is between the ends of a range".into());
-        }
-        Some(Token::Text(_)) => {
-            return Some(
-                "a text in quotes is allowed only after `title`, `paper` and a bound".into(),
-            );
-        }
-        Some(Token::Symbol(":=")) => {
-            return Some("`:=` assigns; write `=` to compare, and for an initial value".into());
-        }
-        Some(Token::Keyword(word)) if expects("a name") => {
-            return Some(format!("`{word}` is a word of the language: choose another name"));
-        }
-        _ => {}
+    if let Some(hint) = for_place(tokens, place, near, &expects) {
+        return Some(hint.into());
     }
     let undeclared: Vec<&str> =
         rev_words(near.iter()).filter(|word| !is_declared(tokens, word)).collect();
@@ -170,6 +179,7 @@ pub(super) fn for_token(
     }
     let typo = undeclared.iter().find_map(|word| {
         let known = suggestion(word, known.iter().copied())?;
+        let found = tokens.get(place).map(|(token, _)| token);
         Some(match Some(&Token::Word(word.to_string())) == found {
             true => format!("did you mean `{known}`?"),
             false => format!("did you mean `{known}` instead of `{word}`?"),

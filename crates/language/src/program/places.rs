@@ -2,21 +2,32 @@
 //!
 //! Most conditions ask at which lines processes are. A process has few places. So for each place, the parts of a
 //! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for a
-//! process at line 4, and `false` for a process at line 7.
+//! process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v = 1`, is
+//! then decided for every small value of v. To get there, `p.v = j` is prepared for each value of j if j is the variable
+//! of a quantifier over few numbers.
 
-use hallpass_algorithms::{Loc, Section};
+use hallpass_algorithms::{Loc, Section, View};
 
 use super::{At, MOST_PRIVATE, Program};
 use crate::{
-    code::{Binary, Each, Ex, Over, Place},
+    code::{Binary, ByPrivate, Each, Ex, Over, Place, Value},
     eval::Scope,
 };
 
 /// The most expressions that the preparation of the invariants may make.
 const MOST_PARTS: usize = 200_000;
 
-/// The place of the process that a bound variable stands for.
-type Known<'a> = (usize, &'a Loc<At>);
+/// The most values of a quantifier that are prepared one by one.
+const MOST_CASES: Value = 32;
+
+/// What is known about a bound variable.
+#[derive(Clone, Copy)]
+enum Known<'a> {
+    /// The place of the process that the variable stands for.
+    Place(usize, &'a Loc<At>),
+    /// The value of the variable.
+    Value(usize, Value),
+}
 
 impl Program {
     /// Returns the number of a place: the remainder, the critical section, then the instructions.
@@ -84,11 +95,21 @@ struct Preparation<'a> {
 impl Preparation<'_> {
     /// Prepares an expression with `bound` bound variables around it.
     fn expression(&mut self, ex: &Ex, bound: usize, known: &[Known<'_>]) -> Ex {
-        let place = |process: &Ex| match process {
-            Ex::Bound(index) => known.iter().find(|(known, _)| known == index).map(|(_, loc)| *loc),
-            _ => None,
+        let place = |process: &Ex| {
+            let Ex::Bound(index) = process else { return None };
+            known.iter().find_map(|known| match known {
+                Known::Place(bound, loc) if bound == index => Some(*loc),
+                _ => None,
+            })
         };
         match ex {
+            Ex::Bound(index) => {
+                let value = known.iter().find_map(|known| match known {
+                    Known::Value(bound, value) if bound == index => Some(*value),
+                    _ => None,
+                });
+                value.map_or_else(|| ex.clone(), Ex::Number)
+            }
             Ex::At(process, places) => match place(process) {
                 Some(loc) => truth(places.iter().any(|place| self.program.is_at(loc, place))),
                 None => ex.clone(),
@@ -144,24 +165,78 @@ impl Preparation<'_> {
             }
             Over::Set(set) => Over::Set(self.expression(set, bound, known)),
         };
-        let cost = size(body).saturating_mul(self.places.len() + 1);
-        let body = match is_process && asks_place(body, bound) && cost <= self.left {
-            true => {
-                self.left -= cost;
-                let places = self.places;
-                let case = |loc| {
-                    let known: Vec<Known<'_>> =
-                        known.iter().copied().chain([(bound, loc)]).collect();
-                    self.expression(body, bound + 1, &known)
-                };
-                let mut cases: Vec<Ex> = places.iter().map(case).collect();
-                // A process that has made a fault is at none of the places.
-                cases.push(body.clone());
-                Ex::ByPlace(bound, cases)
+        let body = match &over {
+            _ if is_process && asks_place(body, bound) => self.by_place(body, bound, known),
+            Over::Between(Ex::Number(lo), Ex::Number(hi)) if has_quantifier(body) => {
+                self.by_value((*lo, *hi), body, bound, known)
             }
-            false => self.expression(body, bound + 1, known),
+            _ => self.expression(body, bound + 1, known),
         };
         Ex::Each(kind, Box::new(over), Box::new(body))
+    }
+
+    /// Takes the cost of so many copies of an expression from what is left. Returns `false` if it is too much.
+    fn afford(&mut self, ex: &Ex, copies: usize) -> bool {
+        let cost = size(ex).saturating_mul(copies);
+        let is_left = cost <= self.left;
+        if is_left {
+            self.left -= cost;
+        }
+        is_left
+    }
+
+    /// Prepares the body of a quantifier over processes for each place that a process can be at.
+    fn by_place(&mut self, body: &Ex, bound: usize, known: &[Known<'_>]) -> Ex {
+        let places = self.places;
+        if !self.afford(body, places.len() + 1) {
+            return self.expression(body, bound + 1, known);
+        }
+        let case = |loc| {
+            let case = self.expression(body, bound + 1, &with(known, Known::Place(bound, loc)));
+            self.by_private(case, bound)
+        };
+        let mut cases: Vec<Ex> = places.iter().map(case).collect();
+        // A process that has made a fault is at none of the places.
+        cases.push(body.clone());
+        Ex::ByPlace(bound, cases)
+    }
+
+    /// Prepares the body of a quantifier over the numbers from lo to hi for each of them, if they are few.
+    fn by_value(
+        &mut self,
+        (lo, hi): (Value, Value),
+        body: &Ex,
+        bound: usize,
+        known: &[Known<'_>],
+    ) -> Ex {
+        let count = hi - lo + 1;
+        if !(1..=MOST_CASES).contains(&count) || !self.afford(body, count as usize) {
+            return self.expression(body, bound + 1, known);
+        }
+        let case =
+            |value| self.expression(body, bound + 1, &with(known, Known::Value(bound, value)));
+        Ex::ByValue(bound, lo, (lo..=hi).map(case).collect())
+    }
+
+    /// Decides a condition in advance if it depends only on one private variable of the process that the bound variable
+    /// stands for. Otherwise returns the condition as it is.
+    fn by_private(&self, condition: Ex, bound: usize) -> Ex {
+        let Some(variable) = only_variable(&condition, bound) else { return condition };
+        let mut holds = 0;
+        for bit in 0..u64::BITS {
+            let mut private = [0; MOST_PRIVATE];
+            private[variable] = ByPrivate::FIRST + bit as i32;
+            let processes = [Loc::Entry(At { line: 0, private })];
+            let state = View { processes: &processes, memory: &[] };
+            let bound = vec![0; bound + 1];
+            let scope = Scope { state: Some(&state), bound, ..Scope::constant(self.program) };
+            match { scope }.holds(&condition) {
+                Ok(true) => holds |= 1 << bit,
+                Ok(false) => {}
+                Err(_) => return condition,
+            }
+        }
+        Ex::ByPrivate(Box::new(ByPrivate { process: bound, variable, holds, otherwise: condition }))
     }
 
     /// Returns the value of an expression that depends on the size only, or else the expression.
@@ -173,6 +248,39 @@ impl Preparation<'_> {
             _ => ex,
         }
     }
+}
+
+/// Adds to what is known about bound variables.
+fn with<'a>(known: &[Known<'a>], more: Known<'a>) -> Vec<Known<'a>> {
+    known.iter().copied().chain([more]).collect()
+}
+
+/// Returns whether an expression has a quantifier.
+fn has_quantifier(ex: &Ex) -> bool {
+    let mut found = false;
+    ex.visit(&mut |part| found |= matches!(part, Ex::Each(..)));
+    found
+}
+
+/// Returns the private variable of the process that a bound variable stands for, if a condition depends only on it.
+fn only_variable(condition: &Ex, bound: usize) -> Option<usize> {
+    let (mut variable, mut is_only) = (None, true);
+    let (mut looks, mut uses) = (0, 0);
+    condition.visit(&mut |part| match part {
+        Ex::Of(process, index) if matches!(**process, Ex::Bound(p) if p == bound) => {
+            is_only &= variable.is_none_or(|variable| variable == *index);
+            variable = Some(*index);
+            looks += 1;
+        }
+        Ex::Bound(index) => {
+            is_only &= *index == bound;
+            uses += 1;
+        }
+        Ex::Number(_) | Ex::Set(_) | Ex::Not(_) | Ex::Binary(..) | Ex::If(_) | Ex::Builtin(..) => {}
+        _ => is_only = false,
+    });
+    // Each use of the bound variable must be a look at its private variable.
+    variable.filter(|_| is_only && looks == uses)
 }
 
 fn truth(holds: bool) -> Ex {
@@ -196,95 +304,4 @@ fn asks_place(condition: &Ex, bound: usize) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, View, Word};
-
-    use super::*;
-    use crate::File;
-
-    /// A lock for n processes, with invariants of every kind. Most of them are false in some states.
-    const SOURCE: &str = "
-        algorithm test
-        constant most = n - k
-        shared  level[i in process] : 0..n-1 = 0
-                victim[l in 1..n-1] : process open
-        private l : 0..n-1
-        passage
-          doorway
-          l := 1
-          while l < n do
-            1: level[me] := l
-            2: victim[l] := me
-            waiting
-            for j in others do
-              loop
-                3: if level[j] < l then break end
-                4: if victim[l] <> me then break end
-              end
-            end
-            doorway
-            l := if l = n - 1 then 0 else l + 1
-            if l = 0 then goto 6 end
-          end
-          6: level[me] := n - 1
-          critical
-          5: level[me] := 0
-        end
-        invariant A: all p in process : not p at 1..2 or p.l >= 1
-        invariant B: size({p in process : p at waiting or p at {critical, exit} and p.l = 0}) <= most
-        invariant C: exists p in process : p at remainder or p at 3..4 and level[p] = p.l
-        invariant D: all p in process : all q in process : not (p at critical and q at critical) or p = q
-        invariant E: all p in process : p at remainder or victim[p.l] = p
-        invariant F: all j in 1..n-1 : size({p in process : p at 1..4 and p.l > j}) < n - j
-        invariant G: size({p in process : p at doorway}) + most > size({p in process : p at remainder})";
-
-    struct Values(Vec<Word>);
-
-    impl Memory for Values {
-        fn access(&mut self, var: Var, op: Op) -> Word {
-            let value = &mut self.0[var.index()];
-            let old = *value;
-            *value = op.leaves(old);
-            old
-        }
-    }
-
-    #[test]
-    fn a_prepared_invariant_has_the_value_of_the_original() {
-        let file = File::parse("test.kx", SOURCE).unwrap_or_else(|errors| panic!("{errors}"));
-        let program = file.at(3, 1).unwrap();
-        let decls = program.layout().decls();
-        let mut memory = Values(decls.iter().map(|decl| decl.initial()[0]).collect());
-        let mut processes = vec![Loc::Remainder; 3];
-        let (mut seed, mut values) = (1u64, vec![[0; 3]; program.conditions.len()]);
-        for _ in 0..20_000 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let p = (seed >> 33) as usize % 3;
-            processes[p] = match processes[p] {
-                Loc::Remainder => Loc::Entry(program.begin(p)),
-                Loc::Critical(at) => Loc::Exit(at),
-                loc @ (Loc::Entry(at) | Loc::Exit(at)) => match program.step(&mut memory, p, at) {
-                    Next::Goto(at) | Next::Spin(at) if matches!(loc, Loc::Exit(_)) => Loc::Exit(at),
-                    Next::Goto(at) | Next::Spin(at) => Loc::Entry(at),
-                    Next::Enter(at) => Loc::Critical(at),
-                    Next::Leave => Loc::Remainder,
-                },
-            };
-            let state = View { processes: &processes, memory: &memory.0 };
-            let value =
-                |ex: &Ex| Scope { state: Some(&state), ..Scope::constant(&program) }.holds(ex);
-            for (index, prepared) in program.conditions.iter().enumerate() {
-                let (name, original) = &file.code.invariants[index];
-                assert_eq!(value(prepared), value(original), "{name} in {processes:?}");
-                values[index][value(original).map_or(2, usize::from)] += 1;
-            }
-        }
-        // The run has shown that B can be true and false, and that E can be false or have an index that does not exist.
-        let seen: Vec<[bool; 3]> =
-            values.iter().map(|counts| counts.map(|count| count > 0)).collect();
-        assert_eq!(seen[0], [false, true, false]);
-        assert_eq!(seen[1], [true, true, false]);
-        assert_eq!(seen[3], [false, true, false]);
-        assert!(seen[4][0] && seen[4][2], "{values:?}");
-    }
-}
+mod tests;

@@ -55,7 +55,8 @@ pub(super) struct Spot {
     pub(super) label: String,
     /// The variable that it uses or assigns to.
     pub(super) variable: String,
-    /// The smallest and the largest value: for each index of an array, or of a private variable.
+    /// The smallest and the largest value: for each index of an array, or of a private variable. A private set has
+    /// none.
     pub(super) ranges: Vec<(Value, Value)>,
 }
 
@@ -77,6 +78,9 @@ impl Spot {
             (Fault::Range(value), Some((lo, hi))) => {
                 format!("assigns {value} to {variable}, which ranges from {lo} to {hi}")
             }
+            (Fault::Range(_), None) => format!(
+                "assigns {variable} a set with a number above 30: a private set has numbers from 0 to 30"
+            ),
             _ => fault.says().to_string(),
         }
     }

@@ -58,8 +58,8 @@ impl Program {
             conditions: Vec::new(),
             code: code.clone(),
         };
-        for constant in &code.constants {
-            let value = program.constant(constant, "a constant")?;
+        for (constant, value) in &code.constants {
+            let value = program.constant(value, &format!("the constant {constant}"))?;
             program.constants.push(value);
         }
         for (condition, printed) in &code.requires {
@@ -129,7 +129,7 @@ impl Program {
             let len = usize::try_from(hi - lo + 1).unwrap_or(0);
             if len == 0 || len > MOST_VARIABLES {
                 return Err(SizeError::new(format!(
-                    "with n = {}, k = {}, {what} go from {lo} to {hi}",
+                    "with n = {}, k = {}, {what} go from {lo} to {hi}: an array has 1 to {MOST_VARIABLES} elements",
                     self.n, self.k
                 )));
             }
@@ -257,7 +257,10 @@ impl Program {
                     (self.code.shared[access.variable].name.clone(), ranges)
                 }
                 Instr::Assign(index, _) => {
-                    (self.code.private[*index].name.clone(), vec![self.ranges[*index]])
+                    let Variable { name, kind, .. } = &self.code.private[*index];
+                    // The numbers that stand for sets mean nothing to a reader.
+                    let range = (!matches!(kind, Kind::Set)).then_some(self.ranges[*index]);
+                    (name.clone(), range.into_iter().collect())
                 }
                 _ => (String::new(), vec![]),
             };

@@ -11,7 +11,7 @@ use super::{
     show::{TWICE, show_set},
 };
 use crate::{
-    code::{Access, Ex, Instr, Kind, Touch, Value},
+    code::{Access, Instr, Kind, Touch, Value},
     eval::{Fault, Scope},
 };
 
@@ -172,6 +172,25 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Returns the first invariant that does not hold, and its fault if it has no value.
+    fn broken(&self, state: &View<'_, At>) -> Option<(usize, Option<Fault>)> {
+        // An allocation in every state would take a tenth of the time of a check.
+        let bound = BOUND.take();
+        let mut scope = Scope { state: Some(state), bound, ..Scope::constant(self) };
+        let broken = self.conditions.iter().enumerate().find_map(|(index, ex)| {
+            scope.work = 0;
+            match scope.holds(ex) {
+                Ok(true) => None,
+                Ok(false) => Some((index, None)),
+                Err(fault) => Some((index, Some(fault))),
+            }
+        });
+        BOUND.set(scope.bound);
+        broken
+    }
+}
+
 fn replace(_: Word, new: Word) -> Word {
     new
 }
@@ -285,16 +304,10 @@ impl Algorithm for Program {
     }
 
     fn broken_invariant(&self, state: &View<'_, At>) -> Option<&'static str> {
-        // An allocation in every state would take a tenth of the time of a check.
-        let bound = BOUND.take();
-        let mut scope = Scope { state: Some(state), bound, ..Scope::constant(self) };
-        // An invariant that has no value does not hold.
-        let broken = |ex: &Ex| {
-            scope.work = 0;
-            !scope.holds(ex).unwrap_or(false)
-        };
-        let broken = self.conditions.iter().position(broken);
-        BOUND.set(scope.bound);
-        broken.map(|index| self.invariants[index])
+        self.broken(state).map(|(index, _)| self.invariants[index])
+    }
+
+    fn invariant_fault(&self, state: &View<'_, At>) -> Option<&'static str> {
+        self.broken(state)?.1.map(Fault::says)
     }
 }

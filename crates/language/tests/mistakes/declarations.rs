@@ -94,6 +94,25 @@ pub const MISTAKES: &[Mistake] = &[
         (6, "a private variable is not an array", ""),
     ),
     declaration(
+        "a range without an end",
+        "private w : 0..",
+        (
+            7,
+            "expected",
+            "a range has two ends, as in `0..n`; a number that grows without bound has the type `counter`",
+        ),
+    ),
+    declaration(
+        "two algorithms",
+        "algorithm other",
+        (6, "found `algorithm`", "a file describes one algorithm"),
+    ),
+    declaration(
+        "a condition after a bound",
+        "promises\n  rmr cc <= 7 if c = 1",
+        (7, "found `if`", "`rmr cc <= if c = 1 then 7 else 9 * c`"),
+    ),
+    declaration(
         "two passages",
         "passage\n1: turn := me\ncritical\nend",
         (10, "a file has one `passage`", "`procedure NAME ... end`"),

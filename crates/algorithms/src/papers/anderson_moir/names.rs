@@ -181,6 +181,11 @@ impl<A: Algorithm> Algorithm for Named<A> {
         let processes: Vec<_> = state.processes.iter().map(exclusion_of).collect();
         self.exclusion.broken_invariant(&View { processes: &processes, memory: state.memory })
     }
+
+    fn invariant_fault(&self, state: &View<'_, Self::State>) -> Option<&'static str> {
+        let processes: Vec<_> = state.processes.iter().map(exclusion_of).collect();
+        self.exclusion.invariant_fault(&View { processes: &processes, memory: state.memory })
+    }
 }
 
 /// Returns the position of a process in the exclusion algorithm. A process that takes or frees a name is
