@@ -178,6 +178,16 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
                                           struct hallpass_pass **pass);
 
 /**
+ * Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
+ * dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
+ * it execs or exits. Does nothing for `NULL`, and in a process that was not forked since it opened the hall.
+ *
+ * # Safety
+ * `hall` is `NULL` or a handle.
+ */
+void hallpass_close_inherited_lifelines(const struct hallpass_hall *hall);
+
+/**
  * Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.
  *
  * # Safety

@@ -175,6 +175,18 @@ pub unsafe extern "C" fn hallpass_acquire_for(
     unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
 }
 
+/// Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
+/// dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
+/// it execs or exits. Does nothing for `NULL`, and in a process that was not forked since it opened the hall.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_close_inherited_lifelines(hall: *const Hall) {
+    // SAFETY: by the contract of this function.
+    value((), || unsafe { hall.as_ref() }.map_or((), |hall| hall.hall.close_inherited_lifelines()));
+}
+
 /// Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.
 ///
 /// # Safety
