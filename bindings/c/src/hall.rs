@@ -29,7 +29,12 @@ unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
         return Ok(HallDir::user()?);
     }
     // SAFETY: by the contract of this function.
-    Ok(HallDir::at(unsafe { text(directory, "directory") }?))
+    let path = unsafe { text(directory, "directory") }?;
+    if path.is_empty() {
+        let why = "directory must not be empty: pass a path, or NULL for the default";
+        return Err(Failure::bad_argument(why));
+    }
+    Ok(HallDir::at(path))
 }
 
 /// Opens a hall and hands it to the caller.

@@ -149,6 +149,7 @@ static void errors_have_results_and_texts(void) {
     CHECK(strstr(hallpass_last_error(), "no-such-hall") != NULL && hallpass_last_errno() == 0);
     CHECK(hallpass_open(folder, "../escape", 1, &other) == HALLPASS_BAD_ARGUMENT);
     CHECK(hallpass_open(folder, "\xff", 1, &other) == HALLPASS_BAD_ARGUMENT);
+    CHECK(hallpass_open("", "hall", 1, &other) == HALLPASS_BAD_ARGUMENT);
     CHECK(hallpass_open(folder, "large", 100000, &other) == HALLPASS_BAD_ARGUMENT);
     CHECK(hallpass_open("/proc/nothing-can-be-created-here", "hall", 1, &other) == HALLPASS_SYSTEM);
     CHECK(hallpass_last_errno() != 0);
@@ -167,6 +168,17 @@ static void errors_have_results_and_texts(void) {
         CHECK(strcmp(hallpass_result_text(result), "unknown result") != 0);
     CHECK(strcmp(hallpass_result_text(99), "unknown result") == 0);
     CHECK(strchr(hallpass_version(), '.') != NULL);
+}
+
+static void the_message_of_an_error_stays_readable_after_the_next_error(void) {
+    hallpass_hall *hall = NULL;
+    char long_name[5000];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = 0;
+    CHECK(hallpass_open(folder, "no-such-hall", 0, &hall) == HALLPASS_MISSING);
+    const char *first = hallpass_last_error();
+    CHECK(hallpass_open(long_name, "hall", 1, &hall) == HALLPASS_SYSTEM);
+    CHECK(strlen(first) > 0 && strlen(hallpass_last_error()) == 1023);
 }
 
 static void null_is_an_error_and_not_a_crash(void) {
@@ -198,5 +210,6 @@ void test_interface(void) {
     RUN(a_pass_outlives_the_handle_of_its_hall);
     RUN(an_array_that_is_too_small_gets_only_what_fits);
     RUN(errors_have_results_and_texts);
+    RUN(the_message_of_an_error_stays_readable_after_the_next_error);
     RUN(null_is_an_error_and_not_a_crash);
 }
