@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use hallpass_processes::{Cancel, Error, HallDir, MAX_SLOTS, SharedHall, SharedPass};
+use hallpass_processes::{Cancel, Error, HallDir, MAX_SLOTS, SharedHall, SharedPass, SharedPasses};
 use rustix::fs::{CWD, FallocateFlags, FileType, Mode, OFlags, fallocate, mknodat, open};
 use tempfile::TempDir;
 
@@ -166,8 +166,9 @@ fn crowded<R>(hall: &SharedHall, read: impl FnOnce() -> R) -> R {
     let passes: Vec<_> = (0..SLOTS).map(|_| hall.acquire().expect("a slot is free")).collect();
     let cancels: [Cancel; WAITERS] = Default::default();
     let result = thread::scope(|scope| {
-        for cancel in &cancels {
-            scope.spawn(move || drop(hall.acquire_unless(cancel, None)));
+        for (index, cancel) in cancels.iter().enumerate() {
+            // The first waiter needs one slot, the second needs two.
+            scope.spawn(move || drop(hall.acquire_many_unless(index + 1, cancel, None)));
         }
         while hall.waiting() < WAITERS {
             thread::sleep(Duration::from_millis(1));
@@ -218,11 +219,15 @@ fn exercise(hall: &SharedHall) {
     let second = accepted(hall.try_acquire_for(soon));
     look(hall);
     drop(first);
+    drop(accepted_many(hall.try_acquire_many_for(2, soon)));
     let _ = hall.reap();
     let _ = hall.resize(SLOTS - 1);
     let third = accepted(hall.try_acquire_for(soon));
     let _ = hall.resize(SLOTS + 2);
     drop((second, third));
+    let several = accepted_many(hall.try_acquire_many(2));
+    look(hall);
+    drop(several);
     hall.describe_as("fuzz");
     drop(accepted(hall.try_acquire_for(soon)));
     hall.close();
@@ -237,4 +242,9 @@ fn look(hall: &SharedHall) {
 
 fn accepted(pass: Result<SharedPass<'_>, Error>) -> Option<SharedPass<'_>> {
     pass.ok().inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
+}
+
+fn accepted_many(passes: Result<SharedPasses<'_>, Error>) -> Option<SharedPasses<'_>> {
+    let is_possible = |slots: &[usize]| slots.iter().all(|&slot| slot < MAX_SLOTS);
+    passes.ok().inspect(|some| assert!(is_possible(some.slots()), "slots {:?}", some.slots()))
 }

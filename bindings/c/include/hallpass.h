@@ -178,6 +178,16 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
                                           struct hallpass_pass **pass);
 
 /**
+ * Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
+ * dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
+ * it execs or exits. Does nothing for `NULL`, and in a process that was not forked since it opened the hall.
+ *
+ * # Safety
+ * `hall` is `NULL` or a handle.
+ */
+void hallpass_close_inherited_lifelines(const struct hallpass_hall *hall);
+
+/**
  * Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.
  *
  * # Safety
@@ -290,8 +300,8 @@ void hallpass_leave_to_lifeline(struct hallpass_pass *pass);
 const char *hallpass_result_text(int result);
 
 /**
- * Returns the message of the last error of this thread, which says what to do. The string is valid until the next
- * function of this library fails in this thread.
+ * Returns the message of the last error of this thread, which says what to do. At most 1023 bytes of it are kept. The
+ * string is valid until the thread ends. If another function of this library fails in this thread, the string changes.
  */
 const char *hallpass_last_error(void);
 

@@ -29,7 +29,12 @@ unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
         return Ok(HallDir::user()?);
     }
     // SAFETY: by the contract of this function.
-    Ok(HallDir::at(unsafe { text(directory, "directory") }?))
+    let path = unsafe { text(directory, "directory") }?;
+    if path.is_empty() {
+        let why = "directory must not be empty: pass a path, or NULL for the default";
+        return Err(Failure::bad_argument(why));
+    }
+    Ok(HallDir::at(path))
 }
 
 /// Opens a hall and hands it to the caller.
@@ -173,6 +178,18 @@ pub unsafe extern "C" fn hallpass_acquire_for(
     let time = Duration::from_millis(milliseconds);
     // SAFETY: by the contract of this function.
     unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
+}
+
+/// Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
+/// dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
+/// it execs or exits. Does nothing for `NULL`, and in a process that was not forked since it opened the hall.
+///
+/// # Safety
+/// `hall` is `NULL` or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hallpass_close_inherited_lifelines(hall: *const Hall) {
+    // SAFETY: by the contract of this function.
+    value((), || unsafe { hall.as_ref() }.map_or((), |hall| hall.hall.close_inherited_lifelines()));
 }
 
 /// Returns the name of the hall. The string is valid until the handle is closed. Returns `NULL` for `NULL`.

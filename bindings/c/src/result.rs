@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    ffi::{CStr, CString, c_char, c_int},
+    ffi::{CStr, c_char, c_int},
     panic::{self, AssertUnwindSafe},
 };
 
@@ -74,9 +74,32 @@ impl From<Error> for Failure {
     }
 }
 
+/// The size of the buffer for the message of an error, including the zero byte at the end.
+const MESSAGE_SIZE: usize = 1024;
+
+/// The message and the `errno` of an error.
+struct LastError {
+    /// The buffer does not move and is not freed while its thread runs, so a caller may keep a pointer to it.
+    message: [u8; MESSAGE_SIZE],
+    errno: c_int,
+}
+
+impl LastError {
+    /// Replaces the message, truncated to fit, and the `errno`.
+    fn set(&mut self, text: &str, errno: c_int) {
+        let end =
+            (0..text.len().min(MESSAGE_SIZE - 1) + 1).rfind(|&end| text.is_char_boundary(end));
+        self.message.fill(0);
+        for (to, byte) in self.message.iter_mut().zip(text.bytes().take(end.unwrap_or(0))) {
+            *to = if byte == 0 { b' ' } else { byte };
+        }
+        self.errno = errno;
+    }
+}
+
 thread_local! {
-    /// The message and the `errno` of the last error of this thread.
-    static LAST: RefCell<(CString, c_int)> = RefCell::default();
+    /// The last error of this thread.
+    static LAST: RefCell<LastError> = const { RefCell::new(LastError { message: [0; MESSAGE_SIZE], errno: 0 }) };
 }
 
 /// Runs the body of an exported function. Panics and errors become results.
@@ -93,9 +116,8 @@ pub(crate) fn catch_errors(body: impl FnOnce() -> Result<(), Failure>) -> Hallpa
     match outcome {
         Ok(()) => HallpassOk,
         Err(Failure { result, text, errno }) => {
-            let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
             // This fails only in a thread that is ending, whose thread-local variables are gone.
-            let _ = LAST.try_with(|last| *last.borrow_mut() = (text, errno));
+            let _ = LAST.try_with(|last| last.borrow_mut().set(&text, errno));
             result
         }
     }
@@ -149,17 +171,17 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
     found.map_or(c"unknown result", |(_, text)| text).as_ptr()
 }
 
-/// Returns the message of the last error of this thread, which says what to do. The string is valid until the next
-/// function of this library fails in this thread.
+/// Returns the message of the last error of this thread, which says what to do. At most 1023 bytes of it are kept. The
+/// string is valid until the thread ends. If another function of this library fails in this thread, the string changes.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_error() -> *const c_char {
-    LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
+    LAST.try_with(|last| last.borrow().message.as_ptr().cast()).unwrap_or(c"".as_ptr())
 }
 
 /// Returns the `errno` of the last error of this thread, or 0 if that error has no `errno`.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_errno() -> c_int {
-    LAST.try_with(|last| last.borrow().1).unwrap_or(0)
+    LAST.try_with(|last| last.borrow().errno).unwrap_or(0)
 }
 
 /// Returns the version of the library, such as `0.1.0`.

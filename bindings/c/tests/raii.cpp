@@ -24,6 +24,7 @@ static void misuse(const char *folder) {
     pass.release();
     auto &alias = other;
     other = std::move(alias);
+    hall.close_inherited_lifelines(); // does nothing in a process that was not forked
     CHECK(other.slot() == 0 && hall.available() == 0);
     other.release();
     other.release();

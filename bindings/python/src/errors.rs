@@ -29,6 +29,15 @@ pub(crate) fn timeout(py: Python<'_>, hall: &str, count: usize, seconds: f64) ->
     new(py, "Timeout", text).unwrap_or_else(|failed| failed)
 }
 
+/// Returns the exception for a call to the operating system that failed. `failed` says what failed.
+pub(crate) fn system(py: Python<'_>, errno: i32, failed: String) -> PyErr {
+    let create = || {
+        let class = py.import("hallpass_slots._errors")?.getattr("SystemFailure")?;
+        Ok(PyErr::from_value(class.call1((errno, failed))?))
+    };
+    create().unwrap_or_else(|failed: PyErr| failed)
+}
+
 /// Returns the exception for a number of slots that no hall can have.
 pub(crate) fn bad_argument(py: Python<'_>, text: String) -> PyErr {
     new(py, "BadArgument", text).unwrap_or_else(|failed| failed)
@@ -44,9 +53,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::InUse { .. } => "InUse",
         Error::Full { .. } => "Full",
         Error::System { source, .. } => {
-            let errno = source.raw_os_error().unwrap_or(0);
-            let class = py.import("hallpass_slots._errors")?.getattr("SystemFailure")?;
-            return Ok(PyErr::from_value(class.call1((errno, error.to_string()))?));
+            return Ok(system(py, source.raw_os_error().unwrap_or(0), error.to_string()));
         }
         // Of the remaining errors, a hall returns only `Damaged` and `Version`. The others are about cells.
         _ => "Damaged",

@@ -21,14 +21,15 @@ mod open_hall;
 mod pass;
 mod waiting;
 
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 
 use hallpass_processes::{HallDir, MAX_SLOTS};
 use pyo3::{exceptions::PyImportError, ffi, prelude::*};
 
 use crate::errors::IntoPython;
 
-/// Returns the directory that the arguments `directory` and `system` of a Python function specify.
+/// Returns the directory that the arguments `directory` and `system` of a Python function specify. Its path is absolute:
+/// a forked or pickled hall is opened again, perhaps after this process has changed its working directory.
 fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<HallDir> {
     match (directory, system) {
         (Some(_), true) => Err(errors::value_error(
@@ -37,9 +38,17 @@ fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResul
         (Some(path), false) if path.as_os_str().is_empty() => Err(errors::value_error(
             "`directory` must not be empty: pass a path, or None for the default",
         )),
-        (Some(path), false) => Ok(HallDir::at(path)),
+        (Some(path), false) => Ok(HallDir::at(path::absolute(path)?)),
         (None, true) => Ok(HallDir::system()),
-        (None, false) => HallDir::user().into_python(py),
+        (None, false) => {
+            let dir = HallDir::user().into_python(py)?;
+            // `HALLPASS_DIR` may be relative.
+            Ok(if dir.path().is_absolute() {
+                dir
+            } else {
+                HallDir::at(path::absolute(dir.path())?)
+            })
+        }
     }
 }
 

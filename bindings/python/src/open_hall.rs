@@ -148,11 +148,16 @@ fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
 
 /// Closes the passes and handles that this process has inherited by a fork.
 ///
-/// Dropping an inherited pass frees no slot, because the slot belongs to the parent. But it closes this process's copy
-/// of the lifeline. So the slot is free when the parent dies, even if this process keeps running.
+/// An inherited pass frees no slot, because the slot belongs to the parent. But this process has a copy of its lifeline
+/// open, and a copy of the lifeline of each thread of the parent that waits. They are closed, so the slots are free when
+/// the parent dies, even if this process keeps running.
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);
+        // Before the passes are dropped: that counts as the first use of the hall by this process.
+        if let Some(hall) = &inner.hall {
+            hall.close_inherited_lifelines();
+        }
         inner.passes.clear();
         inner.free.clear();
         inner.hall = None;

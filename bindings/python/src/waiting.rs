@@ -16,7 +16,7 @@ use std::{
 };
 
 use hallpass_processes::{AcquireMany, Error, OwnedSharedPasses, SharedHall};
-use pyo3::{exceptions::PyOSError, prelude::*};
+use pyo3::prelude::*;
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, eventfd, poll},
     process::getpid,
@@ -53,9 +53,12 @@ struct Wait {
 }
 
 impl Wait {
-    fn new(hall: &SharedHall, count: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, hall: &SharedHall, count: usize) -> PyResult<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let event = eventfd(0, flags).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let event = eventfd(0, flags).map_err(|error| {
+            let text = format!("cannot wait for hall `{}`: {error}", hall.name());
+            errors::system(py, error.raw_os_error(), text)
+        })?;
         let (future, event) = (Some(hall.acquire_many_async(count)), Arc::new(WakeEvent(event)));
         Ok(Wait { future, event, process: process::id() })
     }
@@ -97,7 +100,7 @@ pub(crate) fn block(
     let deadline =
         timeout.map(duration).transpose()?.and_then(|time| Instant::now().checked_add(time));
     let mut forks = open.forks();
-    let mut wait = Wait::new(&open.hall().into_python(py)?, count)?;
+    let mut wait = Wait::new(py, &open.hall().into_python(py)?, count)?;
     loop {
         if let Some(pass) = wait.poll() {
             let pass = pass.into_python(py)?;
@@ -114,7 +117,7 @@ pub(crate) fn block(
         // itself.
         if open.forks() != forks {
             forks = open.forks();
-            wait = Wait::new(&open.hall().into_python(py)?, count)?;
+            wait = Wait::new(py, &open.hall().into_python(py)?, count)?;
         }
     }
 }
@@ -147,7 +150,7 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// Joins the queue with a request for `count` slots.
     pub(crate) fn new(py: Python<'_>, hall: Arc<OpenHall>, count: usize) -> PyResult<Self> {
-        let wait = Wait::new(&hall.hall().into_python(py)?, count)?;
+        let wait = Wait::new(py, &hall.hall().into_python(py)?, count)?;
         Ok(Waiting { hall, wait: Mutex::new(Some(wait)) })
     }
 

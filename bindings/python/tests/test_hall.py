@@ -211,7 +211,7 @@ def test_errors_say_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="two directories"):
         Hall("gpu", 1, directory=tmp_path, system=True)
     (tmp_path / "gpu").write_text("not a hall")
-    with pytest.raises(hallpass_slots.Damaged, match="remove it"):
+    with pytest.raises(hallpass_slots.Damaged, match="hallpass rm --force"):
         Hall("gpu", 1, directory=tmp_path)
     with pytest.raises(OSError) as caught:
         Hall("gpu", 1, directory="/proc/nothing-can-be-created-here")

@@ -1,8 +1,12 @@
 """Programs that misuse the package get an exception. They never share a slot, leak one or crash."""
 
 import asyncio
+import decimal
+import errno
 import gc
+import os
 import pickle
+import resource
 import subprocess
 import sys
 import textwrap
@@ -224,3 +228,80 @@ def test_no_slot_leaks_if_waits_are_interrupted_at_random(one):
     asyncio.run(main())
     gc.collect()
     eventually("all slots are free", lambda: one.available == 1 and one.waiting == 0)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_time_limit_of_another_type_keeps_no_position_in_the_queue(one, several):
+    async def main(timeout, expected):
+        held = one.acquire()
+        with pytest.raises(expected):
+            await (one.acquire_many_async(1, timeout) if several else one.acquire_async(timeout))
+        eventually("the task has left the queue", lambda: one.waiting == 0)
+        held.release()
+        assert one.available == 1
+
+    asyncio.run(main(decimal.Decimal("0.01"), hallpass_slots.Timeout))
+    asyncio.run(main(10**400, OverflowError))
+    asyncio.run(main("1", TypeError))
+
+
+def test_a_generator_function_is_refused_by_the_decorator(one):
+    def generator():
+        yield one.available
+
+    async def asynchronous_generator():
+        yield one.available
+
+    for function in (generator, asynchronous_generator):
+        with pytest.raises(TypeError, match="use `with hall.acquire\\(\\)` in the body"):
+            one.limited()(function)
+
+
+def test_a_decorated_object_with_a_coroutine_function_holds_a_slot_while_it_runs(one):
+    class Job:
+        async def __call__(self):
+            await asyncio.sleep(0)
+            return one.available
+
+    assert asyncio.run(one.limited()(Job())()) == 0
+
+
+def test_a_hall_in_a_relative_directory_stays_the_same_hall(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HALLPASS_DIR", "from-the-environment")
+    halls = [Hall("hall", 1, directory="relative"), Hall("hall", 1)]
+    held = [hall.acquire() for hall in halls]
+    pickled = [pickle.dumps(hall) for hall in halls]
+    monkeypatch.chdir("/")
+    for one, text in zip(halls, pickled):
+        assert pickle.loads(text).available == 0
+        child = os.fork()
+        if child == 0:
+            # The child opens the hall again.
+            os._exit(0 if one.available == 0 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    del held
+
+
+def test_a_wait_with_too_few_descriptors_is_an_exception_with_its_errno(one):
+    held = one.acquire()
+    limits, taken = resource.getrlimit(resource.RLIMIT_NOFILE), []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        # The more descriptors are free, the later the call fails.
+        failures = []
+        for _ in range(8):
+            with pytest.raises((hallpass_slots.SystemFailure, hallpass_slots.Timeout)) as raised:
+                one.acquire(timeout=0.05)
+            failures.append(raised.value.errno)
+            os.close(taken.pop())
+        assert failures[0] == errno.EMFILE and set(failures) <= {errno.EMFILE, None}
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    eventually("nobody waits", lambda: one.waiting == 0)
+    held.release()

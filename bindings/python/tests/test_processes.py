@@ -125,6 +125,43 @@ def test_a_killed_holder_frees_its_slot_even_if_its_forked_child_lives(one):
         parent.stdout.close()
 
 
+@pytest.mark.parametrize(
+    "waits",
+    [
+        "threading.Thread(target=hall.acquire, daemon=True).start()",
+        "held = hall.acquire(); threading.Thread(target=hall.acquire, daemon=True).start()",
+        "position = hall._join_queue(); position.poll()",
+    ],
+)
+def test_a_killed_waiter_gets_no_slot_even_if_its_forked_child_lives(one, waits):
+    script = textwrap.dedent(f"""
+        import os, threading, time
+        from hallpass_slots import Hall
+        hall = Hall("one")
+        {waits}
+        while hall.waiting == 0:
+            time.sleep(0.01)
+        child = os.fork()
+        if child:
+            print(child, flush=True)
+        time.sleep(600)
+    """)
+    held = None if "held" in waits else one.acquire()
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+    try:
+        assert one.try_acquire() is None
+        parent.kill()
+        parent.wait()
+        if held is not None:
+            held.release()
+        assert one.acquire(timeout=20).slot == 0
+        os.kill(child, 0)  # fails if the child is not alive
+    finally:
+        os.kill(child, signal.SIGKILL)
+        parent.stdout.close()
+
+
 def test_a_subprocess_does_not_keep_the_slot(one):
     script = textwrap.dedent("""
         import subprocess

@@ -80,3 +80,25 @@ def test_the_marker_takes_its_time_limit_by_position_too(pytester):
     )
     with hallpass_slots.Hall("gpu", 1).acquire():
         pytester.runpytest_subprocess(timeout=DEADLINE).assert_outcomes(errors=1)
+
+
+def test_arguments_that_no_hall_can_have_fail_the_test(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.hallpass("gpu", slot=4)
+        def test_misspelt(hallpass_slot):
+            pass
+
+        @pytest.mark.hallpass("gpu", 0)
+        def test_no_slots(hallpass_slot):
+            pass
+
+        def test_option(hallpass_slot):
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess("--hallpass-slots=0")
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(["*TypeError*unexpected keyword argument 'slot'*", "*BadArgument*", "*BadArgument*"])

@@ -113,6 +113,30 @@ impl SharedHall {
         self.status().waiters.len()
     }
 
+    /// Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the
+    /// parent dies. Call it in the child, before the child uses the hall. In a process that was not forked since it
+    /// opened the hall, it does nothing.
+    ///
+    /// Without this call, the child has the lifelines open until it execs or exits (see [Threads, fork and
+    /// exec](crate#threads-fork-and-exec)). Dropping the inherited passes closes only the lifelines of these passes, and
+    /// not those of threads that waited at the moment of the fork. A lifeline that a thread was opening at that moment
+    /// stays open.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let pass = hall.acquire()?;
+    /// hall.close_inherited_lifelines(); // this process is no forked child, so it keeps its slot
+    /// assert_eq!(hall.available(), 0);
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn close_inherited_lifelines(&self) {
+        let state = &self.handle.state;
+        state.lifelines.close_inherited(state.dir());
+    }
+
     /// Waits until a slot is free and takes it. Waiters are served in the order of their arrival.
     ///
     /// # Errors

@@ -73,7 +73,7 @@
 //! child's first passage makes a new registration. But the child has its parent's *lifelines* open until it execs
 //! or exits. (A lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the
 //! parent stay taken even if the parent is killed. If the parent was waiting, it may even get a slot after its
-//! death. **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
+//! death. [`close_inherited_lifelines`](SharedHall::close_inherited_lifelines) prevents this. **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
 //! [the lifeline](SharedPass::lifeline). To hand a slot to a child, give the child the lifeline, and call
 //! [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
 //!

@@ -61,6 +61,15 @@ impl Lifelines {
         Some(open)
     }
 
+    /// Closes the lifelines of the parent, in a forked child that has not used the hall yet. Threads of the parent, which
+    /// the child does not have, may own some of them.
+    pub(crate) fn close_inherited(&self, hall: BorrowedFd<'_>) {
+        let Some(open) = self.open.lock() else { return };
+        if open.generation != sys::generation() {
+            open.own.values().for_each(|own| lifeline::close_inherited(own, hall));
+        }
+    }
+
     /// Adds a lifeline of this process.
     pub(crate) fn add_own(&self, id: i64, lifeline: Arc<OwnedFd>) {
         if let Some(mut open) = self.open() {

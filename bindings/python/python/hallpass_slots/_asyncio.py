@@ -61,7 +61,7 @@ class Acquiring(Generic[_Held]):
 
 async def acquire(hall: Hall, timeout: Optional[float]) -> Pass:
     """Waits for a slot in a task."""
-    check_timeout(timeout)
+    timeout = check_timeout(timeout)
     loop = asyncio.get_running_loop()
     line = hall._lines.get(loop)
     if line is None or not line.waiters:
@@ -86,12 +86,12 @@ class Line:
     async def wait(self, timeout: Optional[float]) -> Pass:
         """Waits in the line for a pass. A task that is cancelled or whose time is over leaves the line."""
         waiter: asyncio.Future[Pass] = self.loop.create_future()
-        self.waiters.append(waiter)
-        if self.position is None:
-            self._serve()
         # Not `asyncio.wait_for`: before Python 3.12, it swallows a cancellation that comes together with the pass.
         timer = None if timeout is None else self.loop.call_later(timeout, self._time_is_over, waiter, timeout)
+        self.waiters.append(waiter)
         try:
+            if self.position is None:
+                self._serve()
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:

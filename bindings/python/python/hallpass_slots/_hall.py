@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
+import inspect
 import os
 from typing import Any, Callable, Optional, Tuple, Type, TypeVar, Union
 from weakref import WeakKeyDictionary
@@ -114,6 +114,8 @@ class Hall(_native.Hall):
     ) -> Callable[[_Function], _Function]:
         """Returns a decorator. The decorated function or coroutine function holds a slot while it runs.
 
+        Generator functions are refused, because their body runs later than the call: use ``with`` in the body.
+
         >>> @hall.limited(slot_argument="device")
         ... def train(config, device): ...
 
@@ -125,7 +127,13 @@ class Hall(_native.Hall):
             def with_slot(kwargs: dict[str, Any], held: _native.Pass) -> dict[str, Any]:
                 return {**kwargs, slot_argument: held.slot} if slot_argument else kwargs
 
-            if asyncio.iscoroutinefunction(function):
+            if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+                raise TypeError(
+                    "limited() cannot decorate a generator function, because the body runs after the call has returned: "
+                    "use `with hall.acquire()` in the body"
+                )
+            # The second test finds objects with a coroutine function `__call__`.
+            if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
 
                 @functools.wraps(function)
                 async def run_async(*args: Any, **kwargs: Any) -> Any:

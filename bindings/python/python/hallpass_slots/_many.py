@@ -89,7 +89,7 @@ def acquire(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
 async def acquire_async(hall: Hall, count: int, timeout: Optional[float]) -> Passes:
     """Waits for the slots in a task."""
     _check(hall, count)
-    check_timeout(timeout)
+    timeout = check_timeout(timeout)
     position = hall._join_queue(count)
     try:
         held = position.poll()
@@ -137,10 +137,13 @@ class _Limit:
             raise Timeout(self._failure)
 
 
-def check_timeout(timeout: Optional[float]) -> None:
-    """Refuses a time limit that is negative or not a number."""
-    if timeout is not None and not timeout >= 0:
+def check_timeout(timeout: Optional[float]) -> Optional[float]:
+    """Returns the time limit as a float. Refuses a time limit that is negative or not a number."""
+    if timeout is None:
+        return None
+    if not timeout >= 0:
         raise ValueError("timeout must be None or a number of seconds, at least 0")
+    return float(timeout)  # event loops refuse other types, such as Decimal
 
 
 def _check(hall: NativeHall, count: int) -> None:

@@ -6,7 +6,7 @@ same hall, wait in one queue.
 
 from __future__ import annotations
 
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional, Tuple
 
 import pytest
 
@@ -41,13 +41,19 @@ def hallpass_slot(request: pytest.FixtureRequest) -> Iterator[int]:
     ``--hallpass-slots`` name it, or ``hallpass_hall`` and ``hallpass_slots`` in the configuration of pytest.
     """
     config = request.config
-    name = config.getoption("--hallpass-hall") or config.getini("hallpass_hall")
-    slots = config.getoption("--hallpass-slots") or int(config.getini("hallpass_slots"))
+    name, slots = config.getoption("--hallpass-hall"), config.getoption("--hallpass-slots")
+    name = config.getini("hallpass_hall") if name is None else name
+    slots = int(config.getini("hallpass_slots")) if slots is None else slots
     timeout: Optional[float] = None
     marker = request.node.get_closest_marker("hallpass")
     if marker is not None:
-        name = marker.args[0] if marker.args else marker.kwargs.get("hall", name)
-        slots = marker.args[1] if len(marker.args) > 1 else marker.kwargs.get("slots", slots)
-        timeout = marker.args[2] if len(marker.args) > 2 else marker.kwargs.get("timeout")
+        name, slots, timeout = _of_marker({"hall": name, "slots": slots}, *marker.args, **marker.kwargs)
     with Hall(name, slots).acquire(timeout) as held:
         yield held.slot
+
+
+def _of_marker(
+    default: dict[str, Any], hall: Optional[str] = None, slots: Optional[int] = None, timeout: Optional[float] = None
+) -> Tuple[str, int, Optional[float]]:
+    """Returns the hall, its slots and the time limit that a marker names. A misspelt argument is a TypeError."""
+    return hall or default["hall"], default["slots"] if slots is None else slots, timeout

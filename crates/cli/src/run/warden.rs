@@ -167,10 +167,15 @@ impl WatchedCommand {
         }
         // The warden has died.
         self.warden.end_probe();
-        if self.duties.kill_with_us {
-            descendants::kill_all();
-        }
-        Err(io::Error::other("the process that watches over it was killed; it still runs, keeps its slot, and has no time limit any more").into())
+        let fate = match self.duties.kill_with_us {
+            true => {
+                descendants::kill_all();
+                "so hallpass has killed it"
+            }
+            false => "it still runs, keeps its slot, and has no time limit any more",
+        };
+        let why = format!("the process that watches over it was killed; {fate}");
+        Err(io::Error::other(why).into())
     }
 }
 

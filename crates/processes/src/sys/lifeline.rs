@@ -8,14 +8,15 @@
 use std::{
     ffi::{CString, OsStr},
     io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    mem::ManuallyDrop,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
     time::Duration,
 };
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{AtFlags, FileType, Mode, OFlags, chmodat, fstat, mknodat, openat, unlinkat},
-    io::Errno,
+    io::{DupFlags, Errno, dup3},
 };
 
 /// The identity that no owner of a lifeline has.
@@ -89,6 +90,15 @@ pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
         Err(Errno::MFILE | Errno::NFILE) => Reached::NoDescriptor,
         Err(_) => Reached::Unknown,
     }
+}
+
+/// Closes this process's copy of a lifeline that it has inherited by a fork, although other values own the descriptor
+/// and will never be dropped. The descriptor becomes a copy of `hall`, so it stays valid.
+pub(crate) fn close_inherited(lifeline: &OwnedFd, hall: BorrowedFd<'_>) {
+    // SAFETY: the descriptor is open, because `lifeline` owns it. `ManuallyDrop` prevents a second close.
+    let mut descriptor = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(lifeline.as_raw_fd()) });
+    // If this fails, the lifeline stays open until this process ends, as without this function.
+    let _ = dup3(hall, &mut descriptor, DupFlags::CLOEXEC);
 }
 
 /// Reads all bytes from the lifeline of this process. Returns `true` if there were any.

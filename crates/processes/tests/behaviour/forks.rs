@@ -1,9 +1,11 @@
 //! Tests of processes that fork or exec.
 
-use hallpass_processes::{SharedHall, SharedPass};
-use rustix::process::{Pid, WaitOptions, waitpid};
+use std::{thread, time::Duration};
 
-use crate::support::{TestHall, is_full};
+use hallpass_processes::{SharedHall, SharedPass};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use crate::support::{TestHall, is_full, wait_until};
 
 /// Runs `f` in a forked process and returns its exit code.
 fn forked(f: impl FnOnce() -> i32) -> i32 {
@@ -40,6 +42,36 @@ pub fn acquires(hall: &SharedHall) -> i32 {
         }
         Err(_) => 100,
     })
+}
+
+/// Lets a thread wait for a slot, and then forks a child that closes the lifelines it inherited. Returns the child's PID.
+/// The child lives for a minute.
+pub fn outlives(hall: &'static SharedHall) -> i32 {
+    thread::spawn(|| hall.acquire().map(std::mem::forget));
+    wait_until("the thread waits", || hall.waiting() == 1);
+    // SAFETY: the thread waits and holds no locks.
+    match unsafe { libc::fork() } {
+        0 => {
+            hall.close_inherited_lifelines();
+            thread::sleep(Duration::from_secs(60));
+            // SAFETY: the call has no preconditions.
+            unsafe { libc::_exit(0) }
+        }
+        pid => pid,
+    }
+}
+
+#[test]
+fn a_forked_child_that_closes_its_lifelines_keeps_no_slot_of_its_killed_parent_taken() {
+    let test = TestHall::new(1);
+    let (mut parent, _) = test.holder();
+    let child = Pid::from_raw(parent.order("fork-outlive").parse().unwrap()).unwrap();
+    assert!(is_full(&test.hall));
+    parent.kill();
+    let slot = test.hall.try_acquire_for(Duration::from_secs(20)).map(|pass| pass.slot());
+    kill_process(child, Signal::KILL).expect("the child is still alive");
+    assert_eq!(slot.ok(), Some(0));
+    test.assert_all_slots_free();
 }
 
 #[test]

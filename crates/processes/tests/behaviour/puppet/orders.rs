@@ -102,6 +102,7 @@ impl PuppetState {
             }
             "fork-drop" => forks::drops_inherited(&mut self.passes).to_string(),
             "fork-acquire" => forks::acquires(self.hall()).to_string(),
+            "fork-outlive" => forks::outlives(self.hall()).to_string(),
             "exec" => {
                 println!("{MARK}off");
                 Command::new("sleep").arg("1000").exec().to_string()
