@@ -77,7 +77,7 @@ impl<'a, A: Algorithm> Run<'a, A> {
         }
     }
 
-    /// Returns whether process `p` has made its only passage. Then it leaves again after at most two steps.
+    /// Returns whether process `p` has made its only passage. If so, it leaves within two steps when it starts again.
     fn is_done(&self, p: usize) -> bool {
         let mut memory = self.memory.clone();
         let mut step = |at| self.algorithm.step(&mut Words(&mut memory), p, at);
@@ -223,5 +223,8 @@ fn only_a_stopped_process_that_has_not_entered_with_several_slots_may_block_all_
             }
         }
     }
-    assert!(blocked_by_large > 0, "it never blocks the hall: promise more");
+    assert!(
+        blocked_by_large > 0,
+        "process 2 never blocks the hall, so the documentation can promise more"
+    );
 }

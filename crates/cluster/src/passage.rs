@@ -37,8 +37,8 @@ use crate::{
     waiting::{News, WaitingRoom},
 };
 
-/// A time limit for a caller that waits. It is longer than any caller lives. Unlike [`Duration::MAX`], it does not apply to
-/// requests for which the store has no space: a newcomer gets this error.
+/// The time limit for the requests of a newcomer that may wait. It is longer than any caller lives. If the store has no
+/// space, a request with this limit fails, and a request with the limit [`Duration::MAX`] is sent again.
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
 /// A passage in its critical section.
@@ -273,8 +273,8 @@ impl Passage {
         }
     }
 
-    /// Line X1. The answer may be old, if it is from a moment at which this claim had its slot: the claim could
-    /// have made the request at that moment. The next request takes effect only if the answer is still true. With
+    /// Line X1. An old answer is good enough if it is from a moment at which this claim had its slot: the passage
+    /// could have sent the request at that moment. The next request takes effect only if the answer is still true. With
     /// one slot, the head of the queue rarely changes. If the queue was empty, the successor finder watches for
     /// arrivals.
     async fn find_head(&mut self) -> Result<Picture<Waiter>, Error> {

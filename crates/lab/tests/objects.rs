@@ -104,7 +104,7 @@ fn states_and_their_normal_forms_behave_the_same() {
             let answers = records.map(|record| record.map(|record| record.returned));
             assert_eq!(answers[0], answers[1], "step {step}");
             if answers[0].is_none() {
-                agent = random.usize(..raw.agents()); // this process is in the middle of another operation
+                agent = random.usize(..raw.agents()); // the process of this agent is in the middle of another operation
                 continue;
             }
             let mut form = one.0.clone();

@@ -223,7 +223,7 @@ pub enum Touch {
     FetchAdd(Ex, Option<Ex>),
     /// Sets a boolean.
     TestAndSet,
-    /// Replaces the first value with the second.
+    /// Writes the second value if the variable has the first.
     CompareAndSwap(Ex, Ex),
     /// Replaces the value.
     Swap(Ex),
@@ -302,7 +302,7 @@ pub struct Variable {
     pub indices: Vec<(Ex, Ex)>,
     /// The type.
     pub kind: Kind,
-    /// The initial value; `None` is open, or the default of a private variable.
+    /// The initial value. With `None`, a shared variable is open, and a private variable starts with its default.
     pub start: Option<Ex>,
     /// The process in whose memory it is.
     pub home: Option<Ex>,

@@ -116,8 +116,8 @@ pub(crate) fn line_of(source: &str, place: usize) -> usize {
 /// The longest word that is compared with the known names. The time of a comparison grows with the length.
 const MOST_TYPO: usize = 64;
 
-/// Returns the known name that `wrong` most resembles, if one is so close that `wrong` is probably a typo of it, or the
-/// beginning of it.
+/// Returns a known name that begins with `wrong`, if `wrong` has at least 6 bytes. If there is none, returns the known
+/// name that `wrong` most resembles, if `wrong` is probably a typo of it.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if wrong.len() > MOST_TYPO {
         return None;

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 /// The range of ports. It is below the range from which the system takes ports for connections.
-/// Otherwise, a connection could take the port of a member that is down.
+/// Otherwise, a connection could take the port of a server that is down.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 
 /// Returns distinct ports that are free at the moment.

@@ -37,7 +37,8 @@ exits with 123.
 
 With --on-loss, hallpass also runs another command when it sends SIGTERM because the slot was lost. The environment of \
 that command contains the same variables as that of CMD, and the reason in HALLPASS_LOSS. When hallpass sends SIGKILL, \
-it also kills that command. If hallpass itself is killed or suspended, that command does not run.
+it also kills that command. If hallpass itself is killed, that command does not run. If hallpass is suspended, that \
+command runs when hallpass continues.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 123 if hallpass ended CMD because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \

@@ -67,8 +67,8 @@ fn variables(command: &Command) -> io::Result<Vec<CString>> {
     all.into_iter().map(line).collect()
 }
 
-/// Returns `true` if `command` changes the variable. [`spawn`] searches the `PATH` of this process, not the `PATH`
-/// of the command.
+/// Returns `true` if `command` changes the variable. A caller must not use [`spawn`] for a command that changes
+/// `PATH`: it searches the `PATH` of this process, not that of the command.
 pub fn changes(command: &Command, variable: &str) -> bool {
     command.get_envs().any(|(name, _)| name == OsStr::new(variable))
 }

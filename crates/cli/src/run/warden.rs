@@ -1,10 +1,10 @@
 //! The warden: a process between hallpass and the command that finds all processes that the command started.
 //!
-//! hallpass starts a warden if an option is about these processes: `--descendants`, `--on-kill kill` or
-//! `--time-limit`. The warden is a *child subreaper*: when a process dies, its children become children of the
-//! warden. So no process escapes the warden, even if it closes all descriptors or starts a new session. The warden
-//! supervises the command as hallpass does without a warden. hallpass supervises the warden: it forwards signals,
-//! and suspends itself when the warden is suspended.
+//! `hallpass run` starts a warden if an option is about these processes: `--descendants`, `--on-kill kill` or
+//! `--time-limit`. `hallpass jobserver` always starts one. The warden is a *child subreaper*: when a process dies, its
+//! children become children of the warden. So no process escapes the warden, even if it closes all descriptors or
+//! starts a new session. The warden supervises the command as hallpass does without a warden. hallpass supervises the
+//! warden: it forwards signals, and suspends itself when the warden is suspended.
 #![allow(unsafe_code)]
 
 use std::{
@@ -89,8 +89,8 @@ pub struct WatchedCommand {
 }
 
 impl WatchedCommand {
-    /// Starts the command under a warden. Processes that the command leaves running may continue after its end; the
-    /// warden then also continues.
+    /// Starts the command under a warden. Processes that the command leaves running may continue after its end. With
+    /// `--descendants`, the warden then also continues.
     ///
     /// This process must have only one thread.
     pub fn start(

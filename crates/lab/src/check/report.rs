@@ -84,7 +84,7 @@ pub struct Report {
     pub state_bits: u32,
     /// The number of initial states.
     pub initial_states: u64,
-    /// The maximum number of stores in a buffer, if the check limits it and not the algorithm.
+    /// The limit that the check sets on the stores in a buffer. `None` if the algorithm itself bounds them.
     pub buffer_capacity: Option<usize>,
     /// The answers.
     pub properties: BTreeMap<&'static str, Outcome>,
@@ -103,7 +103,7 @@ impl Report {
     }
 
     /// Returns the verdict on all promised properties: violated if one of them is violated, otherwise
-    /// partial if one of them is partial.
+    /// partial if one of them is partial or the exploration was incomplete, otherwise holds.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -125,7 +125,7 @@ impl Report {
         name == "range" || self.question.promised.iter().any(|property| property.name() == name)
     }
 
-    /// Returns the scope of the verdicts, one sentence each.
+    /// Returns sentences that state the scope of the verdicts.
     pub fn limits(&self) -> Vec<String> {
         use crate::{schedule::MemoryModel, space::Initial};
         let question = &self.question;

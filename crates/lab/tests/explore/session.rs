@@ -194,7 +194,7 @@ fn an_algorithm_outside_the_registry_can_be_played() {
 }
 
 #[test]
-fn kills_ends_of_leases_and_stops_are_offered_where_the_model_has_them() {
+fn mishaps_are_offered_where_the_model_has_them_and_stops_everywhere() {
     let mut offered = std::collections::BTreeSet::new();
     for entry in ENTRIES {
         let (n, k) = smallest(entry);

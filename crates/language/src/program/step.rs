@@ -92,7 +92,7 @@ impl Program {
         Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
     }
 
-    /// Returns what a process at `at` does next, after local instructions.
+    /// Returns what a process does next, when local instructions have taken it from the line `from` to `at`.
     fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
         match self.code.instrs.get(at.line as usize) {
             Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),
@@ -129,7 +129,7 @@ impl Program {
         Ok((self.arrays[access.variable].vars[element], op))
     }
 
-    /// Returns a process, if the number is one.
+    /// Returns `number` if it is the number of a process.
     fn process(&self, number: Value) -> Result<Value, Fault> {
         if (0..self.n as Value).contains(&number) { Ok(number) } else { Err(Fault::Element) }
     }

@@ -7,15 +7,16 @@
 //!
 //! The lab explores all sequentially consistent runs of the step machine, with a queue and wake-ups that are
 //! correct by definition. Loom checks the parts that the lab's model leaves out:
-//! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses its
-//!   cells, and each server sees what the server before it wrote (loom's cells check both).
+//! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses the
+//!   cells of the nodes, and each server sees what the server before it wrote (loom's cells check both).
 //! - A wake-up is a thread's `unpark` or a task's waker. Wakers are taken out and replaced under the lock.
-//! - Futures may be dropped, or polled with a different waker, at any time before, during or after a grant.
+//! - Futures may be dropped, or polled with a different waker, at any time before, while or after they get a slot.
 //! - A release happens before the next acquire of the slot (loom's cells check this too).
 //!
 //! Loom treats sequentially consistent accesses as acquire and release, which is weaker. So results under loom
-//! also hold for the code. A future recognises its waker by its address. In a real program, memory is freed before
-//! it is allocated again, but loom does not model this order. So the tests keep old wakers alive.
+//! also hold for the code. A future recognises its waker by the waker's address, and a new waker may get the address
+//! of an old one. In a real program, the old waker is freed before that. Loom does not model this order, so the
+//! tests keep old wakers alive.
 //!
 //! The tests do not cover time limits, because loom has no clock; they cover giving up with `try_acquire` and with
 //! dropped futures. They do not cover runs with more preemptions than the bound either.

@@ -17,7 +17,7 @@ use super::{
     messages::{Answer, Inbox, Request, send},
 };
 
-/// Serves members until this process ends.
+/// Serves the *members*, the processes that use this connection, until this process ends.
 pub(in super::super) async fn serve(
     listener: UnixListener,
     lock: RelayLock,
@@ -86,16 +86,16 @@ struct Session {
     line: Arc<Line>,
     answers: mpsc::UnboundedSender<Answer>,
     notes: mpsc::UnboundedSender<Note>,
-    /// The subscriber.
+    /// The number of this member as a subscriber.
     id: u64,
-    /// The channels of the subscriber.
+    /// The channels to which the member has subscribed.
     channels: Vec<String>,
 }
 
 impl Session {
-    /// Performs a request, without a limit of time. The member itself gives up after some time. A relay that closed the
-    /// connection because of one slow statement would do so for all members. It notices by its own statements if the
-    /// server does not answer.
+    /// Performs a request, without a time limit. The member itself gives up after some time. If the relay closed the
+    /// connection because of one slow statement, all members would lose it. The relay's own statements show whether
+    /// the server still answers.
     async fn perform(&mut self, request: Request) {
         let (database, line) = (self.database.clone(), self.line.clone());
         match request {

@@ -17,11 +17,11 @@
 //!
 //! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
 //!
-//! The snapshot follows the one from bounded single-writer registers by Afek, Attiya, Dolev, Gafni, Merritt &
-//! Shavit ("Atomic snapshots of shared memory"). It differs from that snapshot in three points:
+//! In the same paper ("Atomic snapshots of shared memory"), the snapshot is built from bounded
+//! single-writer registers. The snapshot here differs from it in three points:
 //!
 //! - Q\[i\] is one register. The scanner writes it when it knows all flags.
-//! - Label makes one snapshot instead of two. It reads the handshakes first, and then takes the
+//! - Label takes one snapshot instead of two. It reads the flags in Q first, and then takes the
 //!   snapshot. It uses this snapshot for the new label and also for the view in its register.
 //! - A scanner borrows as soon as it sees the second move, and does not finish the collect.
 
@@ -146,7 +146,7 @@ impl<C: Collect<Stamp>, L: Labels> Quadratic<C, L> {
         }
     }
 
-    /// Returns where a line of the Scan within Label leads.
+    /// Returns where Label continues after a line of the Scan inside it.
     fn inner_scanned(
         &self,
         p: Pid,
