@@ -47,10 +47,10 @@
 //! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
 //! enter, hold a slot and leave). It also explores two processes that want two slots each, two processes of a hall
 //! that has shrunk, and two processes of a hall that another process closes; in all these cases, each process makes one
-//! passage and may be killed at any line. Tests make random runs of the step machine with three and four processes that want one slot or two, and are
-//! killed or give up, while another process resizes or closes the hall.
+//! passage and may be killed at any line. Tests make random runs of the step machine with three and four processes that
+//! want one slot or two, and are killed or give up, while another process resizes or closes the hall.
 //!
-//! The checker does not explore the following parts. Tests kill a process after each of their instructions:
+//! The checker does not explore the following parts. A test kills a process at many different instructions of them:
 //!
 //! - creating, removing and sweeping the files of a hall;
 //! - lifelines, the pipes that show which processes are alive. The checker sees one word for each process instead, which
