@@ -161,12 +161,16 @@ fn fault(algorithm: &impl Algorithm) -> Option<(u64, &'static str)> {
 fn requests_for_one_slot_and_for_several_slots_do_not_block_each_other() {
     for (n, k) in [(3, 2), (4, 2), (4, 3)] {
         for large in [0, n - 1] {
-            let hall = ProcessesModel::mixed(Cast::MortalOnce, n, k, large);
+            let hall = ProcessesModel::mixed(Cast::Mortal | Cast::Once, n, k, large);
             assert_eq!(fault(&hall), None, "n = {n}, k = {k}, process {large} wants two");
         }
-        assert_eq!(fault(&ProcessesModel::spare(Cast::MortalOnce, n, k)), None, "{n}, {k}");
-        assert_eq!(fault(&ProcessesModel::spare(Cast::MortalOnce, n, 1)), None, "{n}, 1");
-        assert_eq!(fault(&ProcessesModel::many(Cast::MortalOnce, n, k)), None, "{n}, {k}");
+        assert_eq!(
+            fault(&ProcessesModel::spare(Cast::Mortal | Cast::Once, n, k)),
+            None,
+            "{n}, {k}"
+        );
+        assert_eq!(fault(&ProcessesModel::spare(Cast::Mortal | Cast::Once, n, 1)), None, "{n}, 1");
+        assert_eq!(fault(&ProcessesModel::many(Cast::Mortal | Cast::Once, n, k)), None, "{n}, {k}");
     }
 }
 
@@ -186,7 +190,7 @@ fn all_slots_are_set_aside_behind_a_late_card(hall: &impl Algorithm) -> Option<&
 
 #[test]
 fn slots_that_are_set_aside_behind_a_late_card_do_not_stay_free_forever() {
-    let hall = || ProcessesModel::spare(Cast::MortalOnce, 3, 1);
+    let hall = || ProcessesModel::spare(Cast::Mortal | Cast::Once, 3, 1);
     assert_eq!(all_slots_are_set_aside_behind_a_late_card(&hall()), None);
     let wrong = Changed::<_, wrong::PassesOver>::new(hall());
     assert_eq!(all_slots_are_set_aside_behind_a_late_card(&wrong), Some("progress"));
@@ -195,15 +199,72 @@ fn slots_that_are_set_aside_behind_a_late_card_do_not_stay_free_forever() {
 #[test]
 fn a_hall_that_is_resized_while_it_is_used_has_no_holder_without_a_slot_of_the_hall() {
     for (n, k) in [(3, 1), (4, 1), (4, 2)] {
-        assert_eq!(fault(&ProcessesModel::resized(n, k)), None, "n = {n}, k = {k}");
-        assert_eq!(fault(&ProcessesModel::shrunk(Cast::MortalOnce, n, k)), None, "{n}, {k}");
+        assert_eq!(
+            fault(&ProcessesModel::new(Cast::Once | Cast::Resize, n, k)),
+            None,
+            "n = {n}, k = {k}"
+        );
+        assert_eq!(
+            fault(&ProcessesModel::shrunk(Cast::Mortal | Cast::Once, n, k)),
+            None,
+            "{n}, {k}"
+        );
     }
 }
 
 #[test]
 fn a_process_that_read_the_size_before_the_hall_shrank_takes_a_slot_that_is_not_sealed() {
-    let found = fault(&Changed::<_, wrong::Unsealed>::new(ProcessesModel::resized(3, 1)));
+    let found = fault(&Changed::<_, wrong::Unsealed>::new(ProcessesModel::new(
+        Cast::Once | Cast::Resize,
+        3,
+        1,
+    )));
     assert!(matches!(found, Some((_, "I3"))), "{found:?}");
+}
+
+#[test]
+fn deaths_and_time_outs_do_not_disturb_a_hall_that_is_resized_or_closed() {
+    for change in [Cast::Resize, Cast::Close] {
+        for event in [Cast::Mortal, Cast::Timeout] {
+            let casts = event | Cast::Once | change;
+            for (n, k) in [(3, 1), (4, 1), (4, 2)] {
+                assert_eq!(fault(&ProcessesModel::new(casts, n, k)), None, "{casts:?}, {n}, {k}");
+            }
+            assert_eq!(
+                fault(&ProcessesModel::many(casts, 4, 1)),
+                None,
+                "two slots each, {casts:?}"
+            );
+            assert_eq!(fault(&ProcessesModel::spare(casts, 4, 2)), None, "one or two, {casts:?}");
+        }
+    }
+}
+
+/// Returns whether a process that arrives after the hall was closed enters. Process 1 holds a slot or not.
+fn enters_a_closed_hall(hall: &impl Algorithm, is_held: bool) -> bool {
+    let mut run = Run::new(hall);
+    if is_held {
+        run.step_to(1, "X1");
+    }
+    run.step(2);
+    while run.processes[2] != Loc::Remainder {
+        assert_eq!(run.step(2), None, "process 2 closes the hall");
+    }
+    run.finish(Some(0));
+    (0..TURNS).any(|_| {
+        assert_eq!(run.step(0), None);
+        matches!(run.processes[0], Loc::Critical(_))
+    })
+}
+
+#[test]
+fn a_process_that_arrives_at_a_closed_hall_does_not_enter() {
+    let hall = || ProcessesModel::new(Cast::Once | Cast::Close, 3, 1);
+    for is_held in [false, true] {
+        assert!(!enters_a_closed_hall(&hall(), is_held));
+        let wrong = Changed::<_, wrong::DeafWaiter>::new(hall());
+        assert!(enters_a_closed_hall(&wrong, is_held));
+    }
 }
 
 /// Three slots. Processes 0 and 1 want one, and process 2 wants two.

@@ -26,8 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Time between two checks of the queue.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A cancelled `hallpass run` exits with status 125. A command that has its slot is never cancelled.
+const USAGE: &str = "hallpass cancel [OPTIONS] NAME PID...
+       hallpass cancel [OPTIONS] NAME --position N
+       hallpass cancel [OPTIONS] NAME --all";
+
+const AFTER: &str = "\
+A cancelled `hallpass run` exits with status 125. A command that has its slot is never cancelled.";
+
 #[derive(ClapArgs)]
+#[command(override_usage = USAGE, after_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

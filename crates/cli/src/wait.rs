@@ -23,12 +23,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest time between two checks of a hall on a cluster, where a check takes several requests.
 const LONGEST_PAUSE_ON_CLUSTER: Duration = Duration::from_secs(2);
 
-/// The exit status is 124 if the time is over.
 #[derive(ClapArgs)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// Wait at most this long, such as 10, 1.5m or 2h
+    /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124
     #[arg(short, long, value_name = "TIME", value_parser = time::parse)]
     wait: Option<Duration>,
     /// Wait only until this process neither holds a slot nor waits for one; can be repeated

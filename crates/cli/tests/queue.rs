@@ -52,6 +52,14 @@ fn cancel_removes_waiters_by_pid_and_by_position() {
 }
 
 #[test]
+fn cancel_without_a_waiter_names_all_ways_to_choose_one() {
+    let output = Halls::new().output("cancel", &["x"]);
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = text(&output.stderr);
+    assert!(["PID", "--position N", "--all"].iter().all(|way| stderr.contains(way)), "{stderr}");
+}
+
+#[test]
 fn cancel_never_ends_a_command_that_has_its_slot() {
     let halls = Halls::new();
     let mut holder = halls.hold(&["-k", "1"], "x");

@@ -217,6 +217,8 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     assert!(said.contains("--take 3 is more than the 2 slots of hall `x`"), "{said}");
     assert_eq!(one.leave().0, Some(0));
     assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(0));
+    let stderr = text(&halls.output("run", &["-k", "1", "--take", "2", "y", "true"]).stderr);
+    assert!(stderr.contains("--take 2 is more than the 1 slot of hall `y`"), "{stderr}");
 }
 
 /// The hall grows while a command waits that has no value for the new slot.

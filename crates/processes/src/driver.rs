@@ -58,7 +58,12 @@ impl NativeEnvironment<'_> {
         let me = self.me;
         let mut lines = 0;
         let end = loop {
-            let next = match step(self, me, at) {
+            let next = match at {
+                Line::S3 { .. } => self.look_at_cards(at, &mut lines),
+                Line::S6 { .. } => self.look_at_slots(at),
+                line => step(self, me, line),
+            };
+            let next = match next {
                 Next::Goto(line @ Line::W1) => {
                     self.linger();
                     line
@@ -80,6 +85,42 @@ impl NativeEnvironment<'_> {
             at = next;
         };
         (end, lines)
+    }
+
+    /// Runs line S3 for one card after the other, and returns what comes next. Adds the lines to `lines`.
+    ///
+    /// The compiler keeps only the code of this line, and keeps its values in registers.
+    fn look_at_cards(&mut self, at: NativeLine, lines: &mut u32) -> Next<NativeLine> {
+        let me = self.me;
+        let Line::S3 { role, c, size, mut i, mut seen } = at else { return Next::Goto(at) };
+        loop {
+            match step(self, me, Line::S3 { role, c, size, i, seen }) {
+                Next::Goto(Line::S3 { i: next, seen: more, .. }) => (i, seen) = (next, more),
+                next => return next,
+            }
+            *lines += 1;
+        }
+    }
+
+    /// Runs lines S6 and S7 for one slot after the other, and returns what comes next. Also returns if the process serves
+    /// another waiter from now on.
+    fn look_at_slots(&mut self, at: NativeLine) -> Next<NativeLine> {
+        let me = self.me;
+        let Line::S6 { role, size, who, mut j, mut got, own } = at else { return Next::Goto(at) };
+        loop {
+            let next = match step(self, me, Line::S6 { role, size, who, j, got, own }) {
+                Next::Goto(Line::S7 { tag, .. }) => {
+                    step(self, me, Line::S7 { role, size, who, j, got, own, tag })
+                }
+                next => next,
+            };
+            match next {
+                Next::Goto(Line::S6 { j: next, got: more, who: same, .. }) if same == who => {
+                    (j, got) = (next, more)
+                }
+                next => return next,
+            }
+        }
     }
 
     /// Takes the record `me`. Returns the number on its card, or `None` if another process was faster.

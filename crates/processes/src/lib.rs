@@ -45,11 +45,22 @@
 //! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, and the same code runs here. The
 //! project's model checker explores it in every interleaving. It explores two processes that are killed at any
 //! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
-//! enter, hold a slot and leave). It also explores two processes that want two slots each, and two processes of a hall
-//! that has shrunk; in both cases, each process makes one passage and may be killed at any line. Tests make random runs
-//! of the step machine with three and four processes that want one or two slots and are killed, and with a process that
-//! shrinks and grows the hall meanwhile. Other tests cover larger numbers of processes, and closing a hall. One test
-//! runs 64 processes and kills them at random. Another test kills and stops a process after each of its instructions.
+//! enter, hold a slot and leave). It also explores two processes that want two slots each, two processes of a hall
+//! that has shrunk, and two processes of a hall that another process closes; in all these cases, each process makes one
+//! passage and may be killed at any line. Tests make random runs of the step machine with three and four processes that
+//! want one slot or two, and are killed or give up, while another process resizes or closes the hall.
+//!
+//! The checker does not explore the following parts. A test kills a process at many different instructions of them:
+//!
+//! - creating, removing and sweeping the files of a hall;
+//! - lifelines, the pipes that show which processes are alive. The checker sees one word for each process instead, which
+//!   changes when the process dies. That a pipe is opened, polled and deleted in several steps is not in the model;
+//! - the death of the process that resizes or closes the hall;
+//! - the values of [`SharedCell`].
+//!
+//! Two more parts are covered by other tests only: what a forked child inherits, and waiting for a short time before
+//! going to sleep, which delays a line of the step machine and changes none. One test runs 64 processes and kills them at
+//! random.
 //!
 //! # Limits
 //!

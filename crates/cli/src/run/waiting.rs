@@ -141,10 +141,12 @@ impl Waiting {
 /// Returns the refusal of a command that did not get its slots, for a reason other than its time limit.
 fn refusal(hall: &SharedHall, error: Error) -> Refusal {
     match error {
-        Error::TooMany { asked, slots } => Refusal::failure(format!(
-            "--take {asked} is more than the {slots} slots of hall `{}`: take at most {slots}, or resize the hall",
-            hall.name()
-        )),
+        Error::TooMany { asked, slots } => {
+            let (unit, name) = (if slots == 1 { "slot" } else { "slots" }, hall.name());
+            Refusal::failure(format!(
+                "--take {asked} is more than the {slots} {unit} of hall `{name}`: take at most {slots}, or resize the hall"
+            ))
+        }
         error => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! A storm through the command line. 40 loops start commands on a hall with three slots, with all kinds of
-//! options, and kill and suspend processes at random. A witness that does not use hallpass checks that no slot has
-//! two holders.
+//! options, and kill and suspend processes at random. Meanwhile, an operator cancels waiters and resizes the hall. A
+//! witness that does not use hallpass checks that no slot has two holders.
 //!
 //! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
 //! `HALLPASS_COMMAND_STORM_SEED` repeats the choices of a run.
@@ -11,7 +11,7 @@ mod visitor;
 
 use std::{
     env, fs,
-    os::unix::process::CommandExt,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -29,7 +29,7 @@ const HALL: &str = "storm";
 
 /// The options of a run, and whether hallpass alone may be killed while its command continues. With `--close` it
 /// may not, because the slot would be free then.
-const OPTIONS: [(&[&str], bool); 16] = [
+const OPTIONS: [(&[&str], bool); 22] = [
     (&[], true),
     (&["-k", "3"], true),
     (&["-n"], true),
@@ -45,6 +45,12 @@ const OPTIONS: [(&[&str], bool); 16] = [
     (&["--verbose", "--per-device", "2"], true),
     (&["--take", "2"], true),
     (&["--take", "3", "-w", "1", "--on-kill", "kill"], true),
+    (&["--take", "2", "-n"], true),
+    (&["--take", "2", "--no-fork"], true),
+    (&["--take", "2", "--descendants", "--env", "DEVICE=a,b,c"], true),
+    (&["--take", "3", "-w", "2", "--time-limit", "0.02", "--grace", "0.01"], true),
+    (&["--no-fork", "--descendants"], true),
+    (&["--gpus"], true),
     (&["--close"], false),
 ];
 
@@ -55,6 +61,7 @@ struct Counts {
     kills: AtomicUsize,
     stops: AtomicUsize,
     cancels: AtomicUsize,
+    resizes: AtomicUsize,
 }
 
 fn seconds() -> Duration {
@@ -69,6 +76,11 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     let seed = seed.map_or_else(|| fastrand::u64(..), |text| text.parse().expect("a seed"));
     eprintln!("HALLPASS_COMMAND_STORM_SEED={seed}");
     let witness = tempfile::tempdir().expect("a folder");
+    // A stand-in for the tool that lists GPUs.
+    let tool = witness.path().join("nvidia-smi");
+    fs::write(&tool, "#!/bin/sh\necho '0, GPU-a'\necho '1, GPU-b'\necho '2, GPU-c'\n")
+        .expect("written");
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).expect("set");
     assert_eq!(halls.run(&["-k", &SLOTS.to_string(), HALL, "true"]), Some(0));
     let (counts, end) = (Counts::default(), Instant::now() + seconds());
     thread::scope(|scope| {
@@ -84,11 +96,11 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     let conflicts = fs::read_to_string(witness.path().join(visitor::CONFLICTS)).unwrap_or_default();
     assert_eq!(conflicts, "", "seed {seed}");
     let visits = fs::read(witness.path().join(visitor::VISITS)).map_or(0, |visits| visits.len());
-    let shown =
-        [&counts.runs, &counts.kills, &counts.stops, &counts.cancels].map(|n| n.load(Relaxed));
-    let [runs, kills, stops, cancels] = shown;
+    let Counts { runs, kills, stops, cancels, resizes } = &counts;
+    let [runs, kills, stops, cancels, resizes] =
+        [runs, kills, stops, cancels, resizes].map(|n| n.load(Relaxed));
     eprintln!(
-        "{runs} runs, {visits} visits, {kills} kills, {stops} stops, {cancels} cancels, 0 conflicts"
+        "{runs} runs, {visits} visits, {kills} kills, {stops} stops, {cancels} cancels, {resizes} resizes, 0 conflicts"
     );
     assert!(runs > LOOPS && visits > 0 && kills > 0, "{runs} runs, {visits} visits, {kills} kills");
     // All slots can be held again, and the hall assigns the smallest slots.
@@ -98,10 +110,15 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     drop(holders);
 }
 
-/// Looks at the hall, frees slots of dead processes, and cancels waiters, as an operator would.
+/// Looks at the hall, frees slots of dead processes, cancels waiters, and resizes the hall, as an operator would. In the
+/// end, the hall has all its slots.
 fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
+    let resize = |slots: usize| {
+        counts.resizes.fetch_add(1, Relaxed);
+        halls.output("resize", &[HALL, &slots.to_string()])
+    };
     while Instant::now() < end {
-        let output = match rng.usize(..4) {
+        let output = match rng.usize(..5) {
             0 => halls.output("reap", &[HALL]),
             1 => {
                 counts.cancels.fetch_add(1, Relaxed);
@@ -110,11 +127,13 @@ fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
                 halls.output("list", &[])
             }
             2 => halls.output("log", &[HALL]),
+            3 => resize(rng.usize(1..=SLOTS)),
             _ => halls.output("status", &["--json", HALL]),
         };
         assert!(output.status.success(), "{}", common::text(&output.stderr));
         thread::sleep(Duration::from_millis(rng.u64(20..80)));
     }
+    assert!(resize(SLOTS).status.success());
 }
 
 /// A loop that starts one command after the other.
@@ -146,6 +165,7 @@ impl Loop<'_> {
     fn start(&mut self, options: &[&str]) -> Child {
         let words = [options, &[HALL, "--"]].concat();
         let mut command: Command = self.halls.command("run", &words);
+        command.env("PATH", self.witness);
         visitor::add_to(&mut command, self.witness, self.rng.u64(..30), self.rng.u8(..4));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         with_default_signals(&mut command).spawn().expect("hallpass starts")

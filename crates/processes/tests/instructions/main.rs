@@ -33,7 +33,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use hallpass_processes::{HallDir, SharedHall};
+use hallpass_processes::{Error, HallDir, SharedHall};
 use rustix::process::{Pid, Signal, kill_process};
 
 use mapped::{Mapped, Shareable};
@@ -66,7 +66,7 @@ pub struct Signals {
     go: AtomicU64,
     /// Holders must leave.
     leave: AtomicU64,
-    /// The number of other processes that have got a slot.
+    /// The number of other processes that have got a slot, or the answer that the hall is closed.
     came: AtomicU64,
 }
 
@@ -147,7 +147,10 @@ fn come(
 ) -> Pid {
     let came = signals.came.load(SeqCst);
     let pid = process::fork(|| {
-        let pass = hall().acquire_owned().unwrap();
+        let pass = match hall().acquire_owned() {
+            Err(Error::Closed) => None,
+            pass => Some(pass.unwrap()),
+        };
         signals.came.fetch_add(1, SeqCst);
         until("the process may leave", || signals.leave.load(SeqCst) == 1);
         drop(pass);
@@ -184,7 +187,9 @@ fn is_dead(pid: Pid) -> bool {
 /// Checks that holders leave, that waiters get a slot, and that all slots eventually become free.
 fn aftermath(scenario: &Scenario, dir: &Path, signals: &Signals, others: usize) -> i32 {
     signals.leave.store(1, SeqCst);
-    until("all others have had a slot", || signals.came.load(SeqCst) as usize == others);
+    until("all others have had a slot or an answer", || {
+        signals.came.load(SeqCst) as usize == others
+    });
     let hall = match scenario.left {
         // If the hall was removed, this creates it again.
         Left::Same | Left::Removed => HallDir::at(dir).open(NAME, scenario.slots).unwrap(),

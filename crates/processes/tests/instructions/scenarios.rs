@@ -1,6 +1,6 @@
 //! The operations of the victim, and the other processes.
 
-use std::{path::Path, thread, time::Duration};
+use std::{fs::rename, path::Path, thread, time::Duration};
 
 use hallpass_processes::{HallDir, SharedHall};
 
@@ -60,7 +60,7 @@ fn open(dir: &Path, slots: usize) -> SharedHall {
 /// four milliseconds.
 const SHORT: Duration = Duration::from_millis(10);
 
-pub const SCENARIOS: [Scenario; 16] = [
+pub const SCENARIOS: [Scenario; 18] = [
     Scenario {
         name: "enter and leave a free hall",
         slots: 2,
@@ -170,6 +170,17 @@ pub const SCENARIOS: [Scenario; 16] = [
         ..PLAIN
     },
     Scenario {
+        name: "close a hall while others wait",
+        before: &[Other::Holder, Other::Waiter, Other::Waiter],
+        victim: |dir, ready| {
+            let hall = open(dir, 1);
+            ready();
+            hall.close();
+        },
+        left: Left::Closed,
+        ..PLAIN
+    },
+    Scenario {
         name: "enter with several slots and leave",
         slots: 3,
         spare: true,
@@ -222,6 +233,18 @@ pub const SCENARIOS: [Scenario; 16] = [
             drop(open(dir, 2));
             ready();
             HallDir::at(dir).remove(NAME, false).unwrap();
+        },
+        left: Left::Removed,
+        ..PLAIN
+    },
+    Scenario {
+        name: "sweep a removed hall while others wait for it",
+        before: &[Other::Holder, Other::Waiter],
+        victim: |dir, ready| {
+            // This is what a removal leaves behind if it is killed right after the rename.
+            rename(dir.join(NAME), dir.join(".old-0000000000000001")).unwrap();
+            ready();
+            drop(open(dir, 1).acquire().unwrap());
         },
         left: Left::Removed,
         ..PLAIN

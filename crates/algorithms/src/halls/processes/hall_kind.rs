@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::words::Size;
+use super::{
+    casts::{Cast, Casts},
+    words::Size,
+};
 use crate::framework::memory::{Pid, Word};
 
 /// The slots of a hall, and the number of slots that its processes want.
@@ -21,20 +24,18 @@ pub(super) enum HallKind {
     Spare,
     /// `k` slots, of `k + 1` that the hall had before. Process 0 has held slot `k` since then. The others arrive later.
     Shrunk,
-    /// `k + 1` slots. The last process does not use the hall: it removes the last slot at some time, and later adds it
-    /// again.
-    Resized,
 }
 use HallKind::*;
 
 impl HallKind {
-    /// Returns the number of slots that processes may hold.
-    pub(super) fn slots(self, k: usize) -> usize {
-        match self {
+    /// Returns the number of slots that processes may hold. A hall that is resized has one more than otherwise at first.
+    pub(super) fn slots(self, casts: Casts, k: usize) -> usize {
+        let slots = match self {
             Plain | Mixed { .. } => k,
             Many => 2 * k,
-            Spare | Shrunk | Resized => k + 1,
-        }
+            Spare | Shrunk => k + 1,
+        };
+        slots + usize::from(casts.has(Cast::Resize))
     }
 
     /// Returns the number of slots that process `p` wants.
@@ -53,29 +54,37 @@ impl HallKind {
     }
 
     /// Returns the number of processes that may be in the critical section at once.
-    pub(super) fn max_holders(self, k: usize) -> usize {
-        if self == Resized { k + 1 } else { k }
+    pub(super) fn max_holders(self, casts: Casts, k: usize) -> usize {
+        match self {
+            Many => k, // one more slot is not enough for one more process
+            _ => k + usize::from(casts.has(Cast::Resize)),
+        }
     }
 
     /// Returns the sizes that the hall has one after the other, or nothing if its size is a constant.
-    pub(super) fn sizes(self, k: usize) -> Vec<Size> {
-        let shrunk = Size::new(k + 1).resized(k);
+    pub(super) fn sizes(self, casts: Casts, k: usize) -> Vec<Size> {
+        let slots = self.slots(casts, k);
+        let first = Size::new(slots);
+        if casts.has(Cast::Close) {
+            return Vec::from([first, Size::new(0)]);
+        }
+        let shrunk = first.resized(slots - 1);
         match self {
-            Plain | Many | Mixed { .. } | Spare => Vec::new(),
-            Shrunk => Vec::from([shrunk, shrunk.settled()]),
-            Resized => {
-                Vec::from([Size::new(k + 1), shrunk, shrunk.settled(), shrunk.resized(k + 1)])
+            _ if casts.has(Cast::Resize) => {
+                Vec::from([first, shrunk, shrunk.settled(), shrunk.resized(slots)])
             }
+            Shrunk => Vec::from([shrunk, shrunk.settled()]),
+            Plain | Many | Mixed { .. } | Spare => Vec::new(),
         }
     }
 }
 
-/// Returns the size of a hall of kind [`Resized`] after it was resized once more.
-pub(super) fn resize(size: Word, k: Word) -> Word {
-    let (size, k) = (Size::unpack(size), k as usize);
+/// Returns the size of a hall with `slots` slots after it was resized once more: first it has one slot less.
+pub(super) fn resize(size: Word, slots: Word) -> Word {
+    let (size, slots) = (Size::unpack(size), slots as usize);
     match size.epoch {
-        0 => size.resized(k).pack(),
-        1 => size.resized(k + 1).pack(),
+        0 => size.resized(slots - 1).pack(),
+        1 => size.resized(slots).pack(),
         _ => size.pack(),
     }
 }

@@ -190,6 +190,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<
         X4 => Goto(X5 { c: e.next(Op::Read) }),
         X5 { c } if e.quiet(Op::Read) == c => Leave,
         X5 { .. } => Goto(S1 { role: Role::Leaver(e.wants(me), Finally::Leave) }),
+        S3 { .. } | S6 { .. } | S7 { .. } => serve::look(e, me, at),
         _ => queue(e, me, at),
     }
 }

@@ -80,6 +80,7 @@
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter
 //!   itself, or the kernel does.
 
+mod casts;
 mod choose;
 mod codecs;
 mod environment;
@@ -91,15 +92,17 @@ mod model_layout;
 mod normal;
 mod rescue;
 mod serve;
+mod statements;
 mod waiting;
 mod words;
 
 pub mod entries;
 pub mod wrong;
 
+pub use casts::{Cast, Casts};
 pub use environment::{Environment, Life};
 pub use lines::{Finally, Line, LineOn, Outcome, Role, step};
-pub use model::{Cast, MAX_PROCESSES, ProcessesModel};
+pub use model::{MAX_PROCESSES, ProcessesModel};
 pub use rescue::Then;
 pub use serve::Seen;
 pub use words::{

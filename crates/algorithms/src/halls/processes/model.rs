@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::{
+    casts::{Cast, Casts},
     codecs::{ALIVE, DEAD},
     environment::{Environment, Life},
     hall_kind::{HallKind, resize},
@@ -10,7 +11,8 @@ use super::{
     model_environment::{ModelEnvironment, without_local_lines},
     normal,
     rescue::Then,
-    words::{Card, Meaning, Size, Tag},
+    statements::{self, CLOSED_ADMITS_NOBODY},
+    words::{Card, Meaning, Phase, Size, Tag},
 };
 use crate::framework::{
     layout::{Array, Layout},
@@ -26,33 +28,6 @@ use crate::framework::{
 /// The maximum number of processes that the lab explores.
 pub const MAX_PROCESSES: usize = 4;
 
-/// The assumptions about processes: whether they die, whether they give up, and how many passages they
-/// make.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cast {
-    /// No process dies.
-    Plain,
-    /// Any process may die, even in its remainder, and comes back as another process.
-    Mortal,
-    /// Waiters may give up. The last process is a clock that runs out at any time.
-    Timeout,
-    /// No process dies, and each makes one passage. This limit lets the lab explore more processes.
-    Once,
-    /// Any process may die, and each makes one passage.
-    MortalOnce,
-}
-
-impl Cast {
-    /// Returns `true` if some process may die.
-    fn is_mortal(self) -> bool {
-        matches!(self, Cast::Mortal | Cast::MortalOnce)
-    }
-
-    fn is_once(self) -> bool {
-        matches!(self, Cast::Once | Cast::MortalOnce)
-    }
-}
-
 /// A hall and its processes.
 pub struct ProcessesModel {
     pub(super) n: usize,
@@ -60,7 +35,7 @@ pub struct ProcessesModel {
     /// slots may have seen more old tickets than others.
     pub(super) room: usize,
     pub(super) k: usize,
-    pub(super) cast: Cast,
+    pub(super) casts: Casts,
     pub(super) hall: HallKind,
     pub(super) layout: Layout,
     pub(super) next: Var,
@@ -94,72 +69,126 @@ pub enum State {
     Come,
     /// The process is about to read the number on its card.
     Recall,
-    /// The process is about to turn the clock.
+    /// The manager is about to turn the clock.
     Clock,
-    /// The process is about to resize the hall.
+    /// The manager is about to resize the hall.
     Resize,
+    /// The manager is about to close the hall.
+    Close,
+    /// The manager is about to check whether this process sleeps.
+    Look(usize),
+    /// The manager is about to ring for this process.
+    Wake(usize),
 }
 use State::*;
 
 impl ProcessesModel {
-    /// Creates a hall with `k` slots for `n` processes.
-    pub fn new(cast: Cast, n: usize, k: usize) -> Self {
-        Self::with(cast, HallKind::Plain, n, k)
+    /// Creates a hall with `k` slots for `n` processes, or with `k + 1` slots if it is resized.
+    pub fn new(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        Self::with(casts.into(), HallKind::Plain, n, k)
     }
 
-    /// Creates a hall with `2 k` slots for `n` processes. Every process wants two slots.
-    pub fn many(cast: Cast, n: usize, k: usize) -> Self {
-        Self::with(cast, HallKind::Many, n, k)
+    /// Creates a hall with `2 k` slots for `n` processes, or with one more slot if it is resized. Every process wants two
+    /// slots.
+    pub fn many(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        Self::with(casts.into(), HallKind::Many, n, k)
     }
 
     /// Creates a hall with `k` slots for `n` processes. Process `large` wants two slots (one if `k` is 1). The others want
     /// one.
-    pub fn mixed(cast: Cast, n: usize, k: usize, large: Pid) -> Self {
+    pub fn mixed(casts: impl Into<Casts>, n: usize, k: usize, large: Pid) -> Self {
         let hall = if k == 1 { HallKind::Plain } else { HallKind::Mixed { large } };
-        Self::with(cast, hall, n, k)
+        Self::with(casts.into(), hall, n, k)
     }
 
     /// Creates a hall with `k + 1` slots for `n` processes. The first `k` processes want one slot. The others want two.
-    pub fn spare(cast: Cast, n: usize, k: usize) -> Self {
-        Self::with(cast, HallKind::Spare, n, k)
-    }
-
-    /// Creates a hall with `k + 1` slots for `n - 1` processes. The last process removes the last slot at some time, and
-    /// later adds it again. Nobody is killed: a process that is killed while it adds a slot may not have woken a waiter.
-    pub fn resized(n: usize, k: usize) -> Self {
-        Self::with(Cast::Once, HallKind::Resized, n, k)
+    pub fn spare(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        Self::with(casts.into(), HallKind::Spare, n, k)
     }
 
     /// Creates a hall for `n` processes that had `k + 1` slots and has `k` now. Process 0 holds the last of the `k + 1`
     /// slots from the start. Every process makes one passage.
-    pub fn shrunk(cast: Cast, n: usize, k: usize) -> Self {
-        assert!(cast.is_once(), "process 0 starts in its only passage");
-        Self::with(cast, HallKind::Shrunk, n, k)
+    pub fn shrunk(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        let casts = casts.into();
+        assert!(casts.has(Cast::Once), "process 0 starts in its only passage");
+        Self::with(casts, HallKind::Shrunk, n, k)
     }
 
     /// Returns the first state of a passage.
-    fn come(&self, cast: Cast) -> State {
-        if cast.is_mortal() { Come } else { Recall }
+    fn come(&self) -> State {
+        if self.casts.has(Cast::Mortal) { Come } else { Recall }
     }
 
     /// Returns the number of slots that processes may hold.
     pub(super) fn slots(&self) -> usize {
-        self.hall.slots(self.k)
+        self.hall.slots(self.casts, self.k)
     }
 
-    /// Returns `true` if the last process is a clock.
-    pub(super) fn has_clock(&self) -> bool {
-        self.cast == Cast::Timeout
+    /// Returns `true` if a process has one slot, which the hall still has.
+    fn has_one_slot_each(&self) -> bool {
+        self.hall == HallKind::Plain && !self.casts.has(Cast::Resize)
     }
 
-    /// Returns the number of processes that use the hall: all but the clock.
+    /// Returns `true` if process `p` is the manager.
+    fn is_manager(&self, p: Pid) -> bool {
+        self.casts.has_manager() && p + 1 == self.n
+    }
+
+    /// Returns the number of processes that use the hall. A manager that resizes the hall serves waiters, so it is one of
+    /// them.
     pub(super) fn processes(&self) -> usize {
-        self.n - usize::from(self.has_clock())
+        self.n - usize::from(self.casts.has_manager() && !self.casts.has(Cast::Resize))
     }
 
-    /// Returns `true` if process `p` resizes the hall.
-    fn is_resizer(&self, p: Pid) -> bool {
-        self.hall == HallKind::Resized && p + 1 == self.n
+    /// Returns the first state of the manager after `Clock`, if it also resizes or closes the hall.
+    fn manage(&self) -> Option<State> {
+        match self.casts {
+            casts if casts.has(Cast::Resize) => Some(Resize),
+            casts if casts.has(Cast::Close) => Some(Close),
+            _ => None,
+        }
+    }
+
+    /// Executes a step of the manager, as `resize` and `close` of `SharedHall` do.
+    fn step_of_manager<M: Memory>(
+        &self,
+        environment: &mut ModelEnvironment<'_, M>,
+        at: State,
+    ) -> Next<State> {
+        let size = || self.size.expect("the size of this hall changes");
+        let look = |process: usize| match process < self.processes() {
+            true => Goto(Look(process)),
+            false => Leave,
+        };
+        match at {
+            Clock => {
+                environment.memory.atomic_update(self.clock, turn, 0);
+                self.manage().map_or(Leave, Goto)
+            }
+            Resize => {
+                let slots = self.slots() as Word;
+                let before = environment.memory.atomic_update(size(), resize, slots);
+                match resize(before, slots) == before {
+                    true => Leave,
+                    false => {
+                        Goto(At(Line::S1 { role: Role::Leaver(self.slots(), Finally::Leave) }))
+                    }
+                }
+            }
+            Close => match environment.memory.atomic_update(size(), close, 0) {
+                0 => Leave,
+                _ => look(0),
+            },
+            Look(process) => match Card::unpack(environment.card(process, Op::Read)).phase {
+                Phase::Asleep(_) => Goto(Wake(process)),
+                _ => look(process + 1),
+            },
+            Wake(process) => {
+                environment.ring(process);
+                look(process + 1)
+            }
+            _ => unreachable!("not a state of the manager"),
+        }
     }
 
     /// Returns `true` if process `p` of a hall that has shrunk arrives later than process 0.
@@ -170,6 +199,10 @@ impl ProcessesModel {
 
 fn turn(clock: Word, _: Word) -> Word {
     1 - clock
+}
+
+fn close(_: Word, _: Word) -> Word {
+    0
 }
 
 /// Returns the state of a process whose next line is known.
@@ -190,7 +223,7 @@ impl Algorithm for ProcessesModel {
     }
 
     fn k(&self) -> usize {
-        self.hall.max_holders(self.k)
+        self.hall.max_holders(self.casts, self.k)
     }
 
     fn layout(&self) -> &Layout {
@@ -198,40 +231,29 @@ impl Algorithm for ProcessesModel {
     }
 
     fn begin(&self, p: Pid) -> State {
-        match self.cast {
-            Cast::Timeout if p + 1 == self.n => Clock,
-            _ if self.is_resizer(p) => Resize,
+        match self.manage().filter(|_| !self.casts.has(Cast::Timeout)) {
+            Some(managing) if self.is_manager(p) => managing,
+            None if self.is_manager(p) => Clock,
             _ if self.is_later(p) => Late,
-            cast if cast.is_once() => First,
-            cast => self.come(cast),
+            _ if self.casts.has(Cast::Once) => First,
+            _ => self.come(),
         }
     }
 
     fn step<M: Memory>(&self, memory: &mut M, p: Pid, at: State) -> Next<State> {
         let mut environment = ModelEnvironment { model: self, memory };
         match at {
-            Clock => {
-                environment.memory.atomic_update(self.clock, turn, 0);
-                Leave
-            }
-            Resize => {
-                let size = self.size.expect("the size of this hall changes");
-                let before = environment.memory.atomic_update(size, resize, self.k as Word);
-                match resize(before, self.k as Word) == before {
-                    true => Leave,
-                    false => {
-                        Goto(At(Line::S1 { role: Role::Leaver(self.slots(), Finally::Leave) }))
-                    }
-                }
+            Clock | Resize | Close | Look(_) | Wake(_) => {
+                self.step_of_manager(&mut environment, at)
             }
             Late if environment.memory.read(self.been.at(0)) == 0 => Leave,
             Late => Goto(First),
             First if environment.memory.test_and_set(self.been.at(p)) => Leave,
             First if self.hall == HallKind::Shrunk && p == 0 => Goto(Resume),
-            First => Goto(self.come(self.cast)),
+            First => Goto(self.come()),
             Resume => match environment.life(p) {
                 Life::Alive => Enter(At(Line::X1 { j: self.k })),
-                _ => Goto(self.come(self.cast)),
+                _ => Goto(self.come()),
             },
             Come => match environment.life(p) {
                 Life::Alive => Goto(Recall),
@@ -250,8 +272,10 @@ impl Algorithm for ProcessesModel {
         use Line::*;
         match at {
             // It does not wait for a slot.
-            _ if self.is_resizer(p) => false,
-            Clock | Resize | Late | First | Resume | Come | Recall => false,
+            _ if self.is_manager(p) => false,
+            Clock | Resize | Close | Look(_) | Wake(_) | Late | First | Resume | Come | Recall => {
+                false
+            }
             At(E1 { .. } | E2 { .. } | E3 { .. } | E4 { .. } | E5 { .. }) => false,
             At(E6 { .. } | E7 { .. } | E8 { .. } | J1 | J2 | J3 { .. }) => false,
             At(R1 { then, .. } | R2 { then, .. } | R3 { then, .. } | R4 { then, .. }) => {
@@ -271,6 +295,9 @@ impl Algorithm for ProcessesModel {
             Recall => "Recall",
             Clock => "Clock",
             Resize => "Resize",
+            Close => "Close",
+            Look(_) => "Look",
+            Wake(_) => "Wake",
         };
         Label { figure: "shared", line: line.into(), instance: String::new() }
     }
@@ -279,14 +306,15 @@ impl Algorithm for ProcessesModel {
         match at {
             // In the other halls, a process has several slots or a slot that the hall no longer has. There, I2 says that
             // slots are distinct.
-            At(Line::X1 { j } | Line::X2 { j, .. }) if self.hall == HallKind::Plain => Some(j),
+            At(Line::X1 { j } | Line::X2 { j, .. }) if self.has_one_slot_each() => Some(j),
             _ => None,
         }
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
         let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
-        self.cast.is_mortal().then_some(Mishap { var, op, kills: true, name: "killed" })
+        let is_mortal = self.casts.has(Cast::Mortal) && !self.is_manager(p);
+        is_mortal.then_some(Mishap { var, op, kills: true, name: "killed" })
     }
 
     fn is_unbounded(&self) -> bool {
@@ -298,14 +326,14 @@ impl Algorithm for ProcessesModel {
     }
 
     fn invariants(&self) -> &'static [&'static str] {
-        match self.hall {
-            HallKind::Shrunk | HallKind::Resized => &["I2", "I3"],
-            _ => &["I2"],
+        match self.hall == HallKind::Shrunk || self.casts.has(Cast::Resize) {
+            true => &["I2", "I3"],
+            false => &["I2"],
         }
     }
 
     /// Checks I2: a process in its critical section has all its slots, with its valid tags. Checks I3: the hall has all
-    /// slots that are held, unless its size says that it has shrunk.
+    /// slots that are held, unless its size says that it has shrunk, or it is closed.
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let holds = |p: Pid, j: usize| {
             let card = Card::unpack(state.value(self.card.at(p)));
@@ -322,7 +350,7 @@ impl Algorithm for ProcessesModel {
             if !holds(p, j) || held != self.hall.wants(self.k, p) {
                 return Some("I2");
             }
-            if size.is_some_and(|size| !size.is_shrunk() && j >= size.k) {
+            if size.is_some_and(|size| !size.is_shrunk() && size.k > 0 && j >= size.k) {
                 return Some("I3");
             }
         }
@@ -330,25 +358,20 @@ impl Algorithm for ProcessesModel {
     }
 
     fn run_statements(&self) -> &'static [RunStatement] {
-        const MORTAL: &[RunStatement] = &[RunStatement::always("CSR")];
-        if self.cast.is_mortal() { MORTAL } else { &[] }
+        const CSR: RunStatement = RunStatement::always("CSR");
+        const CLOSED: RunStatement = RunStatement::always(CLOSED_ADMITS_NOBODY);
+        match (self.casts.has(Cast::Mortal), self.casts.has(Cast::Close)) {
+            (true, true) => &[CSR, CLOSED],
+            (true, false) => &[CSR],
+            (false, true) => &[CLOSED],
+            (false, false) => &[],
+        }
     }
 
-    /// Evaluates CSR, critical-section re-entry: a process that was killed in its critical section keeps its
-    /// slot until it enters again. The hall does not promise this: a rescue frees the slot. The history has
-    /// a bit for each process that was killed in its critical section and has not entered again.
-    fn observe(&self, _: &str, history: u32, step: &Transition<'_, State>) -> Observed {
-        let is_in = |view: &View<'_, State>, p: Pid| matches!(view.processes[p], Loc::Critical(_));
-        let (mut kept, mut inside) = (history, 0);
-        for p in 0..self.n {
-            if is_in(&step.after, p) {
-                kept &= !(1 << p);
-                inside += 1;
-            } else if is_in(&step.before, p) && step.mover != Some(p) {
-                kept |= 1 << p;
-            }
+    fn observe(&self, name: &str, history: u32, step: &Transition<'_, State>) -> Observed {
+        match name {
+            CLOSED_ADMITS_NOBODY => statements::observe_closed(self, history, step),
+            _ => statements::observe_deaths(self, history, step),
         }
-        let found = inside + kept.count_ones() as usize > self.k;
-        Observed { history: kept, applies: kept != 0, found }
     }
 }

@@ -1,6 +1,7 @@
 //! The environment of the step machine on the variables that the lab explores.
 
 use super::{
+    casts::Cast,
     codecs::{ALIVE, DEAD, NOBODY},
     environment::{Environment, Life},
     lines::{self, Line},
@@ -83,7 +84,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 
     fn expired(&mut self, _: usize) -> bool {
-        self.model.has_clock() && self.memory.read(self.model.clock) != 0
+        self.model.casts.has(Cast::Timeout) && self.memory.read(self.model.clock) != 0
     }
 
     fn life(&mut self, process: usize) -> Life<()> {

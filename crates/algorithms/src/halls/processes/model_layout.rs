@@ -3,9 +3,10 @@
 use alloc::{format, vec::Vec};
 
 use super::{
+    casts::{Cast, Casts},
     codecs::{ALIVE, CardCodec, DEAD, LifeCodec, NOBODY, SizeCodec, TagCodec},
     hall_kind::HallKind,
-    model::{Cast, ProcessesModel},
+    model::ProcessesModel,
     normal,
     words::{Card, FREE, Phase, Size, Tag, after, waits_with},
 };
@@ -16,10 +17,11 @@ use crate::framework::{
 
 impl ProcessesModel {
     /// Creates a hall of this kind.
-    pub(super) fn with(cast: Cast, hall: HallKind, n: usize, k: usize) -> Self {
-        let slots = hall.slots(k);
-        let (many, chooses) = (hall.has_large_requests(), hall != HallKind::Plain);
-        let sizes: Vec<Word> = hall.sizes(k).into_iter().map(Size::pack).collect();
+    pub(super) fn with(casts: Casts, hall: HallKind, n: usize, k: usize) -> Self {
+        let slots = hall.slots(casts, k);
+        let many = hall.has_large_requests();
+        let chooses = hall != HallKind::Plain || casts.has(Cast::Resize);
+        let sizes: Vec<Word> = hall.sizes(casts, k).into_iter().map(Size::pack).collect();
         let epochs = sizes.last().map_or(0, |&last| Size::unpack(last).epoch + 1);
         let room = if chooses { n + n.div_ceil(2) } else { n };
         let mut layout = Layout::default();
@@ -78,7 +80,7 @@ impl ProcessesModel {
             n,
             room,
             k,
-            cast,
+            casts,
             hall,
             layout,
             next,

@@ -28,6 +28,7 @@ pub struct Seen {
 
 impl Seen {
     /// Records the card of `process`. Tickets below `c` were drawn before the search began.
+    #[inline]
     fn note(&mut self, process: usize, card: Card, c: Word) {
         let Some(wants) = card.wants() else {
             self.arriving |= card.phase == Phase::Arriving;
@@ -43,17 +44,13 @@ impl Seen {
     }
 }
 
-/// Executes a line of serving.
-pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
+/// Executes line S3, S6 or S7.
+///
+/// A serving process executes these lines once for each process or slot. So the function is inlined, for the loops of a
+/// driver that knows the line.
+#[inline(always)]
+pub(super) fn look<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
-        S1 { role } => Goto(S2 { role, c: e.next(Op::Read) }),
-        S2 { role, c } => {
-            let size = Size::unpack(e.size(Op::Read));
-            match role {
-                Role::Waiter | Role::Watcher(_) if size.k == 0 => Goto(C1),
-                _ => Goto(S3 { role, c, size, i: 0, seen: Seen::default() }),
-            }
-        }
         S3 { role, c, size, i, mut seen } => {
             let card = Card::unpack(e.card(i, Op::Read));
             match card.given() {
@@ -64,21 +61,9 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 }
                 _ => {
                     seen.note(i, card, c);
-                    look_on(e, S3 { role, c, size, i: i + 1, seen })
+                    look_on(e, role, c, size, i + 1, seen)
                 }
             }
-        }
-        S4 { role, c, size, i, seen, number, given } => {
-            e.ring(i);
-            Goto(S13 { role, c, size, i, seen, number, given })
-        }
-        S13 { role, c, size, i, seen, number, given } => {
-            mark_rung(e, i, number, given);
-            look_on(e, S3 { role, c, size, i: i + 1, seen })
-        }
-        S5 { c, finally } => {
-            e.quiet(Op::Write(c));
-            finally.go()
         }
         S6 { role, size, who, j, got, own } => match Tag::unpack(e.slot(j, Op::Read)) {
             None => Goto(S9 { role, size, who, j, got, own }),
@@ -90,6 +75,33 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         S7 { tag, .. } => {
             let card = Card::unpack(e.card(tag.process, Op::Read));
             judge(me, card, at)
+        }
+        _ => unreachable!("not a line of looking"),
+    }
+}
+
+/// Executes a line of serving.
+pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
+    match at {
+        S1 { role } => Goto(S2 { role, c: e.next(Op::Read) }),
+        S2 { role, c } => {
+            let size = Size::unpack(e.size(Op::Read));
+            match role {
+                Role::Waiter | Role::Watcher(_) if size.k == 0 => Goto(C1),
+                _ => Goto(S3 { role, c, size, i: 0, seen: Seen::default() }),
+            }
+        }
+        S4 { role, c, size, i, seen, number, given } => {
+            e.ring(i);
+            Goto(S13 { role, c, size, i, seen, number, given })
+        }
+        S13 { role, c, size, i, seen, number, given } => {
+            mark_rung(e, i, number, given);
+            look_on(e, role, c, size, i + 1, seen)
+        }
+        S5 { c, finally } => {
+            e.quiet(Op::Write(c));
+            finally.go()
         }
         S8 { role, size, who, j, got, own, tag } => {
             let old = tag.pack();
@@ -166,6 +178,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
 }
 
 /// Returns the line after S7, which has read the card of the process that the slot is tagged for.
+#[inline]
 pub(super) fn judge<I, W>(me: usize, card: Card, at: Line<I, W>) -> Next<Line<I, W>> {
     let S7 { role, size, who, j, got, own, tag } = at else { unreachable!("not line S7") };
     match tag.means(j, card) {
@@ -238,10 +251,17 @@ fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
 }
 
 /// Returns the next line after S3 or S13.
-fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
-    let S3 { role, c, size, i, seen } = at else { unreachable!("not a line of looking") };
+#[inline(always)]
+fn look_on<E: Environment>(
+    e: &E,
+    role: Role<E::WatchSet>,
+    c: Word,
+    size: Size,
+    i: usize,
+    seen: Seen,
+) -> Next<LineOn<E>> {
     if i < e.processes() {
-        return Goto(at);
+        return Goto(S3 { role, c, size, i, seen });
     }
     match (seen.first, role.finally()) {
         // The hall is closed: the first waiter gives up, and rings for its followers. Or the process is in a hurry.
@@ -259,6 +279,7 @@ fn look_on<E: Environment>(e: &E, at: LineOn<E>) -> Next<LineOn<E>> {
 }
 
 /// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that it has.
+#[inline]
 pub(super) fn try_next<I, W>(
     role: Role<W>,
     size: Size,

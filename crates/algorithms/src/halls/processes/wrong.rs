@@ -6,8 +6,8 @@ use super::{
     lines::{Line, Role},
     model::{ProcessesModel, State, state_of},
     model_environment::ModelEnvironment,
-    serve::{judge, try_next},
-    words::{Card, FREE, Meaning, Phase, Tag},
+    serve::{Seen, judge, try_next},
+    words::{Card, FREE, Meaning, Phase, Size, Tag},
 };
 use crate::{
     changed_lines,
@@ -123,6 +123,14 @@ changed_lines! {
                 Meaning::SetAside => state_of(try_next(role, size, who, j, got, own)),
                 _ => state_of(judge(p, card, line)),
             }
+        },
+    }
+
+    /// A waiter does not notice that the hall is closed, and enters when slot 0 is free.
+    DeafWaiter: |_s, e, _p| {
+        At(Line::S2 { role: role @ (Role::Waiter | Role::Watcher(_)), c }) => {
+            let size = Size::unpack(e.size(Op::Read));
+            Goto(At(Line::S3 { role, c, size, i: 0, seen: Seen::default() }))
         },
     }
 
