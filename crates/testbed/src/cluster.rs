@@ -203,6 +203,36 @@ impl EtcdCluster {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
 
+    /// Copies the data of all members. All members are down for a moment.
+    ///
+    /// # Panics
+    /// Panics if the members do not become healthy again.
+    pub fn back_up(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::back_up);
+        self.await_health();
+    }
+
+    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up).
+    ///
+    /// # Panics
+    /// Panics if there is no copy, or if the members do not become healthy again.
+    pub fn restore(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::restore);
+        self.await_health();
+    }
+
+    /// Deletes the data of all members. The addresses and the identity of the cluster stay the same.
+    ///
+    /// # Panics
+    /// Panics if the members do not become healthy again.
+    pub fn wipe(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::wipe);
+        self.await_health();
+    }
+
     /// Returns an `etcdctl` command for this cluster.
     pub fn etcdctl(&self, words: &[&str]) -> Command {
         let mut command = Command::new("etcdctl");

@@ -1,0 +1,104 @@
+//! The faults of an etcd cluster that loses its history. Its users need passwords.
+
+use std::thread;
+
+use fastrand::Rng;
+use hallpass_testbed::{EtcdCluster, Storage};
+
+use crate::faults::{Fault, Targets, a_while, longer_than_claims};
+
+/// The variables with which the competitors log in.
+pub const LOGIN: &[(&str, &str)] = &[("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "a secret")];
+
+/// The faults. They happen one after the other.
+pub const WITH_LOST_HISTORY: &[Fault] = &[
+    Fault::Restore,
+    Fault::Wipe,
+    Fault::ChangeRole,
+    Fault::RollingRestart,
+    Fault::KillLeader,
+    Fault::CutGroup,
+    Fault::HoldRequests,
+];
+
+/// Starts a cluster in which the competitors' user may only use halls.
+pub fn cluster() -> EtcdCluster {
+    // A login takes little time, because the competitors log in again and again.
+    let cluster = EtcdCluster::start_with(3, Storage::Memory, &["--bcrypt-cost", "4"]);
+    require_passwords(&cluster);
+    cluster
+}
+
+/// Creates the users, and makes the cluster ask for passwords.
+fn require_passwords(cluster: &EtcdCluster) {
+    for words in [
+        &["user", "add", "root:secret"][..],
+        &["user", "grant-role", "root", "root"],
+        &["role", "add", "halls"],
+        &["role", "grant-permission", "halls", "--prefix=true", "readwrite", "/hallpass/"],
+        &["user", "add", "joe:a secret"],
+        &["user", "grant-role", "joe", "halls"],
+        &["auth", "enable"],
+    ] {
+        let output = cluster.etcdctl(words).output().expect("etcdctl runs");
+        assert!(output.status.success(), "{words:?}: {output:?}");
+    }
+}
+
+impl Targets<'_> {
+    /// Applies a fault to the data of a cluster, and repairs it.
+    pub fn to_cluster(&self, cluster: &EtcdCluster, fault: Fault, rng: &mut Rng) {
+        self.note(fault, "");
+        let time = a_while(rng);
+        match fault {
+            Fault::Restore => self.lose_history(|| {
+                cluster.back_up();
+                thread::sleep(time);
+                cluster.restore();
+            }),
+            Fault::Wipe => self.wipe(|| {
+                cluster.wipe();
+                require_passwords(cluster);
+            }),
+            _ => {
+                let time = if rng.bool() { time } else { longer_than_claims(rng) };
+                let (change, repair) = match rng.bool() {
+                    true => (["passwd", "joe", "another"], ["passwd", "joe", "a secret"]),
+                    false => (["revoke-role", "joe", "halls"], ["grant-role", "joe", "halls"]),
+                };
+                change_user(cluster, change);
+                thread::sleep(time);
+                change_user(cluster, repair);
+            }
+        }
+    }
+
+    /// Restarts all members, one after the other.
+    pub fn restart_all(&self, cluster: &EtcdCluster, rng: &mut Rng) {
+        self.note(Fault::RollingRestart, "");
+        for member in cluster.members() {
+            member.kill();
+            thread::sleep(a_while(rng) / 4);
+            member.restart();
+            cluster.await_health();
+        }
+    }
+}
+
+/// Runs `etcdctl user`. A password is passed on its standard input.
+fn change_user(cluster: &EtcdCluster, [command, user, value]: [&str; 3]) {
+    let mut etcdctl = match command {
+        "passwd" => {
+            let mut shell = std::process::Command::new("sh");
+            let line = format!("echo '{value}' | etcdctl user passwd {user} --interactive=false");
+            let plain = cluster.etcdctl(&[]);
+            shell.args(["-c", &line]);
+            shell.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            shell
+        }
+        _ => cluster.etcdctl(&["user", command, user, value]),
+    };
+    etcdctl.env("ETCDCTL_USER", "root:secret");
+    let output = etcdctl.output().expect("etcdctl runs");
+    assert!(output.status.success(), "{command}: {output:?}");
+}
