@@ -203,34 +203,27 @@ impl EtcdCluster {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
 
-    /// Copies the data of all members. All members are down for a moment.
-    ///
-    /// # Panics
-    /// Panics if the members do not become healthy again.
+    /// Copies the data of all members, and starts them again. Does not wait until they answer.
     pub fn back_up(&self) {
         self.members.iter().for_each(Member::kill);
         self.members.iter().for_each(Member::back_up);
-        self.await_health();
     }
 
-    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up).
+    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up), and starts them again. Does
+    /// not wait until they answer.
     ///
     /// # Panics
-    /// Panics if there is no copy, or if the members do not become healthy again.
+    /// Panics if there is no copy.
     pub fn restore(&self) {
         self.members.iter().for_each(Member::kill);
         self.members.iter().for_each(Member::restore);
-        self.await_health();
     }
 
-    /// Deletes the data of all members. The addresses and the identity of the cluster stay the same.
-    ///
-    /// # Panics
-    /// Panics if the members do not become healthy again.
+    /// Deletes the data of all members, and starts them again. The addresses and the identity of the cluster stay the
+    /// same. Does not wait until they answer.
     pub fn wipe(&self) {
         self.members.iter().for_each(Member::kill);
         self.members.iter().for_each(Member::wipe);
-        self.await_health();
     }
 
     /// Returns an `etcdctl` command for this cluster.

@@ -1,9 +1,13 @@
 //! The faults of an etcd cluster that loses its history. Its users need passwords.
 
-use std::thread;
+use std::{
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 use fastrand::Rng;
-use hallpass_testbed::{EtcdCluster, Storage};
+use hallpass_testbed::{EtcdCluster, Member, Storage, TIMEOUT};
 
 use crate::faults::{Fault, Targets, a_while, longer_than_claims};
 
@@ -16,8 +20,14 @@ pub const WITH_LOST_HISTORY: &[Fault] = &[
     Fault::Wipe,
     Fault::ChangeRole,
     Fault::RollingRestart,
+    Fault::KillMember,
     Fault::KillLeader,
+    Fault::PauseLeader,
+    Fault::IsolateLeader,
     Fault::CutGroup,
+    Fault::CutGroupBriefly,
+    Fault::RefuseGroup,
+    Fault::DelayGroup,
     Fault::HoldRequests,
 ];
 
@@ -40,8 +50,22 @@ fn require_passwords(cluster: &EtcdCluster) {
         &["user", "grant-role", "joe", "halls"],
         &["auth", "enable"],
     ] {
-        let output = cluster.etcdctl(words).output().expect("etcdctl runs");
-        assert!(output.status.success(), "{words:?}: {output:?}");
+        eventually_succeeds(cluster.etcdctl(words), &["already", "is already enabled"]);
+    }
+}
+
+/// Runs a command again and again until it succeeds. A failure with one of the texts in `done` shows that an earlier
+/// attempt has taken effect.
+fn eventually_succeeds(mut command: Command, done: &[&str]) {
+    let start = Instant::now();
+    loop {
+        let output = command.output().expect("the command runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() || done.iter().any(|text| error.contains(text)) {
+            return;
+        }
+        assert!(start.elapsed() < TIMEOUT, "{command:?}: {output:?}");
+        thread::sleep(Duration::from_millis(100));
     }
 }
 
@@ -53,11 +77,14 @@ impl Targets<'_> {
         match fault {
             Fault::Restore => self.lose_history(|| {
                 cluster.back_up();
+                await_health(cluster);
                 thread::sleep(time);
                 cluster.restore();
+                await_health(cluster);
             }),
             Fault::Wipe => self.wipe(|| {
                 cluster.wipe();
+                await_health(cluster);
                 require_passwords(cluster);
             }),
             _ => {
@@ -80,16 +107,22 @@ impl Targets<'_> {
             member.kill();
             thread::sleep(a_while(rng) / 4);
             member.restart();
-            cluster.await_health();
+            await_health(cluster);
         }
     }
+}
+
+/// Waits until all members are healthy. On a machine that is very busy, they may not be healthy for minutes.
+fn await_health(cluster: &EtcdCluster) {
+    let healthy = |member: &Member| member.becomes_healthy(5 * TIMEOUT);
+    assert!(cluster.members().iter().all(healthy), "the cluster does not recover");
 }
 
 /// Runs `etcdctl user`. A password is passed on its standard input.
 fn change_user(cluster: &EtcdCluster, [command, user, value]: [&str; 3]) {
     let mut etcdctl = match command {
         "passwd" => {
-            let mut shell = std::process::Command::new("sh");
+            let mut shell = Command::new("sh");
             let line = format!("echo '{value}' | etcdctl user passwd {user} --interactive=false");
             let plain = cluster.etcdctl(&[]);
             shell.args(["-c", &line]);
@@ -99,6 +132,5 @@ fn change_user(cluster: &EtcdCluster, [command, user, value]: [&str; 3]) {
         _ => cluster.etcdctl(&["user", command, user, value]),
     };
     etcdctl.env("ETCDCTL_USER", "root:secret");
-    let output = etcdctl.output().expect("etcdctl runs");
-    assert!(output.status.success(), "{command}: {output:?}");
+    eventually_succeeds(etcdctl, &["role is not granted to the user"]);
 }
