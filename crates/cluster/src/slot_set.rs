@@ -25,7 +25,6 @@ impl SlotSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(crate) fn is_empty(&self) -> bool {
         *self == SlotSet::default()
     }
