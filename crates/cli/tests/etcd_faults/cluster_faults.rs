@@ -78,7 +78,9 @@ impl Targets<'_> {
         self.note(fault, "");
         let time = a_while(rng);
         match fault {
-            Fault::Restore => self.lose_history(|| {
+            // Tokens may shrink: possibly all commands that have seen the lost history end before the restore, while no
+            // new ones start.
+            Fault::Restore => self.wipe(|| {
                 cluster.back_up();
                 await_health(cluster);
                 // Only a process that has read the hall since the backup notices that history was lost. Waiters read it

@@ -277,7 +277,7 @@ impl Targets<'_> {
         self.crowd.hold_newcomers_back(false);
     }
 
-    /// Makes the store lose everything, also what it knows about tokens.
+    /// Makes the store lose history, possibly also what it knows about tokens.
     pub fn wipe(&self, wipe: impl FnOnce()) {
         self.lose_history(|| {
             wipe();
