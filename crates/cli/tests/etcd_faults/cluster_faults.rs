@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The variables with which the competitors log in.
-pub const LOGIN: &[(&str, &str)] = &[("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "a secret")];
+pub const LOGIN: &[(&str, &str)] = &[("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "a-secret")];
 
 /// The faults. They happen one after the other.
 pub const WITH_LOST_HISTORY: &[Fault] = &[
@@ -49,7 +49,7 @@ fn require_passwords(cluster: &EtcdCluster) {
         &["user", "grant-role", "root", "root"],
         &["role", "add", "halls"],
         &["role", "grant-permission", "halls", "--prefix=true", "readwrite", "/hallpass/"],
-        &["user", "add", "joe:a secret"],
+        &["user", "add", "joe:a-secret"],
         &["user", "grant-role", "joe", "halls"],
         &["auth", "enable"],
     ] {
@@ -97,7 +97,7 @@ impl Targets<'_> {
             _ => {
                 let time = if rng.bool() { time } else { longer_than_claims(rng) };
                 let (change, repair) = match rng.bool() {
-                    true => (["passwd", "joe", "another"], ["passwd", "joe", "a secret"]),
+                    true => (["passwd", "joe", "another"], ["passwd", "joe", "a-secret"]),
                     false => (["revoke-role", "joe", "halls"], ["grant-role", "joe", "halls"]),
                 };
                 change_user(cluster, change);
