@@ -11,7 +11,7 @@ use hallpass_common::Limit;
 use tokio::sync::oneshot;
 
 use crate::{
-    ClusterHall, ClusterPass, Error,
+    ClusterHall, ClusterPass, ClusterPasses, Error,
     core::Core,
     passage::{Held, Passage},
 };
@@ -22,6 +22,8 @@ use crate::{
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: ClusterHall,
+    /// The number of slots.
+    take: usize,
     begun: Option<Begun>,
 }
 
@@ -33,13 +35,13 @@ struct Begun {
 }
 
 impl Begun {
-    fn new(core: &Arc<Core>) -> Self {
+    fn new(core: &Arc<Core>, take: usize) -> Self {
         let (wanted, given_up) = oneshot::channel();
         let (done, held) = oneshot::channel();
         let (passage_core, task) = (core.clone(), core.begin_task());
         core.spawn(async move {
             let core = passage_core;
-            let held = Passage::enter(core.clone(), Limit::Never, given_up).await;
+            let held = Passage::enter(core.clone(), take, Limit::Never, given_up).await;
             if let Err(Ok(held)) = done.send(held) {
                 let limit = core.ttl;
                 let _ = Passage::leave(core, held, limit).await;
@@ -51,8 +53,8 @@ impl Begun {
 }
 
 impl Acquire {
-    pub(crate) fn new(hall: ClusterHall) -> Self {
-        Acquire { hall, begun: None }
+    pub(crate) fn new(hall: ClusterHall, take: usize) -> Self {
+        Acquire { hall, take, begun: None }
     }
 }
 
@@ -60,8 +62,8 @@ impl Future for Acquire {
     type Output = Result<ClusterPass, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Acquire { hall, begun } = &mut *self;
-        let begun = begun.get_or_insert_with(|| Begun::new(hall.core()));
+        let Acquire { hall, take, begun } = &mut *self;
+        let begun = begun.get_or_insert_with(|| Begun::new(hall.core(), *take));
         let gone =
             || Error::System { doing: "wait for the store", why: "its thread is gone".into() };
         let held = Pin::new(&mut begun.held).poll(context);
@@ -79,6 +81,29 @@ impl Drop for Acquire {
             if let Ok(Ok(held)) = begun.held.try_recv() {
                 drop(self.hall.pass(held));
             }
+        }
+    }
+}
+
+/// A future that resolves to several slots. Dropping it leaves the queue.
+///
+/// Returned by [`ClusterHall::acquire_many_async`].
+#[must_use = "a future does nothing until it is polled"]
+pub struct AcquireMany(Option<Acquire>);
+
+impl AcquireMany {
+    pub(crate) fn new(hall: ClusterHall, take: usize) -> Self {
+        AcquireMany((take > 0).then(|| Acquire::new(hall, take)))
+    }
+}
+
+impl Future for AcquireMany {
+    type Output = Result<ClusterPasses, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            None => Poll::Ready(Ok(ClusterPasses::none())),
+            Some(one) => Pin::new(one).poll(context).map(|pass| pass.map(ClusterPasses::from)),
         }
     }
 }

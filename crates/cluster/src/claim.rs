@@ -21,6 +21,7 @@ use crate::{
     records::ClaimRecord,
     requests::HallStore,
     retry::lock,
+    slot_set::SlotSet,
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View},
 };
 
@@ -94,6 +95,7 @@ impl Claim {
         clock: Clock,
         owner: (u32, String),
         command: &str,
+        take: usize,
     ) -> Self {
         // No other process has this lease, and COUNT distinguishes the claims of this process on it.
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -101,7 +103,7 @@ impl Claim {
         let (proof, own) = (clock.now(), OwnClaim::Outside);
         let health = Health { proof, own, revision: 0, hall: None, lost: None };
         Claim {
-            record: ClaimRecord::of(owner, command, id, ttl),
+            record: ClaimRecord { take, ..ClaimRecord::of(owner, command, id, ttl) },
             lease: AtomicI64::new(lease.id),
             generation,
             renewed: Mutex::new(lease.renewed),
@@ -116,11 +118,11 @@ impl Claim {
 
     /// Returns the claim as requests name it.
     pub(crate) fn reference(&self) -> ClaimRef<'_> {
-        let slot = match self.health().own {
-            OwnClaim::Inside { slot, .. } => Some(slot),
-            _ => None,
+        let slots = match self.health().own {
+            OwnClaim::Inside { slots, .. } => slots,
+            _ => SlotSet::default(),
         };
-        ClaimRef { record: &self.record, lease: self.lease_id(), slot }
+        ClaimRef { record: &self.record, lease: self.lease_id(), slots }
     }
 
     pub(crate) fn health(&self) -> Health {

@@ -31,6 +31,7 @@ use crate::{
     requests::HallStore,
     retry::{CurrentError, Retry, lock},
     runtime::{TaskGuard, Tasks},
+    slot_set::SlotSet,
     view::{OwnClaim, View, Waiter, epoch},
 };
 
@@ -196,29 +197,35 @@ impl Core {
         (longest.saturating_mul(11) / 10).checked_sub(since).filter(|time| !time.is_zero())
     }
 
-    /// Reduces a view to the parts that a line of the protocol needs.
-    pub(crate) fn picture(&self, view: &View) -> Picture<Waiter> {
+    /// Reduces a view to the parts that a line of a process that takes `take` slots needs.
+    pub(crate) fn picture(&self, view: &View, take: usize) -> Picture<Waiter> {
         let size = view.size();
+        let needed = view.first.as_ref().map_or(take, |first| first.record.take);
         let trusted = self.until_trusted(view).is_none();
         Picture {
             open: size > 0,
             me: view.own.state(),
             first: view.first.clone(),
-            free: view.free().filter(|_| trusted),
+            free: view.free_slots(needed).and_then(SlotSet::first).filter(|_| trusted),
             stale: self.expiries.reclaimable(view).filter(|_| trusted),
-            beyond: matches!(view.own, OwnClaim::Inside { slot, .. } if slot >= size),
+            beyond: matches!(view.own, OwnClaim::Inside { slots, .. } if slots.iter().any(|slot| slot >= size)),
+            hands_over: take == 1 && needed == 1,
         }
     }
 
-    /// Creates a claim with a lease. The claim is not in the store yet.
-    pub(crate) async fn new_claim(&self, limit: Duration) -> Result<Arc<Claim>, Error> {
+    /// Creates a claim for `take` slots, with a lease. The claim is not in the store yet.
+    pub(crate) async fn new_claim(
+        &self,
+        take: usize,
+        limit: Duration,
+    ) -> Result<Arc<Claim>, Error> {
         let lease = self.leases.take(self.retry(limit)).await?;
         let own = lock(&self.command).clone();
         let command = own.as_deref().unwrap_or(command_line());
         let owner = lock(&self.owner).clone();
         let generation = self.store.generation();
         let clock = self.clock.clone();
-        Ok(Arc::new(Claim::new(lease, generation, self.ttl, clock, owner, command)))
+        Ok(Arc::new(Claim::new(lease, generation, self.ttl, clock, owner, command, take)))
     }
 
     /// Starts the task that renews a claim.

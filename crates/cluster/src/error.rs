@@ -10,6 +10,13 @@ use hallpass_common::{NameError, SlotsError, text};
 pub enum Error {
     /// No slot is free, or there are waiters. With a time limit: the caller got no slot in time.
     NoPermits,
+    /// A request asked for more slots than it can get.
+    TooMany {
+        /// The number that was asked for.
+        asked: usize,
+        /// The maximum for one request: the number of slots of the hall, but at most 60.
+        slots: usize,
+    },
     /// The hall is closed or was removed.
     Closed,
     /// There is no hall of that name.
@@ -127,6 +134,10 @@ impl fmt::Display for Error {
         match self {
             Error::NoPermits => f.write_str(text::NO_PERMITS),
             Error::Closed => f.write_str(text::CLOSED),
+            Error::TooMany { asked, slots } => write!(
+                f,
+                "cannot acquire {asked} slots: a request on this hall can have at most {slots}"
+            ),
             Error::Missing { name, place } => write!(f, "there is no hall `{name}` on {place}"),
             Error::Slots { name, asked, found } => text::other_slots(f, name, *asked, *found),
             Error::Version { name, found, ours } => {

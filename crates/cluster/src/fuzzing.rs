@@ -14,7 +14,7 @@ pub fn transaction(bytes: &[u8]) {
     let _ = requests::read_to_leave(&response, "id");
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
         let _ = (requests::read_waiter(kv), requests::read_inside(kv));
-        let _ = requests::with_slot_record(OwnClaim::Outside, Some(kv), "id");
+        let _ = requests::with_slot_records(OwnClaim::Outside, [Some(kv)].into_iter(), "id");
     }
 }
 

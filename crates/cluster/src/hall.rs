@@ -1,6 +1,7 @@
 //! The hall: acquiring passes, and reading the hall. Its submodule changes the hall.
 
 mod management;
+mod many;
 
 use std::{
     fmt,
@@ -128,7 +129,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn acquire(&self) -> Result<ClusterPass, Error> {
-        self.enter(Limit::Never)
+        self.enter(1, Limit::Never)
     }
 
     /// Takes a slot if one is free and there are no waiters. Does not wait.
@@ -150,7 +151,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire(&self) -> Result<ClusterPass, Error> {
-        self.enter(Limit::Now)
+        self.enter(1, Limit::Now)
     }
 
     /// Blocks until a slot is free or `time` has passed.
@@ -179,7 +180,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire_for(&self, time: Duration) -> Result<ClusterPass, Error> {
-        self.try_acquire_within(Limit::after(time))
+        self.try_acquire_within(1, Limit::after(time))
     }
 
     /// Blocks until a slot is free or `deadline` has passed.
@@ -196,7 +197,7 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn try_acquire_until(&self, deadline: Instant) -> Result<ClusterPass, Error> {
-        self.try_acquire_within(Limit::Until(deadline))
+        self.try_acquire_within(1, Limit::Until(deadline))
     }
 
     /// Waits for a slot in an async task, with any executor.
@@ -212,21 +213,21 @@ impl ClusterHall {
     /// # }
     /// ```
     pub fn acquire_async(&self) -> Acquire {
-        Acquire::new(self.clone())
+        Acquire::new(self.clone(), 1)
     }
 
-    fn try_acquire_within(&self, limit: Limit) -> Result<ClusterPass, Error> {
+    fn try_acquire_within(&self, take: usize, limit: Limit) -> Result<ClusterPass, Error> {
         if limit.remaining().is_some_and(|left| left < SHORT) {
-            match self.try_acquire() {
+            match self.enter(take, Limit::Now) {
                 // No slot is free. Spend the rest of the time in the queue.
                 Err(Error::NoPermits) if !limit.is_over() => {}
                 done => return done,
             }
         }
-        self.enter(limit)
+        self.enter(take, limit)
     }
 
-    fn enter(&self, limit: Limit) -> Result<ClusterPass, Error> {
+    fn enter(&self, take: usize, limit: Limit) -> Result<ClusterPass, Error> {
         let (mut wanted, given_up) = oneshot::channel();
         // Dropping `_wanted` makes the passage give up.
         let _wanted = match limit {
@@ -241,7 +242,7 @@ impl ClusterHall {
                 None
             }
         };
-        let held = self.runtime.wait(Passage::enter(self.core.clone(), limit, given_up))?;
+        let held = self.runtime.wait(Passage::enter(self.core.clone(), take, limit, given_up))?;
         Ok(self.pass(held))
     }
 

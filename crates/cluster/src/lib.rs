@@ -111,18 +111,21 @@ mod memory;
 mod options;
 mod pass;
 mod passage;
+mod passes;
 mod patience;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records;
 mod requests;
+mod retire;
 mod retry;
 mod runtime;
+mod slot_set;
 mod store;
 mod view;
 mod waiting;
 
-pub use acquire::Acquire;
+pub use acquire::{Acquire, AcquireMany};
 pub use claim::Loss;
 pub use clock::Clock;
 pub use cluster::Cluster;
@@ -133,5 +136,6 @@ pub use hall::ClusterHall;
 pub use hallpass_common::{MAX_SLOTS, Participant, Status};
 pub use options::{ClusterOptions, StoreOptions, Tls};
 pub use pass::{ClusterPass, Lost, Renewals};
+pub use passes::ClusterPasses;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresOptions;

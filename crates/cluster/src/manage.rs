@@ -19,6 +19,7 @@ use crate::{
     expiry::assignments,
     failure::StoreError,
     records::{self, ClaimRecord, Door},
+    slot_set::SlotSet,
     view::{SeenDoor, View, Waiter},
 };
 
@@ -71,9 +72,9 @@ pub(crate) async fn raise_epoch(core: &Core, limit: Duration) -> Result<View, Er
 pub(crate) async fn resize(core: &Core, slots: usize) -> Result<(), Error> {
     let mut view = change_door(core, core.first_contact, |door| Door { slots, ..door }).await?;
     // Waiters would also take the new slots themselves, a moment later.
-    while let (Some(to), Some(slot), None) =
-        (view.first.clone(), view.free(), core.until_trusted(&view))
-    {
+    while let (Some(to), None) = (view.first.clone(), core.until_trusted(&view)) {
+        let slots = view.free_slots(to.record.take);
+        let Some(slot) = slots.and_then(SlotSet::first) else { break };
         view = ask(core, Ask::Give { slot, was: Was::Free, to }, &view).await?;
     }
     Ok(())

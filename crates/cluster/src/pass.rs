@@ -53,7 +53,8 @@ pub struct ClusterPass {
     /// `None` once the pass is released.
     held: Option<Held>,
     claim: Arc<Claim>,
-    slot: usize,
+    /// The slots, in ascending order. There is at least one.
+    slots: Box<[usize]>,
     token: u64,
     core: Arc<Core>,
     runtime: Arc<Runtime>,
@@ -61,11 +62,13 @@ pub struct ClusterPass {
 
 impl ClusterPass {
     pub(crate) fn new(held: Held, core: Arc<Core>, runtime: Arc<Runtime>) -> Self {
-        let (claim, slot, token) = (held.claim.clone(), held.slot, held.token);
-        ClusterPass { held: Some(held), claim, slot, token, core, runtime }
+        let (claim, token) = (held.claim.clone(), held.token);
+        let slots = held.slots.iter().collect();
+        ClusterPass { held: Some(held), claim, slots, token, core, runtime }
     }
 
-    /// Returns the slot: a number from 0 to k-1 that no other valid pass has.
+    /// Returns the slot: a number from 0 to k-1 that no other valid pass has. If the pass has
+    /// [several](ClusterPass::slots), this is the smallest.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -74,10 +77,24 @@ impl ClusterPass {
     /// # }
     /// ```
     pub fn slot(&self) -> usize {
-        self.slot
+        self.slots[0]
     }
 
-    /// Returns the token: a number that is larger than the tokens of all earlier passes in the same slot.
+    /// Returns all slots of the pass, in ascending order. A pass has one slot, unless it is from
+    /// [`acquire_many`](crate::ClusterHall::acquire_many).
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// assert_eq!(hall.acquire()?.slots().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn slots(&self) -> &[usize] {
+        &self.slots
+    }
+
+    /// Returns the token: a number that is larger than the tokens of all earlier passes in the same slot. A pass with
+    /// several slots has one token, which is larger than those of all earlier passes that had one of these slots.
     ///
     /// If the storage remembers the largest token that it has seen for each slot, it can refuse the writes of a
     /// holder that was paused for too long.
@@ -211,9 +228,9 @@ impl Drop for ClusterPass {
 
 impl fmt::Debug for ClusterPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ClusterPass { slot, token, .. } = self;
+        let ClusterPass { slots, token, .. } = self;
         let mut shown = f.debug_struct("ClusterPass");
-        shown.field("slot", slot).field("token", token).finish_non_exhaustive()
+        shown.field("slots", slots).field("token", token).finish_non_exhaustive()
     }
 }
 

@@ -32,6 +32,8 @@ use crate::{
     failure::{Failure, StoreError},
     manage,
     requests::ActivityGuard,
+    retire::retire,
+    slot_set::SlotSet,
     store::Activity,
     view::{OwnClaim, View, Waiter},
     waiting::{News, WaitingRoom},
@@ -41,10 +43,14 @@ use crate::{
 /// space, a request with this limit fails, and a request with the limit [`Duration::MAX`] is sent again.
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
+/// The maximum number of slots of one request. etcd allows 128 operations in a transaction, and a transaction has up to
+/// two for each slot.
+const MAX_TOGETHER: usize = 60;
+
 /// A passage in its critical section.
 pub(crate) struct Held {
     pub claim: Arc<Claim>,
-    pub slot: usize,
+    pub slots: SlotSet,
     pub token: u64,
     /// The task that renews the claim.
     keeper: AbortHandle,
@@ -70,8 +76,8 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
-    /// Starts a passage with a claim that is not in the store yet.
-    async fn begin(core: Arc<Core>, limit: Limit) -> Result<Passage, Error> {
+    /// Starts a passage for `take` slots, with a claim that is not in the store yet.
+    async fn begin(core: Arc<Core>, take: usize, limit: Limit) -> Result<Passage, Error> {
         let patience = match limit {
             Limit::Now => core.first_contact,
             Limit::Until(_) | Limit::Never => AS_LONG_AS_THE_CALLER,
@@ -86,37 +92,43 @@ impl Passage {
                 None => core.look().await,
             }
         };
-        let (claim, view) = tokio::try_join!(core.new_claim(first_limit), look)?;
+        let (claim, view) = tokio::try_join!(core.new_claim(take, first_limit), look)?;
+        let most = view.size().min(MAX_TOGETHER);
+        if view.size() > 0 && take > most {
+            core.leases.put_back(claim.lease());
+            return Err(Error::TooMany { asked: take, slots: most });
+        }
         let keeper = core.keep(&claim);
         let limit = patience;
         let waiting_room = WaitingRoom::default();
         Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
 
-    /// Runs the entry section. A waiter gives up when `given_up` resolves. The caller resolves it at its time
+    /// Runs the entry section of a request for `take` slots. A waiter gives up when `given_up` resolves. The caller resolves it at its time
     /// limit, or by dropping the sender. A request that changes the hall is not interrupted, because its answer
     /// shows what has to be cleaned up.
     pub(crate) async fn enter(
         core: Arc<Core>,
+        take: usize,
         limit: Limit,
         mut given_up: oneshot::Receiver<()>,
     ) -> Result<Held, Error> {
         let mut passage = tokio::select! {
-            begun = Passage::begin(core.clone(), limit) => begun?,
+            begun = Passage::begin(core.clone(), take, limit) => begun?,
             _ = &mut given_up => return Err(core.current_error().unwrap_or(Error::NoPermits)),
         };
         passage.given_up = Some(given_up);
         let result = passage.go_in(limit).await;
         let Passage { core, claim, keeper, view, .. } = passage;
         match result {
-            Ok((slot, token)) => {
+            Ok((slots, token)) => {
                 claim.enter_stage(Stage::Held);
                 let holding = core.store.begin(Activity::Holding);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // If the hall has more than one slot, another holder will probably leave first, and give its slot to the
                 // head of the queue.
                 let successor_finder = (core.size() == 1).then(find);
-                Ok(Held { claim, slot, token, keeper, successor_finder, view, _holding: holding })
+                Ok(Held { claim, slots, token, keeper, successor_finder, view, _holding: holding })
             }
             Err(error) => {
                 claim.enter_stage(Stage::Done);
@@ -127,7 +139,7 @@ impl Passage {
         }
     }
 
-    async fn go_in(&mut self, limit: Limit) -> Result<(usize, u64), Error> {
+    async fn go_in(&mut self, limit: Limit) -> Result<(SlotSet, u64), Error> {
         let mut line = self.first_line(limit);
         loop {
             if let Line::T1 { .. } = line
@@ -171,17 +183,17 @@ impl Passage {
         }
     }
 
-    /// Returns the slot and the token of this passage, if the claim is valid for long enough. Fails if the caller
+    /// Returns the slots and the token of this passage, if the claim is valid for long enough. Fails if the caller
     /// gives up first.
-    async fn certify(&mut self) -> Result<Option<(usize, u64)>, Error> {
+    async fn certify(&mut self) -> Result<Option<(SlotSet, u64)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 && self.ask(Ask::Look).await?.is_none() {
             // The end of this passage gives the slot to the next claim.
             self.claim.uncertain.store(true, Relaxed);
             return Err(self.reason_to_give_up());
         }
         match self.claim.health() {
-            Health { own: OwnClaim::Inside { slot, token, .. }, lost: None, .. } => {
-                Ok(Some((slot, token)))
+            Health { own: OwnClaim::Inside { slots, token, .. }, lost: None, .. } => {
+                Ok(Some((slots, token)))
             }
             _ => Ok(None),
         }
@@ -215,7 +227,7 @@ impl Passage {
             retire(&self.core, &self.claim, true);
         }
         self.claim = tokio::select! {
-            claim = self.core.new_claim(self.limit) => claim?,
+            claim = self.core.new_claim(self.claim.record.take, self.limit) => claim?,
             () = resolved(&mut self.given_up) => {
                 // The lease of the old claim may be gone, so it must not become a spare lease.
                 self.claim.uncertain.store(true, Relaxed);
@@ -234,7 +246,7 @@ impl Passage {
 
     /// Runs the exit section.
     pub(crate) async fn leave(core: Arc<Core>, held: Held, limit: Duration) -> Result<(), Error> {
-        let Held { claim, slot, keeper, successor_finder, view, _holding, .. } = held;
+        let Held { claim, slots, keeper, successor_finder, view, _holding, .. } = held;
         if let Some(finder) = successor_finder {
             finder.abort();
         }
@@ -242,7 +254,7 @@ impl Passage {
         let waiting_room = WaitingRoom::default();
         let mut passage =
             Passage { core, claim, keeper, view, waiting_room, limit, given_up: None };
-        let result = passage.go_out(slot).await;
+        let result = passage.go_out(slots.first().unwrap_or(0)).await;
         passage.keeper.abort();
         retire(&passage.core, &passage.claim, result.is_err());
         result
@@ -286,7 +298,7 @@ impl Passage {
         match view {
             Ok(view) if view.own.is_inside() => {
                 self.view = view;
-                Ok(self.core.picture(&self.view))
+                Ok(self.core.picture(&self.view, self.claim.record.take))
             }
             // The answer is from before this claim got its slot, or the claim is gone. Read by consensus.
             _ => self.ask_to_the_end(Ask::Look).await,
@@ -316,7 +328,7 @@ impl Passage {
                     News::Own(own) => {
                         self.claim.note_entry(own, self.view.hall());
                         self.view.own = own;
-                        return Ok(Some(self.core.picture(&self.view)));
+                        return Ok(Some(self.core.picture(&self.view, self.claim.record.take)));
                     }
                     News::Seen { asked, view } => return Ok(Some(self.note(asked, *view))),
                     News::Changed => Ask::Look,
@@ -364,7 +376,7 @@ impl Passage {
             self.view = view;
         }
         self.claim.note(asked, &self.view);
-        self.core.picture(&self.view)
+        self.core.picture(&self.view, self.claim.record.take)
     }
 }
 
@@ -377,20 +389,4 @@ async fn resolved(given_up: &mut Option<oneshot::Receiver<()>>) {
         }
         None => future::pending().await,
     }
-}
-
-/// Adds the lease of a claim that is no longer needed to the spare leases. If a request for the claim may still
-/// take effect, ends the lease instead, so that no later request can create the claim. If the claim has got a
-/// slot by then, the next claim gets this slot immediately, because the owner has left.
-fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
-    if !uncertain && !claim.uncertain.load(Relaxed) {
-        return core.leases.put_back(claim.lease());
-    }
-    let (task, core, claim) = (core.begin_task(), core.clone(), claim.clone());
-    core.clone().spawn(async move {
-        if core.store.revoke_lease(claim.lease().id).await {
-            let _ = manage::reclaim_own(&core, &claim.record.id).await;
-        }
-        drop(task);
-    });
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use hallpass_common::{MAX_SLOTS, Participant};
 
-use crate::{Clock, Error};
+use crate::{Clock, Error, slot_set::SlotSet};
 
 /// The version of the format of all records.
 pub(crate) const VERSION: u32 = 1;
@@ -27,6 +27,14 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+fn is_one(number: &usize) -> bool {
+    *number == 1
+}
+
+fn one() -> usize {
+    1
+}
+
 impl Door {
     pub(crate) fn with(slots: usize) -> Self {
         Door { version: VERSION, slots, closed: false, epoch: 0 }
@@ -44,8 +52,15 @@ pub(crate) struct ClaimRecord {
     /// Identifies the claim. The keys of the claim end with it.
     #[serde(rename = "claim")]
     pub id: String,
+    /// The slot that the claim has, or the smallest of its slots.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slot: Option<usize>,
+    /// All slots that the claim has, if there are several.
+    #[serde(skip_serializing_if = "SlotSet::is_empty", default)]
+    pub slots: SlotSet,
+    /// The number of slots that the claim takes together.
+    #[serde(skip_serializing_if = "is_one", default = "one")]
+    pub take: usize,
     /// How long the owner may continue after it last saw the claim in the store, in milliseconds.
     pub ttl: u64,
     pub host: String,
@@ -115,6 +130,8 @@ impl ClaimRecord {
         ClaimRecord {
             id,
             slot: None,
+            slots: SlotSet::default(),
+            take: 1,
             ttl: ttl.as_millis() as u64,
             host: host(),
             pid,
@@ -126,9 +143,20 @@ impl ClaimRecord {
         }
     }
 
-    /// Returns the record of the same claim with a slot, held from now on in this epoch of the hall.
-    pub(crate) fn inside(&self, slot: usize, epoch: u64) -> Self {
-        ClaimRecord { slot: Some(slot), since: now(), epoch, ..self.clone() }
+    /// Returns the record of the same claim with these slots, held from now on in this epoch of the hall.
+    pub(crate) fn inside(&self, slots: SlotSet, epoch: u64) -> Self {
+        ClaimRecord { since: now(), epoch, ..self.clone().with_slots(slots) }
+    }
+
+    /// Returns this record with these slots.
+    pub(crate) fn with_slots(self, slots: SlotSet) -> Self {
+        let several = if slots.len() > 1 { slots } else { SlotSet::default() };
+        ClaimRecord { slot: slots.first(), slots: several, ..self }
+    }
+
+    /// Returns the slots that the claim has.
+    pub(crate) fn held(&self) -> SlotSet {
+        if self.slots.is_empty() { self.slot.into_iter().collect() } else { self.slots }
     }
 
     pub(crate) fn participant(self, token: Option<u64>, alive: bool) -> Participant {

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use hallpass_algorithms::halls::cluster::ClaimState;
 
-use crate::records::{ClaimRecord, Door, ExpiryRecord};
+use crate::{
+    records::{ClaimRecord, Door, ExpiryRecord},
+    slot_set::SlotSet,
+};
 
 pub(crate) use crate::store::{LeaseId, Revision};
 
@@ -21,8 +24,8 @@ pub(crate) fn epoch(token: u64) -> u64 {
 pub(crate) struct ClaimRef<'a> {
     pub record: &'a ClaimRecord,
     pub lease: LeaseId,
-    /// The slot that the claim had when it was last seen.
-    pub slot: Option<usize>,
+    /// The slots that the claim had when it was last seen.
+    pub slots: SlotSet,
 }
 
 /// A claim in the queue.
@@ -92,15 +95,15 @@ pub(crate) enum OwnClaim {
     Released,
     /// The claim is in the queue.
     Waiting { created: Revision },
-    /// The claim has a slot.
+    /// The claim has all slots that it takes.
     Inside {
-        slot: usize,
-        /// The [version](Owner::version) of the slot.
+        slots: SlotSet,
+        /// The [version](Owner::version) of the slots. All of them were assigned in one transaction.
         version: Revision,
         token: u64,
     },
-    /// The claim is gone, but its slot is still assigned to it: its owner may create it again.
-    Detached { slot: usize, version: Revision, token: u64 },
+    /// The claim is gone, but its slots are still assigned to it: its owner may create it again.
+    Detached { slots: SlotSet, version: Revision, token: u64 },
 }
 
 impl OwnClaim {
@@ -114,7 +117,7 @@ impl OwnClaim {
                 ClaimState::Absent
             }
             OwnClaim::Waiting { .. } => ClaimState::Waiting,
-            OwnClaim::Inside { slot, .. } => ClaimState::Holding(slot),
+            OwnClaim::Inside { slots, .. } => ClaimState::Holding(slots.first().unwrap_or(0)),
         }
     }
 }
@@ -156,7 +159,14 @@ impl View {
 
     /// Returns the smallest slot that is assigned to no claim.
     pub(crate) fn free(&self) -> Option<usize> {
-        (0..self.size()).find(|slot| !self.slots.contains_key(slot))
+        self.free_slots(1).and_then(SlotSet::first)
+    }
+
+    /// Returns the smallest `take` slots that are assigned to no claim; `None` if there are fewer.
+    pub(crate) fn free_slots(&self, take: usize) -> Option<SlotSet> {
+        let free = (0..self.size()).filter(|slot| !self.slots.contains_key(slot));
+        let slots: SlotSet = free.take(take).collect();
+        (slots.len() == take).then_some(slots)
     }
 
     /// Iterates over the stale slots. A stale slot is assigned to a claim that no longer exists.

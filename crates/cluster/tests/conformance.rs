@@ -11,8 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass, Error, MAX_SLOTS};
-use hallpass_conformance::{Capacity, HallUnderTest, Refusal, TasksUnderTest, conformance};
+use hallpass_cluster::{
+    Cluster, ClusterHall, ClusterOptions, ClusterPass, ClusterPasses, Error, MAX_SLOTS,
+};
+use hallpass_conformance::{
+    Capacity, HallUnderTest, ManyUnderTest, Refusal, TasksUnderTest, conformance,
+};
 use hallpass_testbed::{EtcdCluster, TIMEOUT, etcd};
 
 /// A store that the suite tests.
@@ -96,6 +100,7 @@ fn refusal(error: Error) -> Refusal {
     match error {
         Error::NoPermits => Refusal::NoPermits,
         Error::Closed => Refusal::Closed,
+        Error::TooMany { .. } => Refusal::TooMany,
         error => panic!("{error}"),
     }
 }
@@ -166,6 +171,26 @@ impl<S: Store> HallUnderTest for On<S> {
     }
 }
 
+impl<S: Store> ManyUnderTest for On<S> {
+    type Passes = ClusterPasses;
+
+    fn acquire_many(&self, m: usize) -> Result<ClusterPasses, Refusal> {
+        self.0.acquire_many(m).map_err(refusal)
+    }
+
+    fn try_acquire_many(&self, m: usize) -> Result<ClusterPasses, Refusal> {
+        self.0.try_acquire_many(m).map_err(refusal)
+    }
+
+    fn acquire_many_for(&self, m: usize, time: Duration) -> Result<ClusterPasses, Refusal> {
+        self.0.try_acquire_many_for(m, time).map_err(refusal)
+    }
+
+    fn slots_of(passes: &ClusterPasses) -> Vec<usize> {
+        passes.slots().to_vec()
+    }
+}
+
 impl<S: Store> TasksUnderTest for On<S> {
     type Acquiring = Pin<Box<dyn Future<Output = Result<ClusterPass, Refusal>> + Send>>;
 
@@ -178,18 +203,18 @@ impl<S: Store> TasksUnderTest for On<S> {
 mod etcd_halls {
     use super::*;
 
-    conformance!(On<Etcd>: tasks);
+    conformance!(On<Etcd>: many, tasks);
 }
 
 #[cfg(feature = "postgres")]
 mod postgres_halls {
     use super::*;
 
-    conformance!(On<Postgres>: tasks);
+    conformance!(On<Postgres>: many, tasks);
 }
 
 mod memory_halls {
     use super::*;
 
-    conformance!(On<Memory>: tasks);
+    conformance!(On<Memory>: many, tasks);
 }

@@ -203,6 +203,29 @@ impl EtcdCluster {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
 
+    /// Copies the data of all members, and starts them again. Does not wait until they answer.
+    pub fn back_up(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::back_up);
+    }
+
+    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up), and starts them again. Does
+    /// not wait until they answer.
+    ///
+    /// # Panics
+    /// Panics if there is no copy.
+    pub fn restore(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::restore);
+    }
+
+    /// Deletes the data of all members, and starts them again. The addresses and the identity of the cluster stay the
+    /// same. Does not wait until they answer.
+    pub fn wipe(&self) {
+        self.members.iter().for_each(Member::kill);
+        self.members.iter().for_each(Member::wipe);
+    }
+
     /// Returns an `etcdctl` command for this cluster.
     pub fn etcdctl(&self, words: &[&str]) -> Command {
         let mut command = Command::new("etcdctl");

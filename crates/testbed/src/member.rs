@@ -125,6 +125,16 @@ impl Member {
         self.restart();
     }
 
+    /// Deletes the member's data, and starts the member again without data.
+    ///
+    /// # Panics
+    /// Panics if the data cannot be deleted.
+    pub(crate) fn wipe(&self) {
+        self.kill();
+        fs::remove_dir_all(&self.folder).expect("the member had data");
+        self.restart();
+    }
+
     fn backup(&self) -> PathBuf {
         self.folder.with_extension("backup")
     }

@@ -44,8 +44,8 @@ pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
     let mut backstop = Backstop { keeping, end: pass.valid_until(), lost: false, asked: None };
     backstop.prolong(pass.valid_until())?;
-    let (slot, token, slots) = (pass.slot(), pass.token(), backstop.keeping.slots);
-    backstop.keeping.inbox.report(&Report::Granted { slot, token, slots });
+    let (held, token, slots) = (pass.slots().to_vec(), pass.token(), backstop.keeping.slots);
+    backstop.keeping.inbox.report(&Report::Granted { held, token, slots });
     loop {
         while let Some(update) = news.next(&backstop.keeping.inbox) {
             match update {

@@ -32,6 +32,8 @@ pub struct AcquireRequest {
     pub slots: Option<usize>,
     /// The number of slots of a new hall, if the user gave none.
     pub default_slots: usize,
+    /// The number of slots that the command takes together.
+    pub take: usize,
     /// The command that `status` shows.
     pub command: String,
     pub nonblock: bool,
@@ -65,8 +67,8 @@ pub enum Report {
     Full { waiting: usize },
     /// The keeper waits; the text describes the queue.
     Waiting(String),
-    /// The keeper has a slot and has set the deadline.
-    Granted { slot: usize, slots: usize, token: u64 },
+    /// The keeper has the slots `held` of a hall with `slots` slots, and has set the deadline.
+    Granted { held: Vec<usize>, slots: usize, token: u64 },
     /// No slot became free in time.
     NoSlot,
     /// Acquiring failed, for this reason.

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::{Cluster, ClusterHall, ClusterPass, Error};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterPass, ClusterPasses, Error};
 use hallpass_common::Participant;
 use rustix::process::Pid;
 
@@ -74,7 +74,7 @@ pub fn wait(
 ) -> Result<ClusterPass, Report> {
     let in_a_hurry = request.limit.is_some_and(|limit| limit < ANSWER);
     if request.nonblock || request.verbose || in_a_hurry {
-        match hall.try_acquire() {
+        match one_pass(hall.try_acquire_many(request.take)) {
             Err(Error::NoPermits) if request.nonblock => return Err(Report::NoSlot),
             Err(Error::NoPermits) if !request.verbose => {}
             Err(Error::NoPermits) => {
@@ -88,7 +88,7 @@ pub fn wait(
         }
     }
     loop {
-        match wait_in_queue(hall, until, run, inbox) {
+        match wait_in_queue(hall, request.take, until, run, inbox) {
             // The hall was opened, so the options are right. The user is willing to wait until the cluster answers again.
             Some(Err(error @ (Error::Unreachable { .. } | Error::Busy { .. })))
                 if !left(until).is_zero() && !inbox.orphaned =>
@@ -104,6 +104,11 @@ pub fn wait(
     }
 }
 
+/// Returns the pass of a request for at least one slot.
+fn one_pass(passes: Result<ClusterPasses, Error>) -> Result<ClusterPass, Error> {
+    passes.map(|passes| passes.into_pass().expect("the request was for at least one slot"))
+}
+
 /// Returns how much longer the user waits.
 fn left(until: Option<Instant>) -> Duration {
     until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()))
@@ -112,15 +117,16 @@ fn left(until: Option<Instant>) -> Duration {
 /// Returns `None` if the time is over, or `hallpass run` has ended.
 fn wait_in_queue(
     hall: &ClusterHall,
+    take: usize,
     until: Option<Instant>,
     run: Pid,
     inbox: &mut Inbox,
 ) -> Option<Result<ClusterPass, Error>> {
-    let mut passing = pin!(hall.acquire_async());
+    let mut passing = pin!(hall.acquire_many_async(take));
     let mut display = None;
     loop {
         if let Poll::Ready(done) = passing.as_mut().poll(&mut Context::from_waker(&inbox.waker)) {
-            return Some(done);
+            return Some(one_pass(done));
         }
         let left = left(until);
         if inbox.orphaned || left.is_zero() {
@@ -162,6 +168,9 @@ fn is_of(run: Pid, one: &Participant) -> bool {
 fn refusal(error: Error) -> Report {
     match error {
         Error::NoPermits => Report::NoSlot,
+        Error::TooMany { asked, slots } => Report::Failed(format!(
+            "--take {asked} is more than a command can have in this hall: take at most {slots}, or resize the hall"
+        )),
         error => Report::Failed(error.to_string()),
     }
 }

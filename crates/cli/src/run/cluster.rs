@@ -20,7 +20,7 @@ use rustix::{
 use super::{
     Refusal, RunRequest, SLOT_LOST,
     display::{AT_FIRST, EVERY, StatusLine, in_foreground},
-    environment::{Environment, TOKEN},
+    environment::{Environment, TOKEN, joined},
     guard::{Guard, NOT_RENEWED, Outcome},
     inherited::LowDescriptor,
     loss_hook::LossHook,
@@ -48,15 +48,11 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
                    time if the slot is lost";
         return Err(Refusal::failure(why));
     }
-    if args.take().is_some_and(|count| count > 1) {
-        let why =
-            "--take cannot be combined with --on: a holder on etcd or PostgreSQL has one slot";
-        return Err(Refusal::failure(why));
-    }
     if args.duties().time_limit.is_some() {
         let why = "--time-limit cannot be combined with --on: put `timeout` before CMD";
         return Err(Refusal::failure(why));
     }
+    let take = args.take().unwrap_or(1);
     let Lease { ttl, grace } = args.lease(options.ttl)?;
     options.ttl = ttl;
     #[cfg(feature = "postgres")]
@@ -66,7 +62,8 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     let request = AcquireRequest {
         name: name.clone(),
         slots: args.slots,
-        default_slots: environment.slots().unwrap_or(1),
+        default_slots: environment.slots().unwrap_or(take),
+        take,
         command: args.description(&command).chars().take(SHOWN).collect(),
         nonblock: waiting.nonblock,
         limit: waiting.limit,
@@ -80,14 +77,15 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     let granted =
         Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
 
-    let mut variables = environment.variables(&name, &[granted.slot], granted.slots)?;
+    let mut variables = environment.variables(&name, &granted.held, granted.slots)?;
     let id = keeper.lifeline.variable(env::var_os(lifeline::VARIABLE));
     variables.push((TOKEN.to_string(), granted.token.to_string()));
     let hook = args.on_loss.map(|line| LossHook::new(line, variables.clone())).transpose()?;
-    let run = prepared(&command, granted.slot, variables, id);
+    let held = joined(&granted.held);
+    let run = prepared(&command, &held, variables, id);
     if args.verbose {
-        let Granted { slot, token, .. } = granted;
-        say(format_args!("{name}: slot {slot}, token {token}: running {}", shown(&command)));
+        let token = granted.token;
+        say(format_args!("{name}: slot {held}, token {token}: running {}", shown(&command)));
     }
     let inherited = low.map(|low| low.replace_by(lifeline.as_fd())).transpose()?;
     // hallpass may have been suspended for a long time after it got the slot.
@@ -134,18 +132,18 @@ fn too_late(name: &str, why: &str) -> Refusal {
 
 fn prepared(
     command: &[OsString],
-    slot: usize,
+    held: &str,
     variables: Vec<(String, String)>,
     id: OsString,
 ) -> Command {
-    let mut run = super::prepared(command, &slot.to_string());
+    let mut run = super::prepared(command, held);
     run.envs(variables).env(lifeline::VARIABLE, id);
     run
 }
 
-#[derive(Clone, Copy)]
 struct Granted {
-    slot: usize,
+    /// The slots of the command, in ascending order.
+    held: Vec<usize>,
     slots: usize,
     token: u64,
 }
@@ -176,12 +174,12 @@ impl Entry<'_> {
                     say(format_args!("{name}: no slot is free; waiters ahead: {waiting}"));
                 }
                 Report::Waiting(sentence) => display.show(sentence),
-                Report::Granted { slot, slots, token } => {
+                Report::Granted { held, slots, token } => {
                     drop(display);
                     if self.waiting.verbose {
                         say(format_args!("{name}: got a slot after {waited:.1} s"));
                     }
-                    return Ok(Granted { slot, slots, token });
+                    return Ok(Granted { held, slots, token });
                 }
                 Report::NoSlot if self.waiting.nonblock => {
                     let why = || format!("{name}: no slot is free");

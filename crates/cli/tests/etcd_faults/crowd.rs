@@ -18,7 +18,7 @@ use std::{
 use hallpass_testbed::{Witness, mortal, spawn};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::{SLOTS, TTL};
+use crate::{Login, SLOTS, TTL};
 
 /// How long most commands run, in milliseconds.
 const SHORT: &str = "5-200";
@@ -49,6 +49,7 @@ struct Orders {
 pub struct Competitor {
     number: usize,
     url: String,
+    login: Login,
     log: PathBuf,
     witness: Arc<Witness>,
     now: Mutex<Option<Running>>,
@@ -75,12 +76,13 @@ pub struct Tally {
 
 impl Crowd {
     /// Starts a competitor for each URL.
-    pub fn start(urls: &[String], witness: &Arc<Witness>, folder: &Path) -> Crowd {
+    pub fn start(urls: &[String], login: Login, witness: &Arc<Witness>, folder: &Path) -> Crowd {
         let orders = Arc::new(Orders::default());
         let competitor = |(number, url): (usize, &String)| {
             Arc::new(Competitor {
                 number,
                 url: url.clone(),
+                login,
                 log: folder.join(format!("competitor{number}.log")),
                 witness: witness.clone(),
                 now: Mutex::default(),
@@ -158,7 +160,7 @@ impl Competitor {
     /// Makes one passage.
     fn pass(&self, name: String, stay: &str) -> ExitStatus {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).expect("a file");
-        let mut command = hallpass(&self.url);
+        let mut command = hallpass(&self.url, self.login);
         self.witness.introduce(&mut command, &name, stay);
         command.stderr(log);
         let child = spawn(command).expect("it starts");
@@ -186,16 +188,15 @@ impl Competitor {
     }
 }
 
-/// Returns the command `hallpass run` of a visitor, with this URL.
-pub fn hallpass(url: &str) -> Command {
+/// Returns the command `hallpass run` of a visitor, with this URL and these variables.
+pub fn hallpass(url: &str, login: Login) -> Command {
     let mut command = mortal(env!("CARGO_BIN_EXE_hallpass"));
     command.args(["run", "--on", url, "-k", &SLOTS.to_string()]);
     command.args(["--ttl", &format!("{}s", TTL.as_secs()), "hall", "--"]);
     command.arg(env::current_exe().expect("the path of this program"));
     command.args(["visitor", "--exact", "--nocapture"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    #[cfg(feature = "postgres")]
-    command.env("PGPASSWORD", crate::server_faults::PASSWORD);
+    command.envs(login.iter().copied());
     command
 }
 

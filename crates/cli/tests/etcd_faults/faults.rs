@@ -29,13 +29,15 @@ pub enum Fault {
     FailOver,
     /// Replaces the primary server with a standby that lacks the last commits.
     LoseCommits,
-    /// Restores the server from a backup.
+    /// Restores the store from a backup.
     Restore,
-    /// Drops the tables.
+    /// Drops the tables, or deletes the data of all members.
     Wipe,
-    /// Changes the password of the competitors' user, or forbids the user to log in.
+    /// Changes the password of the competitors' user, or takes its rights away.
     ChangeRole,
     KillMember,
+    /// Restarts all members, one after the other.
+    RollingRestart,
     KillLeader,
     /// Suspends the leader for longer than claims live. When it continues, it does not know that there is another
     /// leader.
@@ -76,6 +78,7 @@ use Fault::*;
 /// The faults of the cluster and of the paths to it. They happen one after the other.
 pub const TO_CLUSTER: &[Fault] = &[
     KillMember,
+    RollingRestart,
     KillLeader,
     PauseLeader,
     SlowLeader,
@@ -115,6 +118,8 @@ pub struct Targets<'a> {
 #[derive(Clone, Copy)]
 pub enum Store<'a> {
     Etcd(&'a EtcdCluster, &'a KeyRecorder),
+    /// A cluster that may lose its history.
+    ForgetfulEtcd(&'a EtcdCluster),
     #[cfg(feature = "postgres")]
     Postgres(&'a PostgresPair),
 }
@@ -131,9 +136,17 @@ impl Targets<'_> {
                 self.to_pair(pair, fault, rng);
                 true
             }
+            (Restore | Wipe | ChangeRole, Store::ForgetfulEtcd(cluster)) => {
+                self.to_cluster(cluster, fault, rng);
+                true
+            }
+            (RollingRestart, Store::Etcd(cluster, _) | Store::ForgetfulEtcd(cluster)) => {
+                self.restart_all(cluster, rng);
+                true
+            }
             (
                 KillMember | KillLeader | PauseLeader | SlowLeader | IsolateLeader,
-                Store::Etcd(cluster, _),
+                Store::Etcd(cluster, _) | Store::ForgetfulEtcd(cluster),
             ) => self.to_member(cluster, fault, rng),
             (CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup | HoldRequests, _) => {
                 self.to_group(fault, rng)
@@ -252,6 +265,28 @@ impl Targets<'_> {
         true
     }
 
+    /// Makes the store lose its latest history. Only a process that saw a part of this history notices the loss. So no
+    /// command starts at that time and for twice the ttl, as docs/cluster.md advises.
+    pub fn lose_history(&self, lose: impl FnOnce()) {
+        self.crowd.hold_newcomers_back(true);
+        // Every process that was started before has read the hall by then.
+        thread::sleep(TTL);
+        lose();
+        self.witness.note("the store has lost history");
+        thread::sleep(2 * TTL + TTL / 5);
+        self.crowd.hold_newcomers_back(false);
+    }
+
+    /// Makes the store lose history, possibly also what it knows about tokens.
+    pub fn wipe(&self, wipe: impl FnOnce()) {
+        self.lose_history(|| {
+            wipe();
+            // A command that was started before the wipe, and starts slowly, may create the hall again.
+            self.witness.note_wipe();
+        });
+        self.witness.note_wipe();
+    }
+
     /// Returns a family whose visit satisfies `wanted`. A waiter has no visit yet. Returns `None` if no such family
     /// appears within a ttl.
     fn choose(&self, rng: &mut Rng, wanted: impl Fn(Option<&Visit>) -> bool) -> Option<Family<'_>> {
@@ -272,7 +307,7 @@ impl Targets<'_> {
     pub fn heal(&self) {
         self.groups.iter().flatten().for_each(Proxy::heal);
         match self.store {
-            Store::Etcd(cluster, _) => {
+            Store::Etcd(cluster, _) | Store::ForgetfulEtcd(cluster) => {
                 cluster.members().iter().for_each(Member::resume);
                 cluster.members().iter().for_each(Member::restart);
                 cluster.reunite();

@@ -1,9 +1,11 @@
 //! The fault suite: fifty competitors for five slots, under all kinds of faults, on a cluster of three members of etcd
-//! and on a PostgreSQL server with a standby. A judge checks the records of witnesses that do not use hallpass.
+//! and on a PostgreSQL server with a standby. A second run on etcd has passwords, and the cluster loses its history. A
+//! judge checks the records of witnesses that do not use hallpass.
 //!
 //! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
 //! which processes they hit. A failure prints the seed and keeps the records.
 
+mod cluster_faults;
 mod crowd;
 mod family;
 mod faults;
@@ -20,6 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cluster_faults::{LOGIN, WITH_LOST_HISTORY};
 use crowd::Crowd;
 use fastrand::Rng;
 use faults::{Fault, Store, TO_CLUSTER, TO_COMPETITORS, Targets};
@@ -48,7 +51,7 @@ fn visitor() {
 #[test]
 fn no_guarantee_is_broken_under_faults() {
     let Some(()) = etcd() else { return };
-    let run = Run::start();
+    let run = Run::start(&[]);
     let cluster = EtcdCluster::start(3);
     let watch = cluster.record_keys("");
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
@@ -68,11 +71,27 @@ fn no_guarantee_is_broken_under_faults() {
     run.judge(&result);
 }
 
+#[test]
+fn no_guarantee_is_broken_if_etcd_loses_history_and_changes_passwords() {
+    let Some(()) = etcd() else { return };
+    let run = Run::start(LOGIN);
+    let cluster = cluster_faults::cluster();
+    let group = |_| cluster.members().iter().map(Proxy::before).collect();
+    let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
+    let urls: Vec<_> = (0..COMPETITORS)
+        .map(|competitor| EtcdCluster::url_through(&groups[competitor % GROUPS]))
+        .collect();
+    let store = Store::ForgetfulEtcd(&cluster);
+    let faults = WITH_LOST_HISTORY;
+    let result = run.compete_under_faults(store, faults, &groups, &urls, &cluster.url());
+    run.judge(&result);
+}
+
 #[cfg(feature = "postgres")]
 #[test]
 fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let Some(()) = postgres() else { return };
-    let run = Run::start();
+    let run = Run::start(&[("PGPASSWORD", server_faults::PASSWORD)]);
     let pair = server_faults::pair();
     let group = |_| pair.addresses().into_iter().map(Proxy::before_address).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
@@ -96,7 +115,11 @@ struct Run {
     time: Duration,
     folder: TempDir,
     witness: Arc<Witness>,
+    login: Login,
 }
+
+/// The environment variables with which competitors log in to the store.
+type Login = &'static [(&'static str, &'static str)];
 
 /// The result of a run.
 struct Outcome {
@@ -110,14 +133,14 @@ struct Outcome {
 }
 
 impl Run {
-    fn start() -> Self {
+    fn start(login: Login) -> Self {
         let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
         let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
         eprintln!("HALLPASS_FAULT_SEED={seed}");
         let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir();
         let folder = folder.expect("a folder");
         let witness = Arc::new(Witness::start(folder.path()));
-        Run { seed, time, folder, witness }
+        Run { seed, time, folder, witness, login }
     }
 
     /// Lets competitors compete while faults happen, and repairs everything. Each competitor uses one of `urls`. At the
@@ -130,14 +153,14 @@ impl Run {
         urls: &[String],
         url: &str,
     ) -> Outcome {
-        let Run { seed, time, folder, witness } = self;
-        let mut crowd = Crowd::start(urls, witness, folder.path());
+        let Run { seed, time, folder, witness, login } = self;
+        let mut crowd = Crowd::start(urls, login, witness, folder.path());
         let targets = Targets { store, groups, crowd: &crowd, witness };
         let done = break_things(&targets, faults, *seed, *time);
         targets.heal();
         witness.note("everything is repaired");
         let late = crowd.finish(4 * TTL + TIMEOUT);
-        let all_slots = late.is_empty() && all_slots_can_be_held(url, witness);
+        let all_slots = late.is_empty() && all_slots_can_be_held(url, login, witness);
         let verdict = judge::visits(SLOTS, &witness.record());
         let tally = crowd.tally();
         eprintln!(
@@ -200,9 +223,9 @@ fn break_things(
 }
 
 /// Returns `true` if all slots can be held at the same time, which shows that none was lost.
-fn all_slots_can_be_held(url: &str, witness: &Witness) -> bool {
+fn all_slots_can_be_held(url: &str, login: Login, witness: &Witness) -> bool {
     let start = |number| {
-        let mut command = crowd::hallpass(url);
+        let mut command = crowd::hallpass(url, login);
         witness.introduce(&mut command, &format!("last{number}"), "60000-60000");
         spawn(command).expect("hallpass starts")
     };

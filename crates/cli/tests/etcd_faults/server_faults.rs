@@ -5,10 +5,7 @@ use std::{thread, time::Duration};
 use fastrand::Rng;
 use hallpass_testbed::{PostgresPair, PostgresServer};
 
-use crate::{
-    TTL,
-    faults::{Fault, Targets, a_while, longer_than_claims},
-};
+use crate::faults::{Fault, Targets, a_while, longer_than_claims};
 
 /// The user that the competitors log in as, and its password.
 pub const USER: &str = "joe";
@@ -62,34 +59,15 @@ impl Targets<'_> {
             Fault::LoseCommits => self.lose_history(|| pair.fail_over_with_loss(time)),
             Fault::Restore => self.lose_history(|| pair.restore(time)),
             Fault::Wipe => {
-                self.lose_history(|| {
+                self.wipe(|| {
                     pair.primary().psql("DROP SCHEMA IF EXISTS hallpass CASCADE");
-                    // A command that was started before the wipe, and starts slowly, may create the hall again.
-                    self.witness.note_wipe();
                 });
-                self.witness.note_wipe();
             }
             _ => {
                 let time = if rng.bool() { time } else { longer_than_claims(rng) };
                 change_role(pair.primary(), rng.bool(), time);
             }
         }
-        self.crowd.hold_newcomers_back(false);
-    }
-
-    /// Makes the servers lose commits. Only a process that saw one of these commits before notices the loss. So no
-    /// command starts at that time and for twice the ttl, as docs/cluster.md advises.
-    fn lose_history(&self, lose: impl FnOnce()) {
-        self.crowd.hold_newcomers_back(true);
-        // Every process that was started before has read the hall by then.
-        thread::sleep(TTL);
-        lose();
-        self.note_loss();
-        thread::sleep(2 * TTL + TTL / 5);
-    }
-
-    fn note_loss(&self) {
-        self.witness.note("the servers have lost commits");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The requests of the claim protocol, as steps of a [store](crate::store).
 
+mod claims;
 mod keys;
 mod read;
 mod transactions;
@@ -14,7 +15,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 
 use crate::{
     failure::{Failure, StoreError},
-    records::{self, ClaimRecord, Door, ExpiryRecord},
+    records::{self, Door, ExpiryRecord},
     store::{Activity, History, Op, Place, Store, Txn, TxnResponse, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
@@ -23,7 +24,7 @@ use watches::{ArrivalWatch, turn_ranges};
 
 pub(crate) use keys::{hall_of_door, reserved_part};
 #[cfg(feature = "fuzzing")]
-pub(crate) use read::{read, read_inside, read_to_leave, read_waiter, with_slot_record};
+pub(crate) use read::{read, read_inside, read_to_leave, read_waiter, with_slot_records};
 pub(crate) use watches::{TurnChange, TurnWatch};
 
 /// One hall in a store.
@@ -87,27 +88,37 @@ impl HallStore {
             (Ask::Claim { slot, wait }, Some(own)) => {
                 return self.transact(self.claim(slot, wait, own, was), Some(own)).await;
             }
-            (Ask::Give { slot, was: Was::Mine, to }, Some(own)) => {
-                let Some(mine) = self.is_mine(slot, own, was) else {
+            (Ask::Give { was: Was::Mine, to, .. }, Some(own)) => {
+                let Some((slots, mine)) = self.is_mine(own, was) else {
                     return self.view(Some(own)).await;
                 };
                 let leaving = Op::delete(self.keys.inside(&own.record.id));
-                self.depart(self.give(slot, &to, mine, Some(leaving), was), own, was).await
+                self.depart(self.give(slots, &to, mine, Some(leaving), was), own, was).await
             }
-            (Ask::Free { slot, anyway }, Some(own)) => {
-                let Some(mine) = self.is_mine(slot, own, was) else {
+            (Ask::Free { anyway, .. }, Some(own)) => {
+                let Some((slots, mine)) = self.is_mine(own, was) else {
                     return self.view(Some(own)).await;
                 };
-                self.depart(self.free(slot, anyway, mine, own, was), own, was).await
+                self.depart(self.free(slots, anyway, mine, own, was), own, was).await
             }
             (Ask::Give { slot, was: Was::Free, to }, own) => {
-                let free = vec![When::absent(self.keys.slot(slot))];
-                self.transact(self.give(slot, &to, free, None, was), own).await
+                let slots = match to.record.take {
+                    1 => Some([slot].into_iter().collect()),
+                    take => was.free_slots(take),
+                };
+                let Some(slots) = slots else { return self.view(own).await };
+                let free = slots.iter().map(|slot| When::absent(self.keys.slot(slot))).collect();
+                self.transact(self.give(slots, &to, free, None, was), own).await
+            }
+            // The head of the queue needs several slots. First free this one.
+            (Ask::Give { slot, was: Was::Stale, to }, own) if to.record.take > 1 => {
+                self.free_stale(slot, false, was, own).await
             }
             (Ask::Give { slot, was: Was::Stale, to }, own) => {
                 let Some(stale) = self.is_stale(slot, was) else { return self.view(own).await };
                 let expiries = Op::delete_range(self.keys.gone_from(slot));
-                self.transact(self.give(slot, &to, stale, Some(expiries), was), own).await
+                let slots = [slot].into_iter().collect();
+                self.transact(self.give(slots, &to, stale, Some(expiries), was), own).await
             }
             (Ask::Reclaim { slot }, own) => self.free_stale(slot, true, was, own).await,
             (Ask::Withdraw, Some(own)) => {
@@ -145,49 +156,6 @@ impl HallStore {
             Err(Failure::NoSpace(_)) => self.claim_alone(own).await,
             Err(failure) => Err(failure.into()),
         }
-    }
-
-    /// Reads the state of a claim, without a transaction. The view shows nothing else.
-    async fn claim_alone(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
-        let id = &own.record.id;
-        // The order of these reads matters. If the claim is not in the queue, the second read shows whether it has
-        // a slot or is gone.
-        let waiting = self.store.read(&self.name, self.keys.waiting(id)).await?;
-        let inside = self.store.read(&self.name, self.keys.inside(id)).await?;
-        let (revision, generation) = (inside.revision, inside.generation);
-        let mut claim = match (&inside.kv, &waiting.kv) {
-            (Some(kv), _) => read::read_inside(kv)?,
-            (None, Some(kv)) => OwnClaim::Waiting { created: kv.create_revision },
-            (None, None) => OwnClaim::Outside,
-        };
-        if let OwnClaim::Inside { slot, .. } = claim {
-            let slot = self.store.read(&self.name, self.keys.slot(slot)).await?;
-            claim = read::with_slot_record(claim, slot.kv.as_ref(), id)?;
-        }
-        Ok(View::of_claim(claim, revision, generation))
-    }
-
-    /// Creates a claim again after its lease has ended, while its slot is still assigned to it. Returns the records
-    /// that a holder needs for leaving.
-    pub(crate) async fn attach(
-        &self,
-        own: ClaimRef<'_>,
-        hall: Revision,
-        was: OwnClaim,
-    ) -> Result<View, StoreError> {
-        let OwnClaim::Detached { slot, version, token } = was else {
-            return self.exit_view(own).await;
-        };
-        // The claim has had its slot since the time that the record of the slot shows.
-        let record = self.store.read(&self.name, self.keys.slot(slot)).await?.kv;
-        let record =
-            record.map(|kv| records::read::<ClaimRecord>(&kv.key, &kv.value)).transpose()?;
-        let since = record.map_or(own.record.since, |record| record.since);
-        let record =
-            ClaimRecord { slot: Some(slot), token: Some(token), since, ..own.record.clone() };
-        let txn = self.attachment(own, hall, (slot, version), &record);
-        self.step(txn).await?;
-        self.exit_view(own).await
     }
 
     /// Reads the hall and the whole queue, in order.
@@ -243,20 +211,20 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 
-    /// Frees a stale slot. `counts` says whether the slot is below the size of the hall. If so, this frees the
-    /// slot only while nobody waits.
+    /// Frees a stale slot. If `alone` is set, frees it only while nobody waits. Otherwise wakes all waiters.
     pub(crate) async fn free_stale(
         &self,
         slot: usize,
-        counts: bool,
+        alone: bool,
         was: &View,
         own: Option<ClaimRef<'_>>,
     ) -> Result<View, StoreError> {
         let Some(mut when) = self.is_stale(slot, was) else { return self.view(own).await };
         when.push(self.same_door(was));
-        when.extend(counts.then(|| When::empty(self.keys.queue())));
+        when.extend(alone.then(|| When::empty(self.keys.queue())));
         let expiries = Op::delete_range(self.keys.gone_from(slot));
-        let then = vec![Op::delete(self.keys.slot(slot)), expiries];
+        let mut then = vec![Op::delete(self.keys.slot(slot)), expiries];
+        then.extend((!alone).then(|| self.wake_all()));
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 

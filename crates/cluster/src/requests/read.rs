@@ -7,7 +7,7 @@ use crate::{
     Error,
     records::{self, ClaimRecord, Door},
     store::{Answer, KeyValue, Op, TxnResponse},
-    view::{ClaimRef, OwnClaim, Owner, SeenDoor, View, Waiter, token},
+    view::{ClaimRef, OwnClaim, Owner, Revision, SeenDoor, View, Waiter, token},
 };
 
 /// Returns the operations that read a whole view. `id` is the claim that makes the request.
@@ -38,14 +38,17 @@ pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Resu
     };
     let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
     let own = match read_own(own)? {
-        OwnClaim::Inside { slot, version, .. } => match slots.get(&slot) {
-            Some(owner) if owner.version == version => with_slot(slot, owner, true),
-            // Another process has removed or replaced the record of the slot of this claim.
-            _ => OwnClaim::Outside,
-        },
+        own @ OwnClaim::Inside { slots: held, version, .. } => {
+            let version_of = |slot| slots.get(&slot).map(|owner: &Owner| owner.version);
+            match held.iter().all(|slot| version_of(slot) == Some(version)) {
+                true => own,
+                // Another process has removed or replaced the record of a slot of this claim.
+                false => OwnClaim::Outside,
+            }
+        }
         OwnClaim::Outside => {
-            let mine = slots.iter().find(|(_, owner)| id == Some(owner.record.id.as_str()));
-            mine.map_or(OwnClaim::Outside, |(slot, owner)| with_slot(*slot, owner, false))
+            let is_mine = |owner: &&Owner| id == Some(owner.record.id.as_str());
+            detached(slots.values().filter(is_mine).map(|owner| (owner.version, &owner.record)))
         }
         own => own,
     };
@@ -70,19 +73,19 @@ pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Resu
 /// claim and its slot.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
-    let slot = own.slot.map(|slot| Op::get(keys.slot(slot)));
+    let slot = own.slots.iter().map(|slot| Op::get(keys.slot(slot)));
     let door = [Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside];
     door.into_iter().chain(slot).collect()
 }
 
 /// Interprets the answer to [`ops_to_leave`].
 pub(crate) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Error> {
-    let [door, first, waiting, inside, slot @ ..] = &response.answers[..] else {
+    let [door, first, waiting, inside, slots @ ..] = &response.answers[..] else {
         return Err(too_short());
     };
     let mut own = read_own(&[waiting.clone(), inside.clone()])?;
-    if let Some(slot) = slot.first() {
-        own = with_slot_record(own, slot.first(), id)?;
+    if !slots.is_empty() {
+        own = with_slot_records(own, slots.iter().map(Answer::first), id)?;
     }
     Ok(View {
         revision: response.revision,
@@ -105,39 +108,51 @@ pub(crate) fn read_waiter(kv: &KeyValue) -> Result<Waiter, Error> {
 /// Reads a claim that has a slot, from the record of the claim.
 pub(crate) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
-    let slot = record.slot.ok_or_else(|| damaged(kv, "it has no slot"))?;
-    let version = kv.mod_revision;
-    Ok(OwnClaim::Inside { slot, version, token: token(&record, version) })
+    let (slots, version) = (record.held(), kv.mod_revision);
+    if slots.is_empty() {
+        return Err(damaged(kv, "it has no slot"));
+    }
+    Ok(OwnClaim::Inside { slots, version, token: token(&record, version) })
 }
 
-/// Returns the state of the claim `id`. `own` is its state by its own keys. The other argument is the record of
-/// the slot that it had.
-pub(crate) fn with_slot_record(
+/// Returns the state of the claim `id`. `own` is its state by its own keys. `records` are the records of the slots that
+/// it had; there is at least one.
+pub(crate) fn with_slot_records<'a>(
     own: OwnClaim,
-    slot: Option<&KeyValue>,
+    mut records: impl Iterator<Item = Option<&'a KeyValue>>,
     id: &str,
 ) -> Result<OwnClaim, Error> {
-    match (own, slot) {
-        (OwnClaim::Inside { version, .. }, Some(kv)) if kv.mod_revision == version => Ok(own),
-        // Another process has removed or replaced the record of the slot of this claim.
-        (OwnClaim::Inside { .. }, _) => Ok(OwnClaim::Outside),
-        (OwnClaim::Outside, Some(kv)) => {
-            let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
-            let (mine, version) = (record.id == id, kv.mod_revision);
-            let token = token(&record, version);
-            let slot = record.slot.filter(|_| mine);
-            Ok(slot.map_or(own, |slot| OwnClaim::Detached { slot, version, token }))
+    match own {
+        OwnClaim::Inside { version, .. } => {
+            let mut all = records.map(|record| record.map(|kv| kv.mod_revision));
+            match all.all(|found| found == Some(version)) {
+                true => Ok(own),
+                // Another process has removed or replaced the record of a slot of this claim.
+                false => Ok(OwnClaim::Outside),
+            }
         }
-        _ => Ok(own),
+        OwnClaim::Outside => {
+            let read = |kv: &KeyValue| -> Result<(Revision, ClaimRecord), Error> {
+                Ok((kv.mod_revision, records::read(&kv.key, &kv.value)?))
+            };
+            let found = records.by_ref().flatten().map(read).collect::<Result<Vec<_>, _>>()?;
+            let mine = found.iter().filter(|(_, record)| record.id == id);
+            Ok(detached(mine.map(|(version, record)| (*version, record))))
+        }
+        own => Ok(own),
     }
 }
 
-/// Returns the state of the claim that a slot is assigned to. `exists` says whether the claim itself exists.
-fn with_slot(slot: usize, owner: &Owner, exists: bool) -> OwnClaim {
-    let (version, token) = (owner.version, owner.token());
-    match exists {
-        true => OwnClaim::Inside { slot, version, token },
-        false => OwnClaim::Detached { slot, version, token },
+/// Returns the state of a claim that is gone. `slots` are the versions and the records of the slots that are assigned to
+/// it. A claim that has lost one of its slots cannot be created again.
+fn detached<'a>(slots: impl Iterator<Item = (Revision, &'a ClaimRecord)>) -> OwnClaim {
+    let slots: Vec<_> = slots.collect();
+    match slots[..] {
+        [(version, record), ..] if slots.len() == record.held().len() => {
+            let token = token(record, version);
+            OwnClaim::Detached { slots: record.held(), version, token }
+        }
+        _ => OwnClaim::Outside,
     }
 }
 

@@ -6,7 +6,7 @@ use hallpass_algorithms::halls::cluster::Ask;
 use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::{ClusterOptions, runtime::Tasks, store};
+use crate::{ClusterOptions, records::ClaimRecord, runtime::Tasks, slot_set::SlotSet, store};
 
 /// Runs a test on a new hall with one slot, on each store.
 fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
@@ -25,6 +25,11 @@ fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
     }
 }
 
+/// Returns the set of slot 0 alone.
+fn slot_0() -> SlotSet {
+    [0].into_iter().collect()
+}
+
 /// Creates the record of a claim of this process.
 fn record(id: &str) -> ClaimRecord {
     ClaimRecord::of((1, "joe".into()), "a command", id.into(), Duration::from_secs(60))
@@ -35,7 +40,8 @@ fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_created_a
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let (first, late) = (record("first"), record("late"));
-        let [first, late] = [&first, &late].map(|record| ClaimRef { record, lease, slot: None });
+        let [first, late] =
+            [&first, &late].map(|record| ClaimRef { record, lease, slots: SlotSet::default() });
         let was = store.view(None).await.expect("reachable");
         let claim = Ask::Claim { slot: 0, wait: true };
         store.perform(claim.clone(), Some(first), &was).await.expect("reachable");
@@ -56,8 +62,11 @@ fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let (holder, stranger) = (record("holder"), record("stranger"));
-        let [holder, stranger] =
-            [&holder, &stranger].map(|record| ClaimRef { record, lease, slot: None });
+        let [holder, stranger] = [&holder, &stranger].map(|record| ClaimRef {
+            record,
+            lease,
+            slots: SlotSet::default(),
+        });
         let empty = store.view(None).await.expect("reachable");
         let claim = Ask::Claim { slot: 0, wait: true };
         let held = store.perform(claim, Some(holder), &empty).await.expect("reachable");
@@ -77,11 +86,11 @@ fn a_claim_is_read_without_a_transaction_as_with_one() {
         let records = ["holder", "waiter", "stranger"].map(record);
         let was = store.view(None).await.expect("reachable");
         for record in &records {
-            let mut own = ClaimRef { record, lease, slot: None };
+            let mut own = ClaimRef { record, lease, slots: SlotSet::default() };
             if record.id != "stranger" {
                 let claim = Ask::Claim { slot: 0, wait: true };
                 let seen = store.perform(claim, Some(own), &was).await.expect("reachable").own;
-                own.slot = seen.is_inside().then_some(0);
+                own.slots = seen.is_inside().then_some(0).into_iter().collect();
             }
             let (alone, view) = (store.claim_alone(own).await, store.exit_view(own).await);
             let (alone, view) = (alone.expect("reachable"), view.expect("reachable"));
@@ -96,7 +105,7 @@ fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
         let grant = async || store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let (record, empty) = (record("holder"), store.view(None).await.expect("reachable"));
         let hall = empty.hall().expect("there is one");
-        let mut own = ClaimRef { record: &record, lease: grant().await, slot: None };
+        let mut own = ClaimRef { record: &record, lease: grant().await, slots: SlotSet::default() };
         let claim = Ask::Claim { slot: 0, wait: true };
         // The holder waits for a moment, so that the time of its slot is later than the time of its claim.
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -105,10 +114,10 @@ fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
         let held_since = since().await;
         assert!(held_since > record.since);
         let OwnClaim::Inside { version, token, .. } = first else { panic!("{first:?}") };
-        own.slot = Some(0);
+        own.slots = slot_0();
         assert!(store.revoke_lease(own.lease).await);
         let gone = store.exit_view(own).await.expect("reachable").own;
-        assert_eq!(gone, OwnClaim::Detached { slot: 0, version, token });
+        assert_eq!(gone, OwnClaim::Detached { slots: slot_0(), version, token });
         own.lease = grant().await;
         let other_hall = store.attach(own, hall + 1, gone).await.expect("reachable").own;
         assert_eq!(other_hall, gone, "the hall was removed and created again");
@@ -125,6 +134,6 @@ fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
         assert!(store.revoke_lease(own.lease).await);
         own.lease = grant().await;
         let late = store.attach(own, hall, gone).await.expect("reachable").own;
-        assert_eq!(late, OwnClaim::Detached { slot: 0, version: newer, token });
+        assert_eq!(late, OwnClaim::Detached { slots: slot_0(), version: newer, token });
     });
 }

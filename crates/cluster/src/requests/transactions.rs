@@ -3,6 +3,7 @@
 use super::HallStore;
 use crate::{
     records::{self, ClaimRecord, Door},
+    slot_set::SlotSet,
     store::{Op, Txn, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
@@ -20,23 +21,34 @@ impl HallStore {
         let new = || absent().into_iter().chain([same_hall()]).collect::<Vec<_>>();
         let mut when = new();
         when.extend([self.same_door(was), When::empty(self.keys.queue())]);
-        when.push(When::absent(self.keys.slot(slot)));
-        let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
-        when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
+        let slots = match own.record.take {
+            1 => Some([slot].into_iter().collect()),
+            take => was.free_slots(take),
+        };
+        when.extend(
+            slots
+                .into_iter()
+                .flat_map(SlotSet::iter)
+                .map(|slot| When::absent(self.keys.slot(slot))),
+        );
+        if own.record.take == 1 {
+            let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
+            when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
+        }
         let put = Op::put(self.keys.waiting(id), records::write(own.record), own.lease);
         let join = Txn { when: new(), then: vec![put], ..Txn::default() };
         let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
-        if slot >= was.size() {
-            // In this view the hall has no such slot, so the claim can only join the queue.
+        let Some(slots) = slots.filter(|slots| slots.iter().all(|slot| slot < was.size())) else {
+            // In this view the hall has no such slot, or too few free slots. So the claim can only join the queue.
             return Txn { then: otherwise, ..Txn::default() };
-        }
-        Txn { when, then: self.assign(slot, own.record, own.lease, was), otherwise }
+        };
+        Txn { when, then: self.assign(slots, own.record, own.lease, was), otherwise }
     }
 
-    /// Gives a slot to a waiter if `conditions` hold. In this case, also performs the operation `besides`.
+    /// Gives slots to a waiter if `conditions` hold. In this case, also performs the operation `besides`.
     pub(super) fn give(
         &self,
-        slot: usize,
+        slots: SlotSet,
         to: &Waiter,
         conditions: Vec<When>,
         besides: Option<Op>,
@@ -45,16 +57,16 @@ impl HallStore {
         let waiting = self.keys.waiting(&to.record.id);
         let mut when = conditions;
         when.extend([self.same_door(was), When::created(waiting.clone(), to.created)]);
-        let mut then = self.assign(slot, &to.record, to.lease, was);
+        let mut then = self.assign(slots, &to.record, to.lease, was);
         then.push(Op::delete(waiting));
         then.extend(besides);
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Frees a slot if `conditions` hold.
+    /// Frees the slots of a claim if `conditions` hold.
     pub(super) fn free(
         &self,
-        slot: usize,
+        slots: SlotSet,
         anyway: bool,
         conditions: Vec<When>,
         own: ClaimRef<'_>,
@@ -62,21 +74,23 @@ impl HallStore {
     ) -> Txn {
         let mut when = conditions;
         when.extend((!anyway).then(|| When::empty(self.keys.queue())));
-        let mine = [self.keys.slot(slot), self.keys.inside(&own.record.id)];
-        let mut then: Vec<_> = mine.map(Op::delete).into();
-        if anyway && slot < was.size() {
+        let mine = slots.iter().map(|slot| self.keys.slot(slot));
+        let mine = mine.chain([self.keys.inside(&own.record.id)]);
+        let mut then: Vec<_> = mine.map(Op::delete).collect();
+        if anyway && slots.iter().any(|slot| slot < was.size()) {
             then.push(self.wake_all());
         }
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Assigns a slot to a claim, if the door is still the same.
-    fn assign(&self, slot: usize, record: &ClaimRecord, lease: LeaseId, was: &View) -> Vec<Op> {
-        let inside = records::write(&record.inside(slot, was.epoch()));
-        vec![
-            Op::put(self.keys.inside(&record.id), inside.clone(), lease),
-            Op::put(self.keys.slot(slot), inside, 0),
-        ]
+    /// Assigns slots to a claim, if the door is still the same.
+    fn assign(&self, slots: SlotSet, record: &ClaimRecord, lease: LeaseId, was: &View) -> Vec<Op> {
+        let inside = records::write(&record.inside(slots, was.epoch()));
+        let slots = slots.iter().map(|slot| Op::put(self.keys.slot(slot), inside.clone(), 0));
+        [Op::put(self.keys.inside(&record.id), inside.clone(), lease)]
+            .into_iter()
+            .chain(slots)
+            .collect()
     }
 
     pub(super) fn same_door(&self, was: &View) -> When {
@@ -86,16 +100,13 @@ impl HallStore {
         }
     }
 
-    /// Returns the conditions that the slot still belongs to `own`, or `None` if it did not belong to it in `was`.
+    /// Returns the slots of `own` and the conditions that they still belong to it, or `None` if it had none in `was`.
     /// The version alone is not enough, because a cluster that lost its history repeats revisions.
-    pub(super) fn is_mine(&self, slot: usize, own: ClaimRef<'_>, was: &View) -> Option<Vec<When>> {
-        match was.own {
-            OwnClaim::Inside { version, .. } => Some(vec![
-                When::modified(self.keys.slot(slot), version),
-                When::modified(self.keys.inside(&own.record.id), version),
-            ]),
-            _ => None,
-        }
+    pub(super) fn is_mine(&self, own: ClaimRef<'_>, was: &View) -> Option<(SlotSet, Vec<When>)> {
+        let OwnClaim::Inside { slots, version, .. } = was.own else { return None };
+        let keys = slots.iter().map(|slot| self.keys.slot(slot));
+        let keys = keys.chain([self.keys.inside(&own.record.id)]);
+        Some((slots, keys.map(|key| When::modified(key, version)).collect()))
     }
 
     /// Returns the conditions that the slot is still stale, or `None` if the slot was not assigned in `was`.
@@ -111,30 +122,27 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Creates a claim again, with this record and this slot in this version, if the hall and the slot are still the
+    /// Creates a claim again, with this record and these slots in this version, if the hall and the slots are still the
     /// same.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
         hall: Revision,
-        (slot, version): (usize, Revision),
+        (slots, version): (SlotSet, Revision),
         record: &ClaimRecord,
     ) -> Txn {
-        let (slot_key, inside) = (self.keys.slot(slot), self.keys.inside(&own.record.id));
+        let inside = self.keys.inside(&own.record.id);
         // The hall must be the same, because a removed hall keeps its slot records.
-        let when = vec![
-            When::created(self.keys.door(), hall),
-            When::modified(slot_key.clone(), version),
-            When::absent(inside.clone()),
-        ];
+        let mut when = vec![When::created(self.keys.door(), hall), When::absent(inside.clone())];
         let record = records::write(record);
-        // Also write the record of the slot. So if the claim is gone once more, other processes start to count the time
-        // anew.
-        let then = vec![
-            Op::put(inside, record.clone(), own.lease),
-            Op::put(slot_key, record, 0),
-            Op::delete_range(self.keys.gone_from(slot)),
-        ];
+        let mut then = vec![Op::put(inside, record.clone(), own.lease)];
+        for slot in slots.iter() {
+            when.push(When::modified(self.keys.slot(slot), version));
+            // Also write the record of the slot. So if the claim is gone once more, other processes start to count the
+            // time anew.
+            then.push(Op::put(self.keys.slot(slot), record.clone(), 0));
+            then.push(Op::delete_range(self.keys.gone_from(slot)));
+        }
         Txn { when, then, ..Txn::default() }
     }
 

@@ -10,6 +10,9 @@ use crate::registry::{Entry, OURS, entries};
 const CLAIMS: Entry =
     Entry::new(OURS, "claims").using("transactions").max_processes(MAX_PROCESSES).max_k(MAX_SLOTS);
 
+/// Models in which processes take two slots.
+const PAIRS: Entry = CLAIMS.without_resilience();
+
 entries! {
     "etcd" => |n, k| ClusterModel::new(Casts::PLAIN, n, k), CLAIMS.fife().titled("claims on a store");
     "etcd-mortal" => |n, k| ClusterModel::new(Mortal, n, k), CLAIMS.fife().titled("any process may be killed at any line").without_resilience();
@@ -32,6 +35,14 @@ entries! {
     "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders create their claims again").without_resilience();
     "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and creates it again").deadlock_free_only();
     "etcd-wipe" => |n, k| ClusterModel::new(Wipe, n, k), CLAIMS.titled("the store loses its history").deadlock_free_only();
+    "etcd-restore" => |n, k| ClusterModel::new(BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup").deadlock_free_only();
+    "etcd-restore-expiry" => |n, k| ClusterModel::new(Expiry | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any lease may end; the store is restored from a backup").deadlock_free_only();
+    "etcd-restore-mortal" => |n, k| ClusterModel::new(Mortal | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any process may be killed; the store is restored from a backup").deadlock_free_only();
+    "etcd-restore-try" => |n, k| ClusterModel::new(Try | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup; one process does not wait").deadlock_free_only();
+    "etcd-pairs" => |n, k| ClusterModel::new(Pairs, n, k), PAIRS.fife().titled("two processes take two slots together");
+    "etcd-pairs-expiry" => |n, k| ClusterModel::new(Pairs | Expiry, n, k), PAIRS.titled("two processes take two slots together; any lease may end");
+    "etcd-pairs-mortal" => |n, k| ClusterModel::new(Pairs | Mortal, n, k), PAIRS.fife().titled("two processes take two slots together; any process may be killed");
+    "etcd-pairs-try" => |n, k| ClusterModel::new(Pairs | Try, n, k), PAIRS.titled("two processes take two slots together; the last one does not wait").deadlock_free_only();
     "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot even if others wait");
     "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
     "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot even if others wait");
@@ -45,5 +56,10 @@ entries! {
     "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect even if its claim is gone");
     "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
     "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned immediately after the store has lost its history");
+    "etcd-restore:deaf" => wrong::deaf, CLAIMS.wrong("answers of a restored store are dropped as late ones");
+    "etcd-restore:generous" => |n, k| wrong::<wrong::Generous>(BackUp | Restore | OldLeases, n, k), CLAIMS.wrong("lines X2 and X3 do not check that the slot is still the holder's, after a restore");
+    "etcd-late-remake:deluded" => wrong::deluded, CLAIMS.wrong("a holder whose claim waits in a new hall continues");
+    "etcd-pairs:barging" => |n, k| wrong::<wrong::Barging>(Pairs, n, k), PAIRS.fife().wrong("line E1 takes a free slot although the head of the queue needs two");
+    "etcd-pairs:partial" => |n, k| wrong_with_any_claims::<wrong::Partial>(Pairs, n, k), PAIRS.fife().wrong("line E1 lets a process that takes two slots enter with one");
     "etcd-timeout:careless" => |n, k| wrong::<wrong::Careless>(Timeout, n, k), CLAIMS.fife().wrong("line E4 does not check whether the process was given a slot");
 }

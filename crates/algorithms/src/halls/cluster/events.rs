@@ -1,7 +1,7 @@
 //! The changes to the store that no line of the protocol makes: the effects of mishaps, and the changes by the manager
 //! (see [`Casts`](super::Casts)).
 
-use super::register::{Hall, Late, Slot};
+use super::hall::{Backup, Hall, Late, Slot};
 use crate::framework::memory::{Pid, Word};
 
 /// Updates `word` when process `p` dies and its lease ends.
@@ -37,13 +37,13 @@ pub(super) fn delays(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Delivers the request that hangs. It has no effect if the claim for which it was sent is gone.
+/// Delivers the request that hangs. It has no effect if a record on which it depends is gone.
 pub(super) fn deliver(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if let Late::Sent { from, line, is_bound } = hall.late {
         hall.late = Late::Nothing;
         if is_bound {
-            hall.request(from, line);
+            hall.request_late(from, line);
         }
     }
     hall.pack()
@@ -70,6 +70,7 @@ pub(super) fn hand_over(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if let (Some(slot), Some(&head)) = (hall.smallest_free(), hall.queue.first())
         && !hall.closed
+        && hall.take(head) == 1
     {
         hall.assign(slot, head);
     }
@@ -117,5 +118,36 @@ pub(super) fn close(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.closed = true;
     hall.wake_all();
+    hall.pack()
+}
+
+/// Makes a backup of the store.
+pub(super) fn back_up(word: Word, _: Word) -> Word {
+    let mut hall = Hall::unpack(word);
+    let taken = hall.slots.map(|slot| slot != Slot::Free);
+    hall.backup = Some(Backup { taken, waits: !hall.queue.is_empty() });
+    hall.pack()
+}
+
+/// Restores the store from the backup. `ghost` stands for the owners of all claims in the backup: their processes
+/// notice that history was lost, and do not use these claims. No slot is assigned as long as a holder may still use it,
+/// even if the restored store shows no holder.
+pub(super) fn restore(word: Word, ghost: Word) -> Word {
+    restore_by(word, ghost, |slot| match slot {
+        Slot::Held(owner) | Slot::Stale(owner) => Some(Slot::Stale(owner)),
+        _ => None,
+    })
+}
+
+/// Restores the store from the backup. `keep` returns the state of a slot that the restored store must not replace.
+pub(super) fn restore_by(word: Word, ghost: Word, keep: fn(Slot) -> Option<Slot>) -> Word {
+    let mut hall = Hall::unpack(word);
+    let Some(Backup { taken, waits }) = hall.backup.take() else { return word };
+    hall.forget_claims();
+    hall.queue.extend(waits.then_some(ghost as Pid));
+    for (slot, taken) in hall.slots.iter_mut().zip(taken) {
+        let restored = if taken { Slot::Given(ghost as Pid) } else { Slot::Free };
+        *slot = keep(*slot).unwrap_or(restored);
+    }
     hall.pack()
 }

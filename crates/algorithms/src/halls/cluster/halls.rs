@@ -4,9 +4,9 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    lines::Line::*,
+    hall::{Backup, Hall, Knowledge, Late, MAX_SLOTS, Slot},
+    lines::{Line::*, Was},
     model::{Cast, Casts},
-    register::{Hall, Knowledge, Late, Slot},
 };
 use crate::framework::{memory::Pid, queue};
 
@@ -26,22 +26,27 @@ pub(super) fn halls_with_any_claims(casts: Casts, competitors: usize, k: usize) 
 }
 
 fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall> {
-    let mut halls = vec![Hall::new(k)];
+    let mut halls = vec![Hall { pairs: casts.has(Cast::Pairs) && k > 1, ..Hall::new(k) }];
     for j in 0..k {
         extend(&mut halls, |hall| {
-            let owners = (0..competitors).filter(|&p| !one_each || !owns(hall, p));
+            let owners =
+                (0..competitors).filter(|&p| !one_each || !owns(hall, p) || hall.take(p) > 1);
             let taken = owners.flat_map(|p| {
                 let stale = casts.has_stale_holders().then_some(Slot::Stale(p));
                 [Slot::Given(p), Slot::Held(p)].into_iter().chain(stale)
             });
+            let ghost = casts.has(Cast::Restore).then_some(Slot::Given(competitors));
             let left = casts.loses_claims().then_some(Slot::Left);
-            let slots = taken.chain(left).chain([Slot::Free]);
+            let slots = taken.chain(ghost).chain(left).chain([Slot::Free]);
             slots.map(|slot| with(hall, |hall| hall.slots[j] = slot)).collect()
         });
     }
     extend(&mut halls, |hall| {
-        let may_wait = |queue: &Vec<Pid>| !one_each || !queue.iter().any(|&p| owns(hall, p));
-        let queues = queue::contents(competitors).into_iter().filter(may_wait);
+        // The old claims in a backup may have slots and wait.
+        let has_one = |p: &Pid| *p == competitors || !owns(hall, *p);
+        let may_wait = |queue: &Vec<Pid>| !one_each || queue.iter().all(has_one);
+        let claimants = competitors + usize::from(casts.has(Cast::Restore));
+        let queues = queue::contents(claimants).into_iter().filter(may_wait);
         queues.map(|queue| with(hall, |hall| hall.queue = queue)).collect()
     });
     for p in 0..competitors {
@@ -64,6 +69,12 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
         let late = late_requests(casts, competitors, k);
         extend(&mut halls, |hall| {
             late.iter().map(|&late| with(hall, |hall| hall.late = late)).collect()
+        });
+    }
+    if casts.has(Cast::BackUp) {
+        extend(&mut halls, |hall| {
+            let backups = backups(k).map(|backup| with(hall, |hall| hall.backup = backup));
+            backups.collect()
         });
     }
     if casts.has(Cast::Timeout) {
@@ -89,7 +100,14 @@ fn late_requests(casts: Casts, competitors: usize, k: usize) -> Vec<Late> {
     let mut lines = vec![E4];
     for slot in 0..k {
         lines.extend([E1 { slot }, X3 { slot, anyway: false }, X3 { slot, anyway: true }]);
-        lines.extend(casts.has(Cast::Try).then_some(T1 { slot }));
+        if casts.has(Cast::Try) {
+            lines.extend([T1 { slot }, T2 { slot }]);
+        }
+        for to in 0..competitors {
+            let stale = casts.loses_claims().then_some(Was::Stale);
+            let gifts = [Was::Free].into_iter().chain(stale);
+            lines.extend(gifts.map(|was| E3 { slot, was, to }).chain([X2 { slot, to }]));
+        }
     }
     let sent = (0..competitors).flat_map(|from| {
         lines.iter().flat_map(move |&line| {
@@ -97,6 +115,15 @@ fn late_requests(casts: Casts, competitors: usize, k: usize) -> Vec<Late> {
         })
     });
     [Late::Nothing].into_iter().chain((0..competitors).map(Late::Next)).chain(sent).collect()
+}
+
+/// Lists all backups of a hall with `k` slots, and that there is none.
+fn backups(k: usize) -> impl Iterator<Item = Option<Backup>> {
+    let taken =
+        move |bits: usize| core::array::from_fn::<_, MAX_SLOTS, _>(|j| j < k && bits >> j & 1 == 1);
+    let with_slots = (0..1 << k).map(taken);
+    let all = with_slots.flat_map(|taken| [false, true].map(|waits| Some(Backup { taken, waits })));
+    all.chain([None])
 }
 
 /// Returns whether a slot is assigned to `p`, or was assigned to `p` and `p` may still use it.

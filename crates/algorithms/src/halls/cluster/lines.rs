@@ -7,7 +7,8 @@ use crate::framework::machine::Next::{self, Enter, Goto, Leave, Spin};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ask<T> {
     /// Takes this slot if no claim waits, the slot is free, and all smaller slots are taken. Otherwise
-    /// joins the queue if `wait` is set. Does nothing if the claim exists already.
+    /// joins the queue if `wait` is set. Does nothing if the claim exists already. A claim for several slots takes
+    /// the smallest ones, if enough are free.
     Claim {
         /// The slot.
         slot: usize,
@@ -19,7 +20,8 @@ pub enum Ask<T> {
     /// Reads the hall as soon as it may have changed.
     Watch,
     /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still
-    /// waits.
+    /// waits. A claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
+    /// only freed.
     Give {
         /// The slot.
         slot: usize,
@@ -28,7 +30,7 @@ pub enum Ask<T> {
         /// The claim that gets the slot.
         to: T,
     },
-    /// Frees the slot of this process and removes its claim, if no claim waits or if `anyway` is set.
+    /// Frees all slots of this process and removes its claim, if no claim waits or if `anyway` is set.
     Free {
         /// The slot.
         slot: usize,
@@ -75,13 +77,17 @@ pub struct Picture<T> {
     pub me: ClaimState,
     /// The head of the queue.
     pub first: Option<T>,
-    /// The smallest free slot.
+    /// The smallest free slot, if there are enough free slots for the head of the queue. If nobody waits: if there are
+    /// enough for this process.
     pub free: Option<usize>,
     /// The smallest slot whose claim has been gone for long enough.
     pub stale: Option<usize>,
     /// Whether this process's slot cannot be given to another claim, because the hall was made smaller
     /// or closed.
     pub beyond: bool,
+    /// Whether this process and the head of the queue take one slot each. Only then can this process give its slot to
+    /// the head of the queue.
+    pub hands_over: bool,
 }
 
 /// The line at which the owner of a claim is.
@@ -173,10 +179,16 @@ fn attempt<T>(now: Picture<T>) -> Next<Line<T>> {
 /// Returns the next step of a process that leaves.
 fn leave<T>(now: Picture<T>) -> Next<Line<T>> {
     match now {
-        Picture { me: ClaimState::Holding(slot), first: Some(to), beyond: false, .. } => {
-            Goto(X2 { slot, to })
+        Picture {
+            me: ClaimState::Holding(slot),
+            first: Some(to),
+            beyond: false,
+            hands_over: true,
+            ..
+        } => Goto(X2 { slot, to }),
+        Picture { me: ClaimState::Holding(slot), beyond, first, .. } => {
+            Goto(X3 { slot, anyway: beyond || first.is_some() })
         }
-        Picture { me: ClaimState::Holding(slot), beyond, .. } => Goto(X3 { slot, anyway: beyond }),
         Picture { me: ClaimState::Waiting, .. } => Goto(E4),
         Picture { me: ClaimState::Absent, .. } => Leave,
     }

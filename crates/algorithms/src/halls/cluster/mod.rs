@@ -10,6 +10,9 @@
 //! - `slots/J`: the claim to which slot J is assigned. The revision that wrote this record is the
 //!   holder's *token*.
 //!
+//! A claim may take several slots. It gets all of them in one transaction, so it has one token. While the head of the
+//! queue takes more slots than are free, the free slots stay free.
+//!
 //! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner
 //! has stopped renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns
 //! it to another claim, when the holder leaves. As long as the claim named in the record exists, no other
@@ -22,8 +25,9 @@
 //! that finds the claim gone waits until the owner must have stopped.
 //!
 //! A holder that leaves while others wait gives its slot to the head of the queue, in the transaction
-//! that removes its own claim. So no slot is free while a claim waits, with three exceptions:
+//! that removes its own claim. So no slot is free while a claim waits, with these exceptions:
 //!
+//! - The holder or the head of the queue takes several slots. Then the holder frees its slots and wakes all waiters.
 //! - A process asked for a slot that was not the smallest free one, and joined the queue instead.
 //! - The hall was made larger.
 //! - A holder tried to give its slot to a claim that had left the queue. The holder does not try the
@@ -50,10 +54,12 @@
 //!
 //! Invariants:
 //!
-//! - I1: if a process is in its critical section with slot J, then slot J is assigned to it. Its claim may be gone.
+//! - I1: if a process is in its critical section with slot J, then slot J is assigned to it. Its claim may be gone. A
+//!   process that takes two slots has two.
 //! - I2: a process in its remainder has no claim and no slot.
-//! - I3: if a slot is free, or has been stale for long enough, then the head of the queue is awake.
-//! - I4: if a slot is free, all waiters are awake.
+//! - I3: if enough slots for the head of the queue are free, or a slot has been stale for long enough, then the head
+//!   is awake.
+//! - I4: if enough slots for the head of the queue are free, all waiters are awake.
 //! - I5: no process has two claims.
 //!
 //! By I4, a waiter that stops blocks at most one slot: the slot that it is given. This does not hold for
@@ -75,18 +81,22 @@
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then
 //!   ends the lease of the claim, and gives the slot to the next claim immediately.
-//! - A request of line E3, T2 or X2 hangs in the network and arrives later. Such a request is bound to the hall, to
-//!   the version of the slot, and to the claim that gets the slot.
-//! - The store goes back to an earlier state that is not empty.
+//! - A request to create a claim again, or to end a lease, hangs in the network and arrives later.
+//! - A request that hung before the store was restored from a backup arrives after that. Then the model drops it. In
+//!   a real store, it may create a claim that its owner no longer uses, as the claims in the backup.
+//! - A process that has seen nothing since the backup was made continues after a restore as if nothing had happened. In
+//!   the model, every process notices a restore.
 //!
 //! Of the events that the driver handles, the model has these: leases that end, processes that die, answers that get
-//! lost, requests of lines E1, T1, E4 and X3 that arrive late, waiters that give up, processes that do not wait,
-//! `resize` and `reap` and the slots that they hand over, holders that create their claims again, a hall that is
-//! closed, or removed by force and created again, and a store that loses its history. A model has one of these events or
-//! a combination of them ([`Casts`]).
+//! lost, requests that arrive late, waiters that give up, processes that do not wait, processes that take two slots
+//! together, `resize` and `reap` and the slots that they hand over, holders that create their claims again, a hall that
+//! is closed, or removed by force and created again, and a store that loses its history or is restored from a backup. A
+//! model has one of these events or a combination of them ([`Casts`]).
 //! The model has no clock. It assumes that a process leaves in time, which the driver has to ensure.
 
+mod effects;
 mod events;
+mod hall;
 mod halls;
 mod lines;
 mod model;
@@ -96,6 +106,6 @@ mod words;
 pub mod entries;
 pub mod wrong;
 
+pub use hall::{MAX_PROCESSES, MAX_SLOTS};
 pub use lines::{Ask, ClaimState, Line, Picture, Was};
 pub use model::{Cast, Casts, ClusterModel};
-pub use register::{MAX_PROCESSES, MAX_SLOTS};

@@ -8,12 +8,13 @@ use core::ops::BitOr;
 
 use super::{
     events,
+    hall::{Hall, Knowledge, MAX_PROCESSES, Slot},
     halls::{all_halls, fewer, owns},
     lines::{
         ClaimState,
         Line::{self, *},
     },
-    register::{self, Answer, Hall, Knowledge, MAX_PROCESSES, Slot, Transact},
+    register::{self, Answer, Transact},
     words::{HallCodec, pack_line},
 };
 use crate::framework::{
@@ -35,8 +36,8 @@ pub enum Cast {
     Expiry,
     /// Any connection may break: the request has taken effect, but the sender gets no answer.
     Unheard,
-    /// Any request of line E1, T1, E4 or X3 may hang in the network. Its sender sends it again. The manager delivers
-    /// the first copy at any later time.
+    /// Any request that changes the hall may hang in the network. Its sender sends it again. The manager delivers the
+    /// first copy at any later time.
     Late,
     /// Of the processes that want slots, the one with the largest number does not wait.
     Try,
@@ -56,17 +57,25 @@ pub enum Cast {
     Attach,
     /// The manager closes the hall.
     Close,
+    /// The manager makes a backup of the store.
+    BackUp,
+    /// The store is restored from the backup: it goes back to an earlier state.
+    Restore,
+    /// The leases of the claims in the backup end.
+    OldLeases,
+    /// The first two processes take two slots together, if the hall has at least two.
+    Pairs,
 }
 use Cast::*;
 
 /// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
 ///
 /// The set has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the lab
-/// supports one kind of mishap for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard` and `Try`,
+/// supports one kind of mishap for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard`, `Try` and `Pairs`,
 /// the last process is the *manager*, which never wants a slot. The manager makes its events happen one after the other,
 /// in the order of [`Cast`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Casts(u16);
+pub struct Casts(u32);
 
 impl Casts {
     /// No event.
@@ -74,13 +83,14 @@ impl Casts {
 
     /// Returns whether the model has this event.
     pub fn has(self, cast: Cast) -> bool {
-        self.0 & (1 << cast as u16) != 0
+        self.0 & (1 << cast as u32) != 0
     }
 
     /// Returns the events that the manager makes happen.
     fn managed(self) -> impl Iterator<Item = Cast> {
-        let all = [Late, Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
-        all.into_iter().filter(move |cast| self.has(*cast))
+        let before = [Late, Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
+        let all = before.into_iter().chain([BackUp, Restore, OldLeases]);
+        all.filter(move |cast| self.has(*cast))
     }
 
     fn has_manager(self) -> bool {
@@ -94,7 +104,7 @@ impl Casts {
 
     /// Returns whether a claim may be gone while its owner uses its slot.
     pub(super) fn has_stale_holders(self) -> bool {
-        [Expiry, Remake, Wipe].into_iter().any(|cast| self.has(cast))
+        [Expiry, Remake, Wipe, Restore].into_iter().any(|cast| self.has(cast))
     }
 
     /// Returns whether claims may be lost.
@@ -105,7 +115,7 @@ impl Casts {
 
 impl From<Cast> for Casts {
     fn from(cast: Cast) -> Self {
-        Casts(1 << cast as u16)
+        Casts(1 << cast as u32)
     }
 }
 
@@ -160,7 +170,7 @@ impl ClusterModel {
     /// Models processes on a store that can hold these halls.
     pub(super) fn with_halls(casts: Casts, n: usize, k: usize, halls: &[Hall]) -> Self {
         let mut layout = Layout::default();
-        let empty = Init::Is(Hall::new(k).pack());
+        let empty = Init::Is(Hall { pairs: casts.has(Pairs) && k > 1, ..Hall::new(k) }.pack());
         let halls = halls.iter().map(Hall::pack).collect();
         let hall =
             layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
@@ -188,12 +198,17 @@ impl ClusterModel {
         self
     }
 
+    /// Returns the number of the manager. The claims in a backup count as claims of the manager.
+    fn manager(&self) -> Word {
+        (self.n - 1) as Word
+    }
+
     /// Returns the change that the manager makes to the hall for this event.
     fn management(&self, cast: Cast) -> Op {
         if let Some((changed, change)) = self.management
             && changed == cast
         {
-            return Op::AtomicUpdate(change, 0);
+            return Op::AtomicUpdate(change, self.manager());
         }
         match cast {
             Late => Op::AtomicUpdate(events::deliver, 0),
@@ -204,7 +219,12 @@ impl ClusterModel {
             Wipe => Op::AtomicUpdate(events::wipe, 0),
             Attach => Op::AtomicUpdate(events::attach, 0),
             Close => Op::AtomicUpdate(events::close, 0),
-            Timeout | Mortal | Expiry | Unheard | Try => Op::AtomicUpdate(events::turn_clock, 0),
+            BackUp => Op::AtomicUpdate(events::back_up, 0),
+            Restore => Op::AtomicUpdate(events::restore, self.manager()),
+            OldLeases => Op::AtomicUpdate(events::dies, self.manager()),
+            Timeout | Mortal | Expiry | Unheard | Try | Pairs => {
+                Op::AtomicUpdate(events::turn_clock, 0)
+            }
         }
     }
 
@@ -307,7 +327,9 @@ impl Algorithm for ClusterModel {
         let hall = Hall::unpack(state.value(self.hall));
         let has_own_slot = |(p, loc): (Pid, &Loc<State>)| match *loc {
             Loc::Critical(At(X1 { slot })) => {
-                [Slot::Held(p), Slot::Stale(p)].contains(&hall.slots[slot])
+                let is_own = |slot: &&Slot| [Slot::Held(p), Slot::Stale(p)].contains(slot);
+                is_own(&&hall.slots[slot])
+                    && hall.slots.iter().filter(is_own).count() == hall.take(p)
             }
             _ => true,
         };
@@ -316,20 +338,20 @@ impl Algorithm for ClusterModel {
         };
         let sleeps = |p: &Pid| hall.known[*p] == Knowledge::Asleep;
         let slots = &hall.slots[..hall.size];
-        let is_free = slots.contains(&Slot::Free);
+        let is_free = hall.queue.first().is_some_and(|head| hall.has_room_for(*head));
         let is_available = is_free || slots.contains(&Slot::Left);
         let processes = || state.processes.iter().enumerate();
         let has_one_claim = |p: Pid| {
             let mine = [Slot::Given(p), Slot::Held(p)];
             let inside = hall.slots.iter().filter(|slot| mine.contains(slot)).count();
-            inside + usize::from(hall.queue.contains(&p)) <= 1
+            inside.div_ceil(hall.take(p)) + usize::from(hall.queue.contains(&p)) <= 1
         };
         let rules = [
             ("I1", processes().all(has_own_slot)),
             ("I2", processes().all(leaves_nothing)),
             ("I3", !is_available || !hall.queue.first().is_some_and(sleeps)),
             ("I4", !is_free || !hall.queue.iter().any(sleeps)),
-            ("I5", (0..self.n).all(has_one_claim)),
+            ("I5", (0..self.casts.competitors(self.n)).all(has_one_claim)),
         ];
         rules.into_iter().find(|(_, holds)| !holds).map(|(name, _)| name)
     }

@@ -18,6 +18,7 @@
 use alloc::vec::Vec;
 
 use super::{
+    hall::{Hall, Knowledge, Late, MAX_PROCESSES, MAX_SLOTS, Slot},
     lines::{
         Ask, ClaimState,
         Line::{self, *},
@@ -30,78 +31,9 @@ use crate::framework::{
     memory::{Pid, Word},
 };
 
-/// The maximum number of processes that the word has room for.
-pub const MAX_PROCESSES: usize = 4;
-/// The maximum number of slots that the word has room for.
-pub const MAX_SLOTS: usize = 3;
-
-/// A slot, and the claim to which it is assigned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Slot {
-    /// Assigned to no claim.
-    Free,
-    /// Assigned to this process, which does not use the slot: it has not seen yet that it has the slot, or
-    /// has left its critical section.
-    Given(Pid),
-    /// Assigned to this process, which uses the slot.
-    Held(Pid),
-    /// The claim is gone, but its owner, this process, still uses the slot.
-    Stale(Pid),
-    /// The claim is gone, and its owner no longer uses the slot.
-    Left,
-}
-
-/// The knowledge that a process keeps from its last transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Knowledge {
-    /// The process remembers nothing that matters.
-    Nothing,
-    /// The process sleeps, and nothing that it watches has changed since it fell asleep.
-    Asleep,
-    /// The process remembers the head of the queue, which has not changed since.
-    Head,
-}
-
-/// A request that hangs in the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Late {
-    /// No request hangs.
-    Nothing,
-    /// The next request of this process that can hang will do so.
-    Next(Pid),
-    /// This request was sent and has not arrived. Its sender has sent it again, or has given up.
-    Sent {
-        /// The sender.
-        from: Pid,
-        /// The line that sent the request.
-        line: Line<Pid>,
-        /// Whether the claim for which the request was sent may still exist. A real request names the lease of this
-        /// claim and the version of the slot. It has no effect if that lease or that version no longer exists.
-        is_bound: bool,
-    },
-}
-
-/// The records of a hall in the store, and the request on the way to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Hall {
-    pub queue: Vec<Pid>,
-    pub slots: [Slot; MAX_SLOTS],
-    pub known: [Knowledge; MAX_PROCESSES],
-    pub size: usize,
-    pub closed: bool,
-    /// Whether waiters should give up.
-    pub clock: bool,
-    /// The process that will not get the answer to its next transaction.
-    pub unheard: Option<Pid>,
-    /// The request that hangs.
-    pub late: Late,
-}
-
-/// Returns whether the request of this line may hang. In a real cluster, the requests of E3 and X2 may hang too. The
-/// model leaves this out, because the word does not record which claim the sender of such a request had seen at the
-/// head of the queue.
+/// Returns whether the request of this line may hang. The other lines only read the hall.
 pub(super) fn can_hang(line: Line<Pid>) -> bool {
-    matches!(line, E1 { .. } | T1 { .. } | E4 | X3 { .. })
+    !matches!(line, E2 | X1 { .. })
 }
 
 /// The transaction of a line, as an update of the word. The argument encodes the line and the process.
@@ -129,12 +61,13 @@ pub(super) fn transact_by(
         return hall.pack();
     }
     if hall.delayed(p, line) {
-        hall.late = Late::Sent { from: p, line, is_bound: true };
+        let is_bound = hall.may_take_effect(p, line);
+        hall.late = Late::Sent { from: p, line, is_bound };
         return hall.pack();
     }
     let had_claim = hall.claims();
-    if let X1 { slot } = line {
-        hall.leave_critical_section(p, slot);
+    if let X1 { .. } = line {
+        hall.leave_critical_section(p);
     }
     request(&mut hall, p, line);
     if hall.unheard == Some(p) {
@@ -147,8 +80,9 @@ pub(super) fn transact_by(
         Goto(E2) | Spin(E2) => Knowledge::Asleep,
         _ => Knowledge::Nothing,
     };
-    if let Enter(X1 { slot }) = next {
-        hall.slots[slot] = Slot::Held(p);
+    if let Enter(X1 { .. }) = next {
+        let mine = hall.slots.iter_mut().filter(|slot| **slot == Slot::Given(p));
+        mine.for_each(|slot| *slot = Slot::Held(p));
     }
     hall.unbind_late(|from| from == p && next == Leave || had_claim[from]);
     hall.pack()
@@ -165,7 +99,65 @@ impl Hall {
             clock: false,
             unheard: None,
             late: Late::Nothing,
+            backup: None,
+            pairs: false,
         }
+    }
+
+    /// Returns the number of slots that `p` takes together.
+    pub fn take(&self, p: Pid) -> usize {
+        if self.pairs && p < 2 { 2 } else { 1 }
+    }
+
+    /// Returns the number of free slots.
+    fn free_slots(&self) -> usize {
+        self.slots[..self.size].iter().filter(|slot| **slot == Slot::Free).count()
+    }
+
+    /// Returns whether enough slots are free for `p`.
+    pub fn has_room_for(&self, p: Pid) -> bool {
+        self.free_slots() >= self.take(p)
+    }
+
+    /// Returns whether a request that `p` sends at this line may take effect, now or later. A request to give a slot
+    /// to a claim that has left the queue, or to free a slot that is no longer stale, never takes effect.
+    fn may_take_effect(&self, p: Pid, line: Line<Pid>) -> bool {
+        match line.ask() {
+            Ask::Give { slot, was, to } => {
+                self.still_waits(p, to) && (was != Was::Stale || self.still_is(p, slot, was))
+            }
+            Ask::Reclaim { slot } => self.slots[slot] == Slot::Left,
+            _ => true,
+        }
+    }
+
+    /// Carries out a request that arrives late, and that may still take effect.
+    pub fn request_late(&mut self, from: Pid, line: Line<Pid>) {
+        match line.ask() {
+            // The receiver has been in the queue since the request was sent.
+            Ask::Give { slot, was, to } if self.still_is(from, slot, was) => {
+                self.give_slots(slot, was, to);
+            }
+            Ask::Give { .. } => {}
+            _ => self.request(from, line),
+        }
+    }
+
+    /// Makes the request that hangs ineffective, if `depends` returns `true` for it.
+    pub fn unbind_late_if(&mut self, depends: impl Fn(Ask<Pid>) -> bool) {
+        if let Late::Sent { line, is_bound, .. } = &mut self.late
+            && depends(line.ask())
+        {
+            *is_bound = false;
+        }
+    }
+
+    /// Notes that a slot is no longer stale.
+    pub fn end_staleness(&mut self, stale: usize) {
+        self.unbind_late_if(|ask| match ask {
+            Ask::Give { slot, was: Was::Stale, .. } | Ask::Reclaim { slot } => slot == stale,
+            _ => false,
+        });
     }
 
     /// Returns whether the request of `p` at this line will hang in the network.
@@ -198,13 +190,17 @@ impl Hall {
     /// Returns the part of the hall that `p` sees.
     pub fn picture(&self, p: Pid) -> Picture<Pid> {
         let me = self.claim_state(p);
+        let first = self.queue.first().copied();
+        let next = first.unwrap_or(p);
         Picture {
             open: !self.closed,
             me,
-            first: self.queue.first().copied(),
-            free: self.smallest_free(),
+            first,
+            free: self.smallest_free().filter(|_| self.has_room_for(next)),
             stale: (0..self.size).find(|&j| self.slots[j] == Slot::Left),
-            beyond: matches!(me, ClaimState::Holding(slot) if self.closed || slot >= self.size),
+            beyond: matches!(me, ClaimState::Holding(_))
+                && (self.closed || (self.size..MAX_SLOTS).any(|slot| self.is_of(slot, p))),
+            hands_over: self.take(p) == 1 && self.take(next) == 1,
         }
     }
 
@@ -225,9 +221,13 @@ impl Hall {
         }
     }
 
+    /// Returns whether the slot is assigned to the claim of `p`.
+    fn is_of(&self, slot: usize, p: Pid) -> bool {
+        [Slot::Given(p), Slot::Held(p)].contains(&self.slots[slot])
+    }
+
     pub fn claim_state(&self, p: Pid) -> ClaimState {
-        let is_mine = |slot: &Slot| [Slot::Given(p), Slot::Held(p)].contains(slot);
-        match self.slots.iter().position(is_mine) {
+        match (0..MAX_SLOTS).find(|&slot| self.is_of(slot, p)) {
             Some(slot) => ClaimState::Holding(slot),
             None if self.queue.contains(&p) => ClaimState::Waiting,
             None => ClaimState::Absent,
@@ -250,8 +250,8 @@ impl Hall {
         if self.closed || self.claim_state(p) != ClaimState::Absent {
             return;
         }
-        if self.queue.is_empty() && self.smallest_free() == Some(slot) {
-            self.slots[slot] = Slot::Given(p);
+        if self.queue.is_empty() && self.smallest_free() == Some(slot) && self.has_room_for(p) {
+            self.assign_free(slot, p);
         } else if wait {
             self.queue.push(p);
         }
@@ -259,8 +259,37 @@ impl Hall {
 
     fn give(&mut self, p: Pid, slot: usize, was: Was, to: Pid) {
         if self.still_is(p, slot, was) && self.still_waits(p, to) {
-            self.assign(slot, to);
+            self.give_slots(slot, was, to);
         }
+    }
+
+    /// Gives slots to the claim `to` in the queue. A claim for two slots gets them together. For such a claim, a stale
+    /// slot is only freed.
+    fn give_slots(&mut self, slot: usize, was: Was, to: Pid) {
+        match (self.take(to), was) {
+            (1, _) => self.assign(slot, to),
+            (_, Was::Free) if self.has_room_for(to) => {
+                self.assign(slot, to);
+                self.assign_free(slot, to);
+            }
+            (_, Was::Stale) => self.free_stale(slot),
+            _ => {}
+        }
+    }
+
+    /// Assigns a slot to `p` and, if `p` takes two, also the smallest other free slot.
+    fn assign_free(&mut self, slot: usize, p: Pid) {
+        self.slots[slot] = Slot::Given(p);
+        if let (2, Some(other)) = (self.take(p), self.smallest_free()) {
+            self.slots[other] = Slot::Given(p);
+        }
+    }
+
+    /// Frees a stale slot although claims wait, and wakes all waiters.
+    pub fn free_stale(&mut self, slot: usize) {
+        self.end_staleness(slot);
+        self.slots[slot] = Slot::Free;
+        self.wake_all();
     }
 
     /// Returns whether the slot still has the state that `p` saw.
@@ -280,6 +309,7 @@ impl Hall {
 
     /// Gives a slot to a waiter.
     pub fn assign(&mut self, slot: usize, to: Pid) {
+        self.end_staleness(slot);
         self.slots[slot] = Slot::Given(to);
         self.remove_claim(to);
         self.wake(to);
@@ -287,7 +317,8 @@ impl Hall {
 
     fn free(&mut self, p: Pid, slot: usize, anyway: bool) {
         if self.slots[slot] == Slot::Given(p) && (anyway || self.queue.is_empty()) {
-            self.slots[slot] = Slot::Free;
+            let mine = self.slots.iter_mut().filter(|slot| **slot == Slot::Given(p));
+            mine.for_each(|slot| *slot = Slot::Free);
             if anyway {
                 self.wake_all();
             }
@@ -297,115 +328,23 @@ impl Hall {
     /// Frees a slot whose claim has been gone for long enough, if nobody waits.
     fn reclaim(&mut self, slot: usize) {
         if self.queue.is_empty() && self.slots[slot] == Slot::Left {
+            self.end_staleness(slot);
             self.slots[slot] = Slot::Free;
         }
     }
 
-    /// Takes the slots away from `p`, because its lease has ended, and wakes the head of the queue.
-    pub fn lose(&mut self, p: Pid, dead: bool) {
-        if self.lose_slots(p, dead) {
-            self.wake_head();
-        }
-    }
-
-    /// Takes the slots away from `p` without waking the head of the queue. Returns whether `p` had a
-    /// slot.
-    pub fn lose_slots(&mut self, p: Pid, dead: bool) -> bool {
-        self.wake(p);
-        let mut lost = false;
-        for slot in &mut self.slots {
-            *slot = match *slot {
-                Slot::Held(owner) if owner == p && !dead => Slot::Stale(p),
-                Slot::Held(owner) | Slot::Given(owner) if owner == p => Slot::Left,
-                Slot::Stale(owner) if owner == p && dead => Slot::Left,
-                _ => continue,
-            };
-            lost = true;
-        }
-        if dead {
-            self.known[p] = Knowledge::Nothing;
-            self.unheard = self.unheard.filter(|&other| other != p);
-        }
-        lost
-    }
-
-    /// Gives the smallest slot that is `reclaimable` to the head of the queue, or frees it if nobody waits.
-    pub fn reap(&mut self, reclaimable: impl Fn(&Slot) -> bool) {
-        let Some(slot) = self.slots[..self.size].iter().position(reclaimable) else { return };
-        match self.queue.first() {
-            Some(&head) => self.assign(slot, head),
-            None => self.slots[slot] = Slot::Free,
-        }
-    }
-
-    /// Removes all claims from the queue, and wakes all waiters.
-    pub fn forget_claims(&mut self) {
-        while let Some(&head) = self.queue.first() {
-            self.remove_claim_silently(head);
-        }
-        if let Late::Sent { is_bound, .. } = &mut self.late {
-            *is_bound = false;
-        }
-        self.wake_all();
-    }
-
-    /// Takes the slots away from all processes. A slot that its owner still uses becomes stale. A slot that is
-    /// not free and that no process uses gets the state passed as `left`.
-    pub fn lose_all(&mut self, left: Slot) {
-        for slot in &mut self.slots {
-            *slot = match *slot {
-                Slot::Held(owner) | Slot::Stale(owner) => Slot::Stale(owner),
-                Slot::Given(_) | Slot::Left => left,
-                Slot::Free => Slot::Free,
-            };
-        }
-    }
-
     /// Records that `p` has left its critical section.
-    fn leave_critical_section(&mut self, p: Pid, slot: usize) {
-        match self.slots[slot] {
-            Slot::Held(owner) if owner == p => self.slots[slot] = Slot::Given(p),
-            Slot::Stale(owner) if owner == p => {
-                self.slots[slot] = Slot::Left;
-                // The head of the queue need not wait any longer for this slot.
-                self.wake_head();
+    fn leave_critical_section(&mut self, p: Pid) {
+        for slot in 0..MAX_SLOTS {
+            match self.slots[slot] {
+                Slot::Held(owner) if owner == p => self.slots[slot] = Slot::Given(p),
+                Slot::Stale(owner) if owner == p => {
+                    self.slots[slot] = Slot::Left;
+                    // The head of the queue need not wait any longer for this slot.
+                    self.wake_head();
+                }
+                _ => {}
             }
-            _ => {}
         }
-    }
-
-    /// Removes the claim of `p` from the queue, if it is there, and wakes the waiter behind it.
-    pub fn remove_claim(&mut self, p: Pid) {
-        if let Some(behind) = self.remove_claim_silently(p) {
-            self.wake(behind);
-        }
-    }
-
-    /// Removes the claim of `p` from the queue, if it is there. Returns the waiter behind it.
-    pub fn remove_claim_silently(&mut self, p: Pid) -> Option<Pid> {
-        let position = self.queue.iter().position(|&waiting| waiting == p)?;
-        self.queue.remove(position);
-        if position == 0 {
-            let head = |known: &&mut Knowledge| **known == Knowledge::Head;
-            self.known.iter_mut().filter(head).for_each(|known| *known = Knowledge::Nothing);
-        }
-        self.queue.get(position).copied()
-    }
-
-    /// Wakes the head of the queue, which watches the claims of all holders.
-    pub fn wake_head(&mut self) {
-        if let Some(&head) = self.queue.first() {
-            self.wake(head);
-        }
-    }
-
-    pub fn wake(&mut self, p: Pid) {
-        if self.known[p] == Knowledge::Asleep {
-            self.known[p] = Knowledge::Nothing;
-        }
-    }
-
-    pub fn wake_all(&mut self) {
-        (0..MAX_PROCESSES).for_each(|p| self.wake(p));
     }
 }

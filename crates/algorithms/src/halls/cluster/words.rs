@@ -3,11 +3,11 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{
+    hall::{Backup, Hall, Knowledge, Late, MAX_SLOTS, Slot},
     lines::{
         Line::{self, *},
         Was,
     },
-    register::{Hall, Knowledge, Late, Slot},
 };
 use crate::framework::{
     layout::Codec,
@@ -25,6 +25,9 @@ const FLAG: Word = 2;
 const LINES: Word = (DIGIT * DIGIT * DIGIT * DIGIT * DIGIT) as Word;
 /// The base of a digit that stands for a request that hangs.
 const LATE: Word = 3 * LINES;
+
+/// The base of a digit that stands for a backup, or for none.
+const BACKUP: Word = 1 << (MAX_SLOTS + 2);
 
 /// A word made of digits with different bases.
 struct Digits(Word);
@@ -87,6 +90,20 @@ impl Late {
     }
 }
 
+impl Backup {
+    /// Packs no backup as 0. A backup has its lowest bit set.
+    fn pack(backup: Option<Self>) -> Word {
+        let Some(Backup { taken, waits }) = backup else { return 0 };
+        let bits = [true, waits].into_iter().chain(taken).enumerate();
+        bits.map(|(at, bit)| Word::from(bit) << at).sum()
+    }
+
+    fn unpack(word: Word) -> Option<Self> {
+        let bit = |at: usize| word >> at & 1 == 1;
+        bit(0).then(|| Backup { waits: bit(1), taken: core::array::from_fn(|j| bit(j + 2)) })
+    }
+}
+
 impl Knowledge {
     pub const ALL: [Knowledge; 3] = [Knowledge::Nothing, Knowledge::Asleep, Knowledge::Head];
 }
@@ -95,6 +112,8 @@ impl Hall {
     pub fn pack(&self) -> Word {
         let mut word = Digits(queue::pack(&self.queue));
         word.put(self.late.pack(), LATE);
+        word.put(Backup::pack(self.backup), BACKUP);
+        word.put(self.pairs.into(), FLAG);
         word.put(self.unheard.map_or(0, |p| p as Word + 1), DIGIT as Word);
         word.put(self.clock.into(), FLAG);
         word.put(self.closed.into(), FLAG);
@@ -115,6 +134,8 @@ impl Hall {
         hall.closed = word.take(FLAG) != 0;
         hall.clock = word.take(FLAG) != 0;
         hall.unheard = (word.take(DIGIT as Word) as usize).checked_sub(1);
+        hall.pairs = word.take(FLAG) != 0;
+        hall.backup = Backup::unpack(word.take(BACKUP));
         hall.late = Late::unpack(word.take(LATE));
         hall.queue = queue::unpack(word.0);
         hall
@@ -188,11 +209,19 @@ fn show(word: Word) -> String {
         Late::Nothing => String::new(),
         Late::Next(p) => format!(", the next request of {p} hangs"),
         Late::Sent { from, line, is_bound } => {
-            let void = if is_bound { "" } else { " for a claim that is gone" };
+            let void = if is_bound { "" } else { " and is void" };
             format!(", {} of {from} hangs{void}", line.name())
         }
     };
-    format!("slots ({}), queue ({}){door}{late}", slots.join(", "), queue.join(", "))
+    let backup = match hall.backup {
+        None => String::new(),
+        Some(Backup { taken, waits }) => {
+            let count = taken.iter().filter(|taken| **taken).count();
+            let queue = if waits { "a waiter" } else { "no waiter" };
+            format!(", backup with {count} holders and {queue}")
+        }
+    };
+    format!("slots ({}), queue ({}){door}{late}{backup}", slots.join(", "), queue.join(", "))
 }
 
 #[cfg(test)]
@@ -210,6 +239,8 @@ mod tests {
         hall.known = [Knowledge::Asleep, Knowledge::Nothing, Knowledge::Head, Knowledge::Nothing];
         hall.unheard = Some(MAX_PROCESSES - 1);
         hall.clock = true;
+        hall.pairs = true;
+        hall.backup = Some(Backup { taken: [false, true, true], waits: true });
         assert_eq!(Hall::unpack(hall.pack()), hall);
         let line = X3 { slot: MAX_SLOTS - 1, anyway: true };
         for late in [

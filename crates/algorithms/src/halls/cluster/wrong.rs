@@ -6,6 +6,8 @@
 //! (`ClusterModel::with_mishap`): it does not wake these processes.
 
 use super::{
+    events,
+    hall::{Hall, Late, Slot},
     halls::halls_with_any_claims,
     lines::{
         ClaimState,
@@ -13,7 +15,7 @@ use super::{
         Was,
     },
     model::{Cast, Casts, ClusterModel, State},
-    register::{Answer, Hall, Late, Slot, Transact, transact_by},
+    register::{Answer, Transact, transact_by},
 };
 use crate::{
     changed_lines,
@@ -84,6 +86,36 @@ pub fn hasty(n: usize, k: usize) -> ClusterModel {
     })
 }
 
+/// Answers of a store that was restored from a backup are dropped as late ones, because their revisions are smaller. So
+/// nobody notices that history was lost, and slots are assigned although a holder that the backup does not show still
+/// uses them.
+pub fn deaf(n: usize, k: usize) -> ClusterModel {
+    let casts = Cast::BackUp | Cast::Restore | Cast::OldLeases;
+    let model = ClusterModel::new(casts, n, k);
+    model.with_management(Cast::Restore, |word, ghost| events::restore_by(word, ghost, |_| None))
+}
+
+/// A request from a hall that was removed joins the queue of the new hall of the same name. The holder of the old hall
+/// sees that its claim waits, takes this as a proof that it may continue, and continues after its deadline.
+pub fn deluded(n: usize, k: usize) -> ClusterModel {
+    let casts = Cast::Late | Cast::Remake;
+    let halls = halls_with_any_claims(casts, casts.competitors(n), k);
+    ClusterModel::with_halls(casts, n, k, &halls).with_management(Cast::Late, |word, _| {
+        let mut hall = Hall::unpack(word);
+        if let Late::Sent { from, line: E1 { .. }, is_bound: false } = hall.late
+            && let Some(slot) = hall.slots.iter().position(|slot| *slot == Slot::Stale(from))
+            && !hall.queue.contains(&from)
+        {
+            hall.late = Late::Nothing;
+            hall.queue.push(from);
+            // For the other processes, the deadline of the old holder is over.
+            hall.slots[slot] = Slot::Left;
+            return hall.pack();
+        }
+        events::deliver(word, 0)
+    })
+}
+
 /// `reap` releases a slot as soon as its claim is gone. A real hall would do this if, for example, it trusted another
 /// machine's record that the claim has been gone for long enough.
 pub fn eager(n: usize, k: usize) -> ClusterModel {
@@ -125,6 +157,11 @@ changed_lines! {
     /// E1 takes a free slot even if others wait.
     Barging: |model, m, p| {
         At(line @ E1 { .. }) => model.line(m, p, line, by(claim_ahead_of_the_queue)),
+    }
+
+    /// E1 takes one slot for a process that takes two.
+    Partial: |model, m, p| {
+        At(line @ E1 { .. }) => model.line(m, p, line, by(claim_a_part)),
     }
 
     /// E1 claims again after an answer was lost.
@@ -174,6 +211,21 @@ fn claim_ahead_of_the_queue(word: Word, argument: Word) -> Word {
     let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
         E1 { slot }
             if !hall.closed
+                && hall.claim_state(p) == ClaimState::Absent
+                && hall.take(p) == 1
+                && hall.smallest_free() == Some(slot) =>
+        {
+            hall.slots[slot] = Slot::Given(p);
+        }
+        line => hall.request(p, line),
+    };
+    transact_by(word, argument, request, Hall::answer)
+}
+
+fn claim_a_part(word: Word, argument: Word) -> Word {
+    let request = |hall: &mut Hall, p: Pid, line: Line<Pid>| match line {
+        E1 { slot }
+            if hall.queue.is_empty()
                 && hall.claim_state(p) == ClaimState::Absent
                 && hall.smallest_free() == Some(slot) =>
         {

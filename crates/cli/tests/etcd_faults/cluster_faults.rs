@@ -1,0 +1,145 @@
+//! The faults of an etcd cluster that loses its history. Its users need passwords.
+
+use std::{
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use hallpass_testbed::{EtcdCluster, Storage, TIMEOUT};
+
+use crate::{
+    TTL,
+    faults::{Fault, Targets, a_while, longer_than_claims},
+};
+
+/// The variables with which the competitors log in.
+pub const LOGIN: &[(&str, &str)] = &[("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "a-secret")];
+
+/// The faults. They happen one after the other.
+pub const WITH_LOST_HISTORY: &[Fault] = &[
+    Fault::Restore,
+    Fault::Wipe,
+    Fault::ChangeRole,
+    Fault::RollingRestart,
+    Fault::KillMember,
+    Fault::KillLeader,
+    Fault::PauseLeader,
+    Fault::IsolateLeader,
+    Fault::CutGroup,
+    Fault::CutGroupBriefly,
+    Fault::RefuseGroup,
+    Fault::DelayGroup,
+    Fault::HoldRequests,
+];
+
+/// Starts a cluster in which the competitors' user may only use halls.
+pub fn cluster() -> EtcdCluster {
+    // A login takes little time, because the competitors log in again and again.
+    let cluster = EtcdCluster::start_with(3, Storage::Memory, &["--bcrypt-cost", "4"]);
+    require_passwords(&cluster);
+    cluster
+}
+
+/// Creates the users, and makes the cluster ask for passwords.
+fn require_passwords(cluster: &EtcdCluster) {
+    for words in [
+        &["user", "add", "root:secret"][..],
+        &["user", "grant-role", "root", "root"],
+        &["role", "add", "halls"],
+        &["role", "grant-permission", "halls", "--prefix=true", "readwrite", "/hallpass/"],
+        &["user", "add", "joe:a-secret"],
+        &["user", "grant-role", "joe", "halls"],
+        &["auth", "enable"],
+    ] {
+        eventually_succeeds(cluster.etcdctl(words), &["already", "is already enabled"]);
+    }
+}
+
+/// Runs a command again and again until it succeeds. A failure with one of the texts in `done` shows that an earlier
+/// attempt has taken effect.
+fn eventually_succeeds(mut command: Command, done: &[&str]) {
+    let start = Instant::now();
+    loop {
+        let output = command.output().expect("the command runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() || done.iter().any(|text| error.contains(text)) {
+            return;
+        }
+        assert!(start.elapsed() < 5 * TIMEOUT, "{command:?}: {output:?}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+impl Targets<'_> {
+    /// Applies a fault to the data of a cluster, and repairs it.
+    pub fn to_cluster(&self, cluster: &EtcdCluster, fault: Fault, rng: &mut Rng) {
+        self.note(fault, "");
+        let time = a_while(rng);
+        match fault {
+            // Tokens may shrink: possibly all commands that have seen the lost history end before the restore, while no
+            // new ones start.
+            Fault::Restore => self.wipe(|| {
+                cluster.back_up();
+                await_health(cluster);
+                // Only a process that has read the hall since the backup notices that history was lost. Waiters read it
+                // every third of the ttl.
+                thread::sleep(2 * TTL + time);
+                cluster.restore();
+                await_health(cluster);
+            }),
+            Fault::Wipe => self.wipe(|| {
+                cluster.wipe();
+                await_health(cluster);
+                require_passwords(cluster);
+            }),
+            _ => {
+                let time = if rng.bool() { time } else { longer_than_claims(rng) };
+                let (change, repair) = match rng.bool() {
+                    true => (["passwd", "joe", "another"], ["passwd", "joe", "a-secret"]),
+                    false => (["revoke-role", "joe", "halls"], ["grant-role", "joe", "halls"]),
+                };
+                change_user(cluster, change);
+                thread::sleep(time);
+                change_user(cluster, repair);
+            }
+        }
+    }
+
+    /// Restarts all members, one after the other.
+    pub fn restart_all(&self, cluster: &EtcdCluster, rng: &mut Rng) {
+        self.note(Fault::RollingRestart, "");
+        for member in cluster.members() {
+            member.kill();
+            thread::sleep(a_while(rng) / 4);
+            member.restart();
+            await_health(cluster);
+        }
+    }
+}
+
+/// Waits until each member has been healthy, at most for [`TIMEOUT`]. On a machine that is very busy, the members may elect
+/// one leader after the other for minutes. Then the next fault happens earlier.
+fn await_health(cluster: &EtcdCluster) {
+    for member in cluster.members() {
+        member.becomes_healthy(TIMEOUT);
+    }
+}
+
+/// Runs `etcdctl user`. A password is passed on its standard input.
+fn change_user(cluster: &EtcdCluster, [command, user, value]: [&str; 3]) {
+    let mut etcdctl = match command {
+        "passwd" => {
+            let mut shell = Command::new("sh");
+            let line = format!("echo '{value}' | etcdctl user passwd {user} --interactive=false");
+            let plain = cluster.etcdctl(&[]);
+            shell.args(["-c", &line]);
+            shell.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            shell
+        }
+        _ => cluster.etcdctl(&["user", command, user, value]),
+    };
+    etcdctl.env("ETCDCTL_USER", "root:secret");
+    eventually_succeeds(etcdctl, &["role is not granted to the user"]);
+}
