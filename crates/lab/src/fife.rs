@@ -49,6 +49,25 @@ pub(crate) const SECOND_WAITS: u64 = 1 << 33;
 /// History: `first` left its doorway before `second` entered its own.
 pub(crate) const IN_ORDER: u64 = 1 << 34;
 
+/// The number of bits of a state with its history.
+pub(crate) const BITS: u32 = 35;
+
+/// Returns the history after a step. `before` has the history before it. `second_from` is the section of `second` before
+/// the step, and the other sections are those of both processes after it.
+#[inline]
+pub(crate) fn history(before: u64, second_from: Section, [first, second]: [Section; 2]) -> u64 {
+    let has = |bit| before & bit != 0;
+    let first_waits = waits_in(first, has(FIRST_WAITS));
+    let second_waits = waits_in(second, has(SECOND_WAITS));
+    let second_in_passage = second != Section::Remainder;
+    let second_starts = second_in_passage && second_from == Section::Remainder;
+    let in_order =
+        if second_starts { first_waits } else { has(IN_ORDER) && first_waits && second_in_passage };
+    [(first_waits, FIRST_WAITS), (second_waits, SECOND_WAITS), (in_order, IN_ORDER)]
+        .into_iter()
+        .fold(0, |history, (holds, bit)| history | if holds { bit } else { 0 })
+}
+
 /// Returns the number of the state, without its history.
 pub fn id_of(state: &[u64; 1]) -> Id {
     state[0] as u32
@@ -57,7 +76,13 @@ pub fn id_of(state: &[u64; 1]) -> Id {
 /// Returns whether the process has left its doorway and not yet entered its critical section.
 /// `before` is the result for the previous state.
 pub fn still_waits(standing: &impl Standing, p: Pid, to: Id, before: bool) -> bool {
-    match standing.section(to, p) {
+    waits_in(standing.section(to, p), before)
+}
+
+/// Returns whether a process in this section has left its doorway and not yet entered its critical section. `before` is
+/// the result for the previous state.
+fn waits_in(section: Section, before: bool) -> bool {
+    match section {
         Section::Waiting => true,
         Section::Doorway => before,
         Section::Remainder | Section::Critical | Section::Exit => false,
@@ -75,25 +100,10 @@ impl<S: Standing> Space<1> for Pair<'_, S> {
 
     fn successors(&self, state: &[u64; 1], each: &mut dyn FnMut(Agent, [u64; 1])) {
         let from = id_of(state);
-        let has = |bit| state[0] & bit != 0;
+        let second_from = self.standing.section(from, self.second);
         for (agent, to) in self.graph.edges(from) {
-            let first_waits = still_waits(self.standing, self.first, to, has(FIRST_WAITS));
-            let second_waits = still_waits(self.standing, self.second, to, has(SECOND_WAITS));
-            let second_in_passage = self.standing.section(to, self.second) != Section::Remainder;
-            let second_starts =
-                second_in_passage && self.standing.section(from, self.second) == Section::Remainder;
-            let in_order = if second_starts {
-                first_waits
-            } else {
-                has(IN_ORDER) && first_waits && second_in_passage
-            };
-            let mut next = u64::from(to);
-            for (holds, bit) in
-                [(first_waits, FIRST_WAITS), (second_waits, SECOND_WAITS), (in_order, IN_ORDER)]
-            {
-                next |= if holds { bit } else { 0 };
-            }
-            each(agent, [next]);
+            let sections = [self.first, self.second].map(|p| self.standing.section(to, p));
+            each(agent, [u64::from(to) | history(state[0], second_from, sections)]);
         }
     }
 

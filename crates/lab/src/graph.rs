@@ -4,14 +4,15 @@
 //! agent. Components are listed with targets before sources. So code that goes through them in this order
 //! has computed the results of all successors before it needs them.
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
+mod paths;
 
 use crate::{
     space::Agent,
     store::{Id, NONE},
 };
+
+pub use paths::{Bound, Heaviest, shortest};
+pub(crate) use paths::{HeaviestFrom, heaviest_path, shortest_within};
 
 /// The graph of all steps. For each state and agent, it has the state to which the agent's step leads.
 pub struct Graph {
@@ -183,157 +184,6 @@ pub fn components(graph: &Graph, part: &impl Part) -> Components {
     found
 }
 
-/// A bound on the weight of a path, in steps or remote references.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Bound {
-    /// The maximum weight.
-    Most(u32),
-    /// There is no bound, because some cycle has weight.
-    Unbounded,
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bound::Most(most) => most.fmt(f),
-            Bound::Unbounded => f.write_str("unbounded"),
-        }
-    }
-}
-
-impl Serialize for Bound {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Bound::Most(most) => serializer.serialize_u32(*most),
-            Bound::Unbounded => serializer.collect_str(self),
-        }
-    }
-}
-
-/// The heaviest paths of a part. A path ends where it leaves the part. The weight includes the edge
-/// that leaves.
-pub struct Heaviest {
-    components: Components,
-    /// For each component, the weight of the heaviest path that starts in it.
-    from: Vec<Bound>,
-}
-
-impl Heaviest {
-    /// Computes the heaviest path from every component.
-    pub fn new(graph: &Graph, part: &impl Part, weight: impl Fn(Id, Agent) -> u32) -> Self {
-        let components = components(graph, part);
-        let mut from: Vec<Bound> = Vec::with_capacity(components.count() as usize);
-        for component in 0..components.count() {
-            let mut most = Bound::Most(0);
-            for &node in components.members(component) {
-                for (agent, to) in graph.edges(node) {
-                    let weight = weight(node, agent);
-                    let beyond = match components.of(to) {
-                        NONE => Bound::Most(0),
-                        same if same == component && weight > 0 => Bound::Unbounded,
-                        same if same == component => continue,
-                        other => from[other as usize],
-                    };
-                    most = most.max(match beyond {
-                        Bound::Most(rest) => Bound::Most(rest + weight),
-                        Bound::Unbounded => Bound::Unbounded,
-                    });
-                }
-            }
-            from.push(most);
-        }
-        Heaviest { components, from }
-    }
-
-    /// Returns the weight of the heaviest path from `node`.
-    pub fn from(&self, node: Id) -> Bound {
-        match self.components.of(node) {
-            NONE => Bound::Most(0),
-            component => self.from[component as usize],
-        }
-    }
-
-    /// Returns a heaviest path from `node` to the point where it leaves the part. If there is no bound,
-    /// returns a path to a cycle with weight, and that cycle.
-    pub fn path(
-        &self,
-        graph: &Graph,
-        weight: impl Fn(Id, Agent) -> u32,
-        mut node: Id,
-    ) -> (Vec<Agent>, Vec<Agent>) {
-        let mut path = Vec::new();
-        loop {
-            let component = self.components.of(node);
-            if component == NONE {
-                return (path, Vec::new());
-            }
-            let inside = |to: Id| self.components.of(to) == component;
-            let best = self.from[component as usize];
-            // The search looks for the nearest node of the component from which an edge continues a
-            // heaviest path.
-            let goes_on = |from: Id| {
-                graph.edges(from).find(|&(agent, to)| {
-                    let weight = weight(from, agent);
-                    match (best, self.from(to)) {
-                        (Bound::Unbounded, _) if inside(to) => weight > 0,
-                        (_, _) if inside(to) => false,
-                        (Bound::Most(all), Bound::Most(rest)) => rest + weight == all,
-                        (all, rest) => all == rest,
-                    }
-                })
-            };
-            let Some((steps, at)) = shortest(graph, node, inside, |at| goes_on(at).is_some())
-            else {
-                // No edge leaves the component, and no edge in it has weight.
-                return (path, Vec::new());
-            };
-            path.extend(steps);
-            let (agent, to) = goes_on(at).expect("just found");
-            if inside(to) {
-                let (back, _) = shortest(graph, to, inside, |node| node == at)
-                    .expect("the component is strongly connected");
-                return (path, std::iter::once(agent).chain(back).collect());
-            }
-            path.push(agent);
-            node = to;
-        }
-    }
-}
-
-/// Returns a shortest path from `start` to a `goal`, and that goal. All nodes of the path satisfy
-/// `inside`.
-pub fn shortest(
-    graph: &Graph,
-    start: Id,
-    inside: impl Fn(Id) -> bool,
-    goal: impl Fn(Id) -> bool,
-) -> Option<(Vec<Agent>, Id)> {
-    use indexmap::IndexMap;
-    let mut seen: IndexMap<Id, (usize, Agent), foldhash::fast::FixedState> = IndexMap::default();
-    seen.insert(start, (0, 0));
-    let mut index = 0;
-    while let Some((&node, _)) = seen.get_index(index) {
-        if goal(node) {
-            let mut steps = Vec::new();
-            let mut back = index;
-            while back != 0 {
-                let (_, &(parent, agent)) = seen.get_index(back).expect("it was seen");
-                steps.push(agent);
-                back = parent;
-            }
-            steps.reverse();
-            return Some((steps, node));
-        }
-        for (agent, to) in graph.edges(node) {
-            if inside(to) {
-                seen.entry(to).or_insert((index, agent));
-            }
-        }
-        index += 1;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,25 +221,5 @@ mod tests {
             }
         }
         assert_eq!(components(&graph, &NoEdgeBack).count(), 3);
-    }
-
-    #[test]
-    fn the_heaviest_path_goes_through_weightless_cycles() {
-        // Agent 0 moves between 0 and 1, without weight. Agent 1 moves from 1 to 2, and from 2 to 3.
-        // Node 3 is outside the part.
-        let graph = graph(&[[1, NONE], [0, 2], [NONE, 3], [NONE, NONE]]);
-        let weight = |_: Id, agent: Agent| agent as u32;
-        let heaviest = Heaviest::new(&graph, &|node| node < 3, weight);
-        assert_eq!(heaviest.from(0), Bound::Most(2));
-        assert_eq!(heaviest.path(&graph, weight, 0), (vec![0, 1, 1], vec![]));
-    }
-
-    #[test]
-    fn a_cycle_with_weight_has_no_bound() {
-        let graph = graph(&[[1, NONE], [NONE, 2], [1, NONE]]);
-        let weight = |_: Id, agent: Agent| agent as u32;
-        let heaviest = Heaviest::new(&graph, &|_| true, weight);
-        assert_eq!(heaviest.from(0), Bound::Unbounded);
-        assert_eq!(heaviest.path(&graph, weight, 0), (vec![0], vec![1, 0]));
     }
 }

@@ -7,7 +7,9 @@
 //!
 //! The search keeps no parents either. [`run_to`] finds a shortest run by searching again.
 
+mod bounds;
 mod components;
+mod enabled;
 mod frontier;
 mod path;
 mod starvation;
@@ -27,8 +29,10 @@ use crate::{
 use frontier::Level;
 use worker::Worker;
 
+pub use bounds::{Longest, LongestRun, longest_section};
+pub use enabled::{KeptOut, Overtaking, Overtakings, Pair};
 pub use path::run_to;
-pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_trap};
+pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_deadlock, cheapest_trap};
 pub use unfold::renamed_cycle;
 
 /// The maximum number of different marks.

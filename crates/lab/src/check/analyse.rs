@@ -377,7 +377,7 @@ impl<const W: usize> Analysis<'_, W> {
 
 /// Returns whether the results for one process apply to all processes. Fixing an open initial value breaks
 /// this.
-fn alike(machine: &dyn Machine, question: &Question) -> bool {
+pub(super) fn alike(machine: &dyn Machine, question: &Question) -> bool {
     machine.is_symmetric() && question.initial == Initial::All
 }
 

@@ -1,6 +1,7 @@
 //! The checker: a question, and the report that answers it.
 
 mod analyse;
+mod compact_liveness;
 mod compactly;
 mod compile;
 mod report;
@@ -80,7 +81,7 @@ impl Property {
 
     /// Returns whether [`Question::compact`] works for this property.
     pub fn is_compact(self) -> bool {
-        self.is_safety() || self == Property::Starvation
+        self != Property::Bypass
     }
 
     /// Returns whether this is a property of single states. Symmetry preserves such properties.
@@ -114,8 +115,8 @@ pub struct Question {
     pub initial: Initial,
     /// Whether to merge states that differ only by a renaming of processes.
     pub symmetry: bool,
-    /// Whether to decide starvation without a stored graph. This takes less memory and more time, and only
-    /// works for starvation and properties of single states.
+    /// Whether to decide properties of whole runs without a stored graph. This takes less memory and more time, and works
+    /// for every property except bypass.
     pub compact: bool,
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.

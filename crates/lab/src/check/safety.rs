@@ -199,8 +199,36 @@ impl<const W: usize> SearchedViolations<'_, W> {
         schedule(self.question, self.tables, &start, stem, cycle, finding)
     }
 
-    /// Returns a run in which `victim` starves.
-    pub fn lasso(&self, victim: Pid, lasso: &Lasso<W>) -> Result<Schedule, Ended> {
+    /// Returns a run from the initial state `start`.
+    pub fn starting_in(
+        &self,
+        start: &[u64; W],
+        stem: Vec<Agent>,
+        cycle: Vec<Agent>,
+        finding: Finding,
+    ) -> Schedule {
+        schedule(self.question, self.tables, start, stem, cycle, finding)
+    }
+
+    /// Returns a run to a state that continues with a path and a loop.
+    pub fn continued(
+        &self,
+        to: &AtLevel<W>,
+        path: &[Agent],
+        cycle: Vec<Agent>,
+        finding: Finding,
+    ) -> Result<Schedule, Ended> {
+        let (start, steps) = self.run_to(to)?;
+        let stem = steps.iter().map(|&(agent, _)| agent).chain(path.iter().copied()).collect();
+        Ok(self.starting_in(&start, stem, cycle, finding))
+    }
+
+    /// Returns a run to a loop in which processes are kept out. `finding` gets the processes that have stopped.
+    pub fn lasso(
+        &self,
+        lasso: &Lasso<W>,
+        finding: impl FnOnce(Vec<Pid>) -> Finding,
+    ) -> Result<Schedule, Ended> {
         let run = self.run_to(&lasso.start)?;
         let (start, steps) = &run;
         // With symmetry, the run ends in a renaming of the state in which the loop begins.
@@ -214,7 +242,7 @@ impl<const W: usize> SearchedViolations<'_, W> {
         let has_stopped =
             |p: &Pid| !cycle.contains(p) && self.tables.section(end, *p) != Section::Remainder;
         let stopped = (0..self.tables.n).filter(has_stopped).collect();
-        Ok(self.schedule(run, cycle, Finding::Starvation { victim, stopped }))
+        Ok(self.schedule(run, cycle, finding(stopped)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
-use hallpass_algorithms::Pid;
+use hallpass_algorithms::{Pid, Section};
 
 use crate::{
     compact::{LAST_SEGMENT, Memory, Numbered, OutOfMemory},
@@ -13,19 +13,49 @@ use crate::{
     tables::Tables,
 };
 
-/// The states in which `victim` is in its entry section, and the steps of processes between them.
-pub(super) struct EntryRegion<'a, const W: usize> {
+/// The states and steps of a region.
+#[derive(Clone, Copy)]
+pub(super) enum Within {
+    /// The states in which the process is in its entry section.
+    Entry(Pid),
+    /// The states in which the process is in this section.
+    Section(Pid, Section),
+    /// All states, and the steps by which no process ends its entry section.
+    NoneEnters,
+}
+
+/// A part of the graph of all states: some states, and steps of processes between them.
+pub(super) struct Region<'a, const W: usize> {
     pub space: &'a dyn Space<W>,
     pub tables: &'a Tables,
     pub states: &'a Numbered<W>,
-    pub victim: Pid,
-    /// Whether the space merges states that differ only by a renaming of the other processes.
+    pub within: Within,
+    /// Whether the space merges states that differ only by a renaming of processes. The process of the region keeps its
+    /// number.
     pub is_quotient: bool,
 }
 
-impl<const W: usize> EntryRegion<'_, W> {
+impl<const W: usize> Region<'_, W> {
+    #[inline]
     pub fn contains(&self, state: &[u64; W]) -> bool {
-        self.tables.section(state, self.victim).is_entry()
+        match self.within {
+            Within::Entry(p) => self.tables.section(state, p).is_entry(),
+            Within::Section(p, section) => self.tables.section(state, p) == section,
+            Within::NoneEnters => true,
+        }
+    }
+
+    /// Returns whether a step from a state of the region belongs to the region.
+    #[inline]
+    pub fn has_step(&self, from: &[u64; W], agent: Agent, to: &[u64; W]) -> bool {
+        agent < self.tables.n
+            && match self.within {
+                Within::Entry(_) | Within::Section(..) => self.contains(to),
+                Within::NoneEnters => {
+                    !self.tables.section(from, agent).is_entry()
+                        || self.tables.section(to, agent).is_entry()
+                }
+            }
     }
 
     /// Lists the steps within the region: the process that takes each step, and the next state.
@@ -33,7 +63,7 @@ impl<const W: usize> EntryRegion<'_, W> {
     fn steps(&self, state: &[u64; W], steps: &mut Vec<(Agent, [u64; W])>) {
         steps.clear();
         self.space.successors(state, &mut |agent, next| {
-            if agent < self.tables.n && self.contains(&next) {
+            if self.has_step(state, agent, &next) {
                 steps.push((agent, self.space.canonical(next)));
             }
         });
@@ -47,32 +77,32 @@ impl<const W: usize> EntryRegion<'_, W> {
     /// Calls `each` with the steps within the region. Skips the processes in `skip`.
     pub fn for_each_step(&self, state: &[u64; W], skip: u8, mut each: impl FnMut(Agent, Id)) {
         self.space.successors(state, &mut |agent, next| {
-            if agent < self.tables.n && skip >> agent & 1 == 0 && self.contains(&next) {
+            if self.has_step(state, agent, &next) && skip >> agent & 1 == 0 {
                 each(agent, self.number(&self.space.canonical(next)));
             }
         });
     }
 }
 
-impl<const W: usize> Edges for EntryRegion<'_, W> {
+impl<const W: usize> Edges for Region<'_, W> {
     fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id)) {
         self.for_each_step(&self.states.get(node), 0, each);
     }
 }
 
 /// A stack whose memory counts towards the limit.
-struct Stack<'a, T> {
-    items: Vec<T>,
+pub(super) struct Stack<'a, T> {
+    pub items: Vec<T>,
     memory: &'a Memory,
 }
 
 impl<'a, T> Stack<'a, T> {
-    fn new(memory: &'a Memory) -> Self {
+    pub fn new(memory: &'a Memory) -> Self {
         Stack { items: Vec::new(), memory }
     }
 
     #[inline]
-    fn push(&mut self, item: T) -> Result<(), OutOfMemory> {
+    pub fn push(&mut self, item: T) -> Result<(), OutOfMemory> {
         if self.items.len() == self.items.capacity() {
             let more = self.items.len() / 4 + 1024;
             self.memory.take((more * size_of::<T>()) as u64)?;
@@ -89,11 +119,39 @@ impl<T> Drop for Stack<'_, T> {
     }
 }
 
-/// The components of a region.
-pub(super) struct RegionComponents {
+/// The components of a region. A component has a larger number than the components that can be reached from it.
+pub(super) struct RegionComponents<'a> {
     /// For each state: its component, or [`NONE`] outside the region.
     pub of: Vec<u32>,
     pub count: u32,
+    memory: &'a Memory,
+}
+
+impl Drop for RegionComponents<'_> {
+    fn drop(&mut self) {
+        self.memory.give_back(self.of.len() as u64 * 4);
+    }
+}
+
+/// A component that the search has just found. All components that can be reached from it have been found before.
+pub(super) struct Found<'a> {
+    pub component: u32,
+    /// The states of the component, without `last`.
+    pub others: &'a [Id],
+    pub last: Id,
+    number: &'a [u32],
+}
+
+impl Found<'_> {
+    pub fn members(&self) -> impl Iterator<Item = Id> {
+        self.others.iter().copied().chain([self.last])
+    }
+
+    /// Returns the component of a state of the region that can be reached from this component.
+    #[inline]
+    pub fn component_of(&self, id: Id) -> u32 {
+        NONE - 1 - self.number[id as usize]
+    }
 }
 
 /// Set in a mark while the state may still be the root of its component. The other bits of the mark count the
@@ -103,8 +161,8 @@ const UNSEEN: u32 = 0;
 
 /// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once, when
 /// it is first visited. From then on, the stack has its children.
-struct DepthFirst<'a, const W: usize> {
-    region: &'a EntryRegion<'a, W>,
+struct DepthFirst<'a, const W: usize, F> {
+    region: &'a Region<'a, W>,
     number: Vec<u32>,
     next: u32,
     closed: u32,
@@ -118,18 +176,21 @@ struct DepthFirst<'a, const W: usize> {
     visited: u64,
     limits: &'a Limits<'a>,
     report: &'a dyn Fn(u64),
+    each: F,
 }
 
-/// Finds the components of a region. Calls `report` from time to time with the number of states visited.
+/// Finds the components of a region, and calls `each` with every component when it is found. Calls `report` from time to
+/// time with the number of states visited.
 ///
 /// # Errors
 /// Fails if this reaches a limit, and returns which one.
-pub(super) fn components<const W: usize>(
-    region: &EntryRegion<'_, W>,
+pub(super) fn components<'m, const W: usize>(
+    region: &Region<'_, W>,
     limits: &Limits<'_>,
-    memory: &Memory,
+    memory: &'m Memory,
     report: &dyn Fn(u64),
-) -> Result<RegionComponents, Ended> {
+    each: impl FnMut(&Found<'_>) -> Result<(), Ended>,
+) -> Result<RegionComponents<'m>, Ended> {
     memory.take(u64::from(region.states.len()) * 4)?;
     let mut search = DepthFirst {
         region,
@@ -144,6 +205,7 @@ pub(super) fn components<const W: usize>(
         visited: 0,
         limits,
         report,
+        each,
     };
     let ended = (0..=LAST_SEGMENT).try_for_each(|segment| {
         region.states.try_for_each_in(segment, |id, state| match search.explore_from(id, &state) {
@@ -159,13 +221,13 @@ pub(super) fn components<const W: usize>(
     of.iter_mut().for_each(|number| {
         *number = if *number == UNSEEN { NONE } else { NONE - 1 - *number };
     });
-    Ok(RegionComponents { of, count: search.closed })
+    Ok(RegionComponents { of, count: search.closed, memory })
 }
 
 /// The number of states after which a loop over states checks for a stop.
 pub(super) const STATES_PER_CHECK: u64 = 1 << 10;
 
-impl<const W: usize> DepthFirst<'_, W> {
+impl<const W: usize, F: FnMut(&Found<'_>) -> Result<(), Ended>> DepthFirst<'_, W, F> {
     /// Visits every state of the region that is reachable from this state and was not visited before.
     fn explore_from(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
         if u64::from(id).is_multiple_of(STATES_PER_CHECK) {
@@ -255,15 +317,21 @@ impl<const W: usize> DepthFirst<'_, W> {
             self.waiting.push(id)?;
             return Ok(());
         }
-        let component = NONE - 1 - self.closed;
+        self.close(id)
+    }
+
+    /// Ends the component whose root is `id`.
+    fn close(&mut self, id: Id) -> Result<(), Ended> {
         let first = self.number[id as usize];
-        let number = &mut self.number;
-        while let Some(member) =
-            self.waiting.items.pop_if(|member| number[*member as usize] >= first)
-        {
-            number[member as usize] = component;
+        let is_outside = |member: &Id| self.number[*member as usize] < first;
+        let begin = self.waiting.items.iter().rposition(is_outside).map_or(0, |last| last + 1);
+        let others = &self.waiting.items[begin..];
+        for member in others.iter().chain([&id]) {
+            self.number[*member as usize] = NONE - 1 - self.closed;
         }
-        number[id as usize] = component;
+        let number = &self.number;
+        (self.each)(&Found { component: self.closed, others, last: id, number })?;
+        self.waiting.items.truncate(begin);
         self.next = first;
         self.closed += 1;
         Ok(())

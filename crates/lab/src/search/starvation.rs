@@ -1,6 +1,6 @@
-//! Decides starvation without a stored graph (see [`liveness`](crate::liveness) for the argument).
+//! Decides starvation and deadlock without a stored graph (see [`liveness`](crate::liveness) for the argument).
 //!
-//! For each victim, the search needs 5 bytes per state in addition to the set, and the stacks of a depth-first
+//! For each victim, and for deadlock, the search needs 5 bytes per state in addition to the set, and the stacks of a depth-first
 //! search. A stored graph needs 4 bytes for each step.
 
 use std::{
@@ -14,7 +14,7 @@ use std::{
 use hallpass_algorithms::{Pid, Section};
 
 use crate::{
-    compact::{Memory, Numbered, OutOfMemory, SEGMENTS},
+    compact::{Memory, Numbered, SEGMENTS},
     explore::{Ended, Limits},
     graph::Part,
     liveness::{CycleSearch, fair_cycle_within},
@@ -26,7 +26,7 @@ use crate::{
 
 use super::{
     AtLevel, Task,
-    components::{EntryRegion, RegionComponents, STATES_PER_CHECK, components},
+    components::{Region, RegionComponents, STATES_PER_CHECK, Within, components},
     run,
     unfold::Unfolded,
 };
@@ -42,9 +42,9 @@ pub const FIXED_VICTIM: Pid = 0;
 const DONE: u8 = 0x80;
 
 /// The memory that the search for a loop takes for each node, with room for growth.
-const BYTES_PER_NODE: u64 = 128;
+pub(super) const BYTES_PER_NODE: u64 = 128;
 
-/// A run in which a process starves.
+/// A run in which a process starves, or in which no process enters.
 pub struct Lasso<const W: usize> {
     /// The first state of the loop.
     pub start: AtLevel<W>,
@@ -52,10 +52,10 @@ pub struct Lasso<const W: usize> {
     pub cycle: Vec<Agent>,
 }
 
-/// The cheapest way to starve a process.
+/// The cheapest way to starve a process, or to keep all processes out.
 pub struct Trap<const W: usize> {
-    /// The process that starves.
-    pub victim: Pid,
+    /// The process that starves. `None` if no process enters.
+    pub victim: Option<Pid>,
     /// The smallest number of stopped processes.
     pub cost: usize,
     /// A run, or the limit that prevents finding one.
@@ -94,13 +94,14 @@ pub fn cheapest_trap<const W: usize>(
             phase(&format!("starvation of process {victim}, {millions} million states visited"));
         };
         report(0);
-        let region = EntryRegion { space, tables, states, victim, is_quotient };
-        let components = components(&region, limits, memory, &report)?;
+        let region = Region { space, tables, states, within: Within::Entry(victim), is_quotient };
+        let components = components(&region, limits, memory, &report, |_| Ok(()))?;
         let traps = Traps::new(&region, components, limits, memory)?;
         let Some(cost) = traps.cost else { continue };
         if best.as_ref().is_none_or(|best| cost <= best.cost) {
             phase("finding a run to the cheapest trap");
-            let trap = Trap { victim, cost, lasso: traps.lasso(cost, limits, memory) };
+            let trap =
+                Trap { victim: Some(victim), cost, lasso: traps.lasso(cost, limits, memory) };
             if best.as_ref().is_none_or(|best| trap.rank() < best.rank()) {
                 best = Some(trap);
             }
@@ -109,10 +110,35 @@ pub fn cheapest_trap<const W: usize>(
     Ok(best)
 }
 
-/// The components in which the victim takes steps.
+/// Returns the cheapest way to keep all processes out while one tries to enter. `states` are all reachable states of
+/// `space`.
+///
+/// # Errors
+/// Fails if this reaches a limit, and returns which one.
+pub fn cheapest_deadlock<const W: usize>(
+    space: &dyn Space<W>,
+    tables: &Tables,
+    states: &Numbered<W>,
+    limits: &Limits<'_>,
+    memory: &Memory,
+    phase: &dyn Fn(&str),
+) -> Result<Option<Trap<W>>, Ended> {
+    assert!(tables.n <= MOST_PROCESSES, "the caller checks the size");
+    let report =
+        |visited: u64| phase(&format!("deadlock, {} million states visited", visited / 1_000_000));
+    report(0);
+    let region = Region { space, tables, states, within: Within::NoneEnters, is_quotient: false };
+    let components = components(&region, limits, memory, &report, |_| Ok(()))?;
+    let traps = Traps::new(&region, components, limits, memory)?;
+    let Some(cost) = traps.cost else { return Ok(None) };
+    phase("finding a run to the cheapest trap");
+    Ok(Some(Trap { victim: None, cost, lasso: traps.lasso(cost, limits, memory) }))
+}
+
+/// The components in which a victim takes steps.
 struct Traps<'a, const W: usize> {
-    region: &'a EntryRegion<'a, W>,
-    components: RegionComponents,
+    region: &'a Region<'a, W>,
+    components: RegionComponents<'a>,
     /// For each component: the processes that take steps in it.
     movers: Vec<AtomicU8>,
     cost: Option<usize>,
@@ -121,23 +147,18 @@ struct Traps<'a, const W: usize> {
 
 impl<const W: usize> Drop for Traps<'_, W> {
     fn drop(&mut self) {
-        self.memory.give_back((self.components.of.len() * 4 + self.movers.len()) as u64);
+        self.memory.give_back(self.movers.len() as u64);
     }
 }
 
 impl<'a, const W: usize> Traps<'a, W> {
     fn new(
-        region: &'a EntryRegion<'a, W>,
-        components: RegionComponents,
+        region: &'a Region<'a, W>,
+        components: RegionComponents<'a>,
         limits: &Limits<'_>,
         memory: &'a Memory,
     ) -> Result<Self, Ended> {
-        let count = u64::from(components.count);
-        let of_bytes = components.of.len() as u64 * 4;
-        memory.take(count).map_err(|OutOfMemory| {
-            memory.give_back(of_bytes);
-            Ended::Memory
-        })?;
+        memory.take(u64::from(components.count))?;
         let movers = (0..components.count).map(|_| AtomicU8::new(0)).collect();
         let mut traps = Traps { region, components, movers, cost: None, memory };
         traps.for_each_in_region(limits, |id, state| {
@@ -203,7 +224,7 @@ impl<'a, const W: usize> Traps<'a, W> {
         let movers = self.movers_at(id);
         // A process that is known to move in the component needs no look-up. On a quotient, only the victim has
         // the same number in all merged states.
-        let of_others = if self.region.is_quotient { !(1 << self.region.victim) } else { 0 };
+        let of_others = if self.region.is_quotient { !(1 << FIXED_VICTIM) } else { 0 };
         let known = movers.load(Relaxed) | of_others;
         self.region.for_each_step(state, known, |process, to| {
             if self.components.of[to as usize] == component {
@@ -212,11 +233,23 @@ impl<'a, const W: usize> Traps<'a, W> {
         });
     }
 
-    /// Returns the number of processes that have stopped in the component of this state, if the victim moves
+    /// Returns the processes that a loop through this state keeps out, as a set of bits. If no process ends its entry
+    /// section in a component, a process that is in its entry section in one state is there in all states.
+    fn victims(&self, state: &[u64; W]) -> u64 {
+        let tables = self.region.tables;
+        match self.region.within {
+            Within::Entry(victim) | Within::Section(victim, _) => 1 << victim,
+            Within::NoneEnters => (0..tables.n)
+                .filter(|&p| tables.section(state, p).is_entry())
+                .fold(0, |victims, p| victims | 1 << p),
+        }
+    }
+
+    /// Returns the number of processes that have stopped in the component of this state, if a victim moves
     /// in it. A process that does not move in a component is in the same section in all of its states.
     fn cost_of(&self, id: Id, state: &[u64; W]) -> Result<Option<usize>, Ended> {
-        let mut movers = u64::from(self.movers_at(id).load(Relaxed));
-        if movers >> self.region.victim & 1 == 0 {
+        let mut movers = u64::from(self.movers_at(id).load(Relaxed) & !self.done());
+        if movers & self.victims(state) == 0 {
             return Ok(None);
         }
         if self.region.is_quotient {
@@ -226,6 +259,11 @@ impl<'a, const W: usize> Traps<'a, W> {
         let has_stopped =
             |p: &Pid| movers >> p & 1 == 0 && tables.section(state, *p) != Section::Remainder;
         Ok(Some((0..tables.n).filter(has_stopped).count()))
+    }
+
+    /// Returns the bit of the movers that is not the bit of a process.
+    fn done(&self) -> u8 {
+        if self.region.is_quotient { DONE } else { 0 }
     }
 
     fn unfolded(&self, id: Id, state: &[u64; W]) -> Unfolded<'_, W> {
@@ -253,7 +291,13 @@ impl<'a, const W: usize> Traps<'a, W> {
         memory.include(&account);
         let Some((level, state)) = found.marked[0] else { return Err(found.ended) };
         let start = states.find(&state).expect("the search has found every state");
-        let is_victim = |_: Id, agent: Agent| agent == self.region.victim;
+        let is_victim = |node: Id, agent: Agent| match self.region.within {
+            Within::Entry(victim) | Within::Section(victim, _) => agent == victim,
+            Within::NoneEnters => {
+                agent < self.region.tables.n
+                    && self.region.tables.section(&states.get(node), agent).is_entry()
+            }
+        };
         let search = CycleSearch { cost, most: self.most_nodes(), stop: Some(limits.stop) };
         let cycle = if self.region.is_quotient {
             let unfolded = self.unfolded(start, &state);
@@ -269,9 +313,9 @@ impl<'a, const W: usize> Traps<'a, W> {
 }
 
 /// One component.
-struct Component<'a> {
-    of: &'a [u32],
-    component: u32,
+pub(super) struct Component<'a> {
+    pub of: &'a [u32],
+    pub component: u32,
 }
 
 impl Part for Component<'_> {
@@ -281,9 +325,9 @@ impl Part for Component<'_> {
 }
 
 /// The sections of processes in numbered states.
-struct Decoded<'a, const W: usize> {
-    tables: &'a Tables,
-    states: &'a Numbered<W>,
+pub(super) struct Decoded<'a, const W: usize> {
+    pub tables: &'a Tables,
+    pub states: &'a Numbered<W>,
 }
 
 impl<const W: usize> Standing for Decoded<'_, W> {

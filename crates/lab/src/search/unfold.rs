@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 use hallpass_algorithms::{Pid, Section};
 use indexmap::IndexSet;
 
-use super::components::EntryRegion;
+use super::components::Region;
 use crate::{
     explore::Ended,
     graph::Edges,
@@ -34,7 +34,7 @@ type States<const W: usize> = IndexSet<[u64; W], foldhash::fast::FixedState>;
 /// A component of the graph of all states, above a component of the quotient. Its states are numbered in the
 /// order in which they are found, and the first one is 0.
 pub(super) struct Unfolded<'a, const W: usize> {
-    region: &'a EntryRegion<'a, W>,
+    region: &'a Region<'a, W>,
     /// For each state of the quotient: its component.
     of: &'a [u32],
     component: u32,
@@ -43,7 +43,7 @@ pub(super) struct Unfolded<'a, const W: usize> {
 
 impl<'a, const W: usize> Unfolded<'a, W> {
     /// Creates the component of this state. `id` is the number of its representative.
-    pub fn new(region: &'a EntryRegion<'a, W>, of: &'a [u32], id: Id, state: &[u64; W]) -> Self {
+    pub fn new(region: &'a Region<'a, W>, of: &'a [u32], id: Id, state: &[u64; W]) -> Self {
         let states = Mutex::new(IndexSet::from_iter([*state]));
         Unfolded { region, of, component: of[id as usize], states }
     }
@@ -78,10 +78,9 @@ impl<'a, const W: usize> Unfolded<'a, W> {
 
 impl<const W: usize> Edges for Unfolded<'_, W> {
     fn for_each_edge(&self, node: Id, each: &mut dyn FnMut(Agent, Id)) {
-        let region = self.region;
-        region.space.successors(&self.state(node), &mut |agent, next| {
-            let is_inside = agent < region.tables.n
-                && region.contains(&next)
+        let (region, state) = (self.region, self.state(node));
+        region.space.successors(&state, &mut |agent, next| {
+            let is_inside = region.has_step(&state, agent, &next)
                 && self.of[region.number(&region.space.canonical(next)) as usize] == self.component;
             if is_inside {
                 let (id, _) = self.states().insert_full(next);

@@ -1,5 +1,6 @@
 //! Tests the parts of the checker: exploration, symmetry, store buffers and linearizability.
 
+mod compact;
 mod forget;
 mod limits;
 mod linear;

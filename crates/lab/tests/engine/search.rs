@@ -222,8 +222,10 @@ fn the_compact_check_refuses_what_it_does_not_support() {
         let question = Question { compact: true, ..question };
         check(&question, &resources(1 << 20, 1 << 30, &stop)).map(|_| ()).unwrap_err().to_string()
     };
-    let fife = Question::everything("am-fig3", 3, 1);
-    assert!(refuse(fife).contains("not for deadlock: select these with --property"));
+    let bypass = Question::everything("am-fig3", 3, 1).only(vec![Property::Bypass]);
+    assert!(refuse(bypass).contains("every property except bypass"));
+    let renamed = Question { symmetry: true, ..Question::everything("am-fig3", 3, 1) };
+    assert!(refuse(renamed).contains("leave out --symmetry"));
     let buffers = Question { memory: MemoryModel::StoreBuffers, ..question("am-fig3", 2, 1) };
     assert!(refuse(buffers).contains("leave out --tso or --compact"));
     assert!(refuse(question("am-fig3", 9, 8)).contains("at most 8 processes, got 9"));

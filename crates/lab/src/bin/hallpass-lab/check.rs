@@ -44,8 +44,8 @@ pub struct Args {
     /// --compact also for starvation
     #[arg(long)]
     symmetry: bool,
-    /// Decide starvation with less memory and more time. Works for exclusion, names, invariants and
-    /// starvation; the first three always use little memory if nothing else is asked for
+    /// Use less memory and more time. Works for every property except bypass, with at most 8 processes; exclusion, names
+    /// and invariants always use little memory if nothing else is asked for
     #[arg(long)]
     compact: bool,
     /// Merge states that differ only in values that are overwritten before any process reads them. Works for
@@ -89,7 +89,8 @@ fn question(args: &Args) -> Result<Question, String> {
         question = question.only(args.properties.clone());
     } else {
         question.properties.retain(|property| {
-            (!args.symmetry || property.is_safety() || args.compact)
+            let starvation = args.compact && *property == Property::Starvation;
+            (!args.symmetry || property.is_safety() || starvation)
                 && (!args.compact || property.is_compact())
                 && (!args.forget || *property != Property::Invariants)
         });

@@ -1,0 +1,99 @@
+//! Compares the answers of the compact check with those of the stored graph.
+
+use std::sync::atomic::AtomicBool;
+
+use hallpass_lab::{
+    atlas::{AtlasModel, Manifest},
+    check::{Property, Question, Report, Verdict, check},
+    schedule::MemoryModel,
+    trace,
+};
+
+use crate::common::resources;
+
+/// The properties of whole runs that the compact check decides.
+const OF_RUNS: [Property; 6] = [
+    Property::Deadlock,
+    Property::Starvation,
+    Property::Exit,
+    Property::Doorway,
+    Property::Fife,
+    Property::FifeStrong,
+];
+
+fn answer(question: &Question) -> Report {
+    let stop = AtomicBool::new(false);
+    check(question, &resources(1 << 26, 4 << 30, &stop)).unwrap()
+}
+
+/// Compares both answers to the question. Returns how many of the properties are violated.
+fn compare(question: &Question, name: &str) -> [bool; OF_RUNS.len()] {
+    let stored = answer(question);
+    let compact = answer(&Question { compact: true, ..question.clone() });
+    assert_eq!(compact.states, stored.states, "{name}");
+    assert_eq!(compact.verdict(), stored.verdict(), "{name}");
+    OF_RUNS.map(|property| {
+        let [stored, compact] = [&stored, &compact].map(|report| report.outcome(property));
+        let name = format!("{name}: {}", property.name());
+        assert_eq!(compact.verdict, stored.verdict, "{name}");
+        assert_eq!(compact.resilience, stored.resilience, "{name}");
+        assert_eq!(compact.bound, stored.bound, "{name}");
+        assert_eq!(compact.run.is_some(), stored.run.is_some(), "{name}");
+        if let Some(run) = &compact.run {
+            trace::confirm(run).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+        compact.verdict == Verdict::Violated
+    })
+}
+
+/// `HALLPASS_COMPACT_STATES` sets a larger limit on the number of states than the one that keeps the test short.
+#[test]
+fn every_compact_answer_agrees_with_the_graph_on_every_small_model() {
+    const MAX_STATES: u64 = 8_000;
+    let most = std::env::var("HALLPASS_COMPACT_STATES");
+    let most = most.map_or(MAX_STATES, |most| most.parse().expect("a number of states"));
+    let manifest = Manifest::standard().expect("the built-in manifest");
+    let is_small = |model: &&AtlasModel| {
+        !model.check.is_empty()
+            && model.states.is_some_and(|states| states <= most)
+            && model.memory == MemoryModel::Sequential
+            && model.n <= 8
+    };
+    let mut violated = [0; OF_RUNS.len()];
+    for model in manifest.models.iter().filter(is_small) {
+        let question = model.check_question().only(OF_RUNS.to_vec());
+        for (count, is_violated) in violated.iter_mut().zip(compare(&question, &model.id())) {
+            *count += usize::from(is_violated);
+        }
+    }
+    let expected = OF_RUNS.iter().zip(violated);
+    for (property, count) in expected {
+        assert!(count > 0, "{} is violated in no model", property.name());
+    }
+}
+
+#[test]
+fn compact_answers_agree_with_the_graph_after_stale_values_are_forgotten() {
+    let question = Question::everything("zehavi", 2, 1).only(OF_RUNS.to_vec());
+    compare(&Question { forget: true, ..question }, "zehavi");
+}
+
+#[test]
+fn compact_answers_agree_with_the_graph_for_fewer_competitors() {
+    let question = Question::everything("am-fig3", 4, 1).only(OF_RUNS.to_vec());
+    compare(&Question { contention: 2, ..question }, "am-fig3");
+}
+
+#[test]
+fn every_compact_decision_stays_within_its_memory() {
+    let stop = AtomicBool::new(false);
+    for property in OF_RUNS {
+        let question = Question::everything("am-fig3", 4, 2).only(vec![property]);
+        let question = Question { compact: true, ..question };
+        let report = check(&question, &resources(1 << 26, 2 << 20, &stop)).unwrap();
+        let outcome = report.outcome(property);
+        assert_eq!(outcome.verdict, Verdict::Partial, "{}", property.name());
+        let note = outcome.note.as_ref().expect("a partial answer has a note");
+        assert!(note.starts_with(property.name()) && note.contains("--memory"), "{note}");
+    }
+}
