@@ -217,12 +217,12 @@ fn a_new_crate_without_a_checkout_is_refused_with_what_to_do() {
 #[test]
 fn a_mistake_of_a_line_is_shown_without_the_variable_that_records_it() {
     let folder = tempfile::tempdir().unwrap();
-    let source = "algorithm div shared x : 0..2 = 0 private v : 0..3 \
-                  passage 1: v := x v := 1 div v critical 2: x := 0 end";
-    fs::write(folder.path().join("div.kx"), source).unwrap();
-    let output = lab(folder.path(), "check div.kx -n 2 -k 1");
+    let source = "algorithm zero shared x : 0..2 = 0 private v : 0..3 w : 0..3 \
+                  passage 1: v := x w := 1 div v 2: x := w critical 3: x := 0 end";
+    fs::write(folder.path().join("zero.kx"), source).unwrap();
+    let output = lab(folder.path(), "check zero.kx -n 2 -k 1");
     assert_eq!(status(&output), 1);
     let shown = text(&output);
     assert!(shown.contains("divides by 0"), "{shown}");
-    assert!(!shown.contains("fault") && !shown.contains("outside its declared range"), "{shown}");
+    assert!(!shown.contains("fault:") && !shown.contains("outside its declared range"), "{shown}");
 }

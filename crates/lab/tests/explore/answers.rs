@@ -253,7 +253,9 @@ fn a_violation_that_is_not_promised_is_marked() {
     let starve = goal(&view, "starve-0");
     assert_eq!(starve["stopped"], 0);
     assert_eq!([&starve["violates"], &starve["unpromised"]], [&json!(false), &json!(true)]);
-    assert_eq!(goal(&view, "deadlock")["unpromised"], false, "it cannot happen");
+    assert_eq!(goal(&view, "deadlock")["stopped"], 1, "the holder of the lock stops");
+    assert_eq!(goal(&view, "deadlock")["unpromised"], true);
+    assert_eq!(goal(&view, "range")["unpromised"], false, "it cannot happen");
     assert_eq!(view["facts"][0]["name"], "exclusion");
     assert_eq!(view["facts"][0]["promised"], false);
     let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-0" }));

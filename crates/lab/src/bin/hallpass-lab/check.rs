@@ -167,7 +167,7 @@ fn headline(report: &Report, args: &Args) -> String {
     }
 }
 
-/// Returns the options by which the check covers fewer runs than the promises do.
+/// Returns the options by which the check covers other runs than the promises do.
 fn conditions(report: &Report, args: &Args) -> Vec<String> {
     let Question { algorithm, n, k, contention, initial, crashes, .. } = &report.question;
     let mut conditions = Vec::new();
