@@ -187,7 +187,7 @@ fn mistakes_in_arguments_are_answered_with_what_is_allowed() {
         ("check ./noext -n 3 -k 2", "rename it to ./noext.kx"),
         ("check am-fig3 -n 99999999999999999999 -k 2", "at most 32 processes"),
         ("check wide.kx -n 2 -k 1", "declare fewer variables or smaller ranges"),
-        ("check long.kx -n 2 -k 1", "a range of indices has 1 to 4096 numbers"),
+        ("check long.kx -n 2 -k 1", "an array has 1 to 4096 elements"),
         ("plot am-fig3", "or --gap GAP"),
         ("papers", "is not in the root of the sources of hallpass"),
     ] {
