@@ -41,8 +41,8 @@ impl Program {
     fn how_to_get(self) -> &'static str {
         match self {
             Program::Lab => {
-                "install it with `cargo install hallpass-lab`, or in a checkout with \
-                 `cargo install --path crates/lab`"
+                "install it in a checkout with `cargo install --path crates/lab`, or from a release: \
+                 hallpass-lab-*.tar.gz or hallpass-lab_*.deb"
             }
             Program::Bench => {
                 "it is not published; in a checkout, install it with \

@@ -77,7 +77,9 @@ fn the_program_on_the_path_runs_in_the_same_process() {
 fn the_error_for_a_missing_program_says_how_to_get_it() {
     let dir = hallpass_dir();
     let nowhere = tempfile::tempdir().expect("a folder");
-    for (command, help) in [("lab", "cargo install hallpass-lab"), ("bench", "crates/bench")] {
+    for (command, help) in
+        [("lab", "cargo install --path crates/lab`, or from a release"), ("bench", "crates/bench")]
+    {
         let output = run(&dir, nowhere.path(), &[command, "list"]);
         assert_eq!(output.status.code(), Some(2));
         let stderr = text(&output.stderr);

@@ -1,7 +1,7 @@
 //! Formats a count with its noun.
 
 /// Formats a count with its noun in the singular or the plural: `1 step`, `2 steps`, `2 processes`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     let plural = match (count, noun.ends_with('s')) {
         (1, _) => "",
         (_, true) => "es",

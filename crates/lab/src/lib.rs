@@ -47,7 +47,7 @@ pub mod bypass;
 pub mod catalogue;
 pub mod check;
 pub mod compact;
-mod counted;
+pub mod counted;
 pub mod explore;
 pub mod explorer;
 mod fields;

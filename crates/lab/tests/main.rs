@@ -14,6 +14,8 @@ mod papers;
 #[cfg(feature = "cli")]
 mod program;
 mod questions;
+#[cfg(feature = "cli")]
+mod reports;
 mod rmr;
 mod simulate;
 mod suite;

@@ -1,6 +1,7 @@
 //! Compiles an algorithm, and explains why this is not possible.
 
 use crate::{
+    catalogue,
     machine::{self, Machine},
     space::{Initial, Sequential},
     tables::{CannotCompile, MOST_WORDS, Tables},
@@ -50,11 +51,18 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
         CannotCompile::Stores => format!(
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
         ),
-        CannotCompile::Bits(bits) => format!(
-            "{algorithm} with n = {n}, k = {k} takes {bits} bits per state, and at most {} are \
-             possible: try a smaller n, or a larger k",
-            MOST_WORDS * 64
-        ),
+        CannotCompile::Bits(bits) => {
+            let is_file = catalogue::find(algorithm).is_some_and(|it| it.source().is_some());
+            let advice = match is_file {
+                true => "declare fewer variables or smaller ranges; often a smaller n helps too",
+                false => "try a smaller n, or a larger k",
+            };
+            format!(
+                "{algorithm} with n = {n}, k = {k} takes {bits} bits per state, and at most {} are \
+                 possible: {advice}",
+                MOST_WORDS * 64
+            )
+        }
     })
 }
 

@@ -15,7 +15,7 @@ pub use run::{Error, Resources, check};
 
 use hallpass_algorithms::registry;
 
-use crate::{catalogue, schedule::MemoryModel, space::Initial};
+use crate::{catalogue, machine, schedule::MemoryModel, space::Initial};
 
 /// A property that an algorithm can be checked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -121,6 +121,8 @@ pub struct Question {
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.
     pub forget: bool,
+    /// Promised properties that [`Question::supported`] has left out. If there are any, the verdict is partial at best.
+    pub left_out: Vec<Property>,
 }
 
 impl Question {
@@ -169,7 +171,45 @@ impl Question {
             symmetry: false,
             compact: false,
             forget: false,
+            left_out: Vec::new(),
         }
+    }
+
+    /// Returns whether the algorithm promises the property with this name. Every algorithm promises `range`, which a
+    /// question cannot ask for.
+    pub fn promises(&self, name: &str) -> bool {
+        name == "range" || self.promised.iter().any(|property| property.name() == name)
+    }
+
+    /// Returns the options of this question that do not work for the property.
+    pub fn options_against(&self, property: Property) -> Vec<&'static str> {
+        let with_symmetry =
+            property.is_safety() || self.compact && property == Property::Starvation;
+        [
+            ("--symmetry", self.symmetry && !with_symmetry),
+            ("--compact", self.compact && !property.is_compact()),
+            ("--forget", self.forget && property == Property::Invariants),
+        ]
+        .into_iter()
+        .filter_map(|(option, is_against)| is_against.then_some(option))
+        .collect()
+    }
+
+    /// Leaves out the properties for which an option of this question does not work, and remembers in
+    /// [`Question::left_out`] those that the algorithm promises.
+    pub fn supported(self) -> Self {
+        let has_invariants = || {
+            machine::build(&self.algorithm, self.n, self.k)
+                .is_ok_and(|machine| !machine.invariants().is_empty())
+        };
+        let (properties, excluded): (Vec<_>, Vec<_>) = (self.properties.iter().copied())
+            .partition(|&property| self.options_against(property).is_empty());
+        let is_missed = |property: &Property| {
+            self.promised.contains(property)
+                && (*property != Property::Invariants || has_invariants())
+        };
+        let left_out = excluded.into_iter().filter(is_missed).collect();
+        Question { properties, left_out, ..self }
     }
 
     /// Restricts the question to these properties and enforces each of them.

@@ -103,7 +103,7 @@ impl Report {
     }
 
     /// Returns the verdict on all promised properties: violated if one of them is violated, otherwise
-    /// partial if one of them is partial or the exploration was incomplete, otherwise holds.
+    /// partial if one of them is partial or was left out, or the exploration was incomplete, otherwise holds.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -112,7 +112,8 @@ impl Report {
         };
         if has(Verdict::Violated) {
             Verdict::Violated
-        } else if has(Verdict::Partial) || !self.is_complete() {
+        } else if has(Verdict::Partial) || !self.is_complete() || !self.question.left_out.is_empty()
+        {
             Verdict::Partial
         } else {
             Verdict::Holds
@@ -122,7 +123,61 @@ impl Report {
     /// Returns whether the algorithm promises the property with this name. Every algorithm promises
     /// `range`, which a question cannot ask for.
     pub fn is_promised(&self, name: &str) -> bool {
-        name == "range" || self.question.promised.iter().any(|property| property.name() == name)
+        self.question.promises(name)
+    }
+
+    /// Returns the promised properties that were not checked and the options to leave out, such as "deadlock, exit: leave
+    /// out --symmetry". Returns `None` if every promised property was checked.
+    pub fn not_checked(&self) -> Option<String> {
+        let left_out = &self.question.left_out;
+        if left_out.is_empty() {
+            return None;
+        }
+        let names: Vec<_> = left_out.iter().map(|property| property.name()).collect();
+        let mut options: Vec<_> =
+            left_out.iter().flat_map(|&property| self.question.options_against(property)).collect();
+        options.sort_unstable();
+        options.dedup();
+        Some(format!("{}: leave out {}", names.join(", "), options.join(" and ")))
+    }
+
+    /// Returns the memory used per state, unless the model is so small that memory reserved in advance dominates it.
+    pub fn typical_bytes_per_state(&self) -> Option<f64> {
+        const SMALL: u64 = 100_000;
+        (self.states >= SMALL).then_some(self.bytes_per_state)
+    }
+
+    /// Returns the assumptions of the checked properties about fairness and stopped processes.
+    fn liveness_limits(&self) -> Vec<String> {
+        let asked = |property| self.question.properties.contains(&property);
+        let mut limits = Vec::new();
+        let fair = [
+            Property::Deadlock,
+            Property::Starvation,
+            Property::Fife,
+            Property::FifeStrong,
+            Property::Bypass,
+        ];
+        if fair.into_iter().any(asked) {
+            limits.push(
+                "liveness: weak fairness per process; a process may stay in its remainder forever; a \
+                 process that has not stopped leaves its critical section"
+                    .into(),
+            );
+        }
+        let starvation = asked(Property::Starvation).then(|| {
+            let stopped = counted(self.question.crashes, "process");
+            format!("starvation: with at most {stopped} stopped outside the remainder")
+        });
+        let deadlock = asked(Property::Deadlock).then(|| match starvation {
+            Some(_) => "deadlock: with none".to_string(),
+            None => "deadlock: with no process stopped outside the remainder".to_string(),
+        });
+        let parts: Vec<String> = starvation.into_iter().chain(deadlock).collect();
+        if !parts.is_empty() {
+            limits.push(parts.join("; "));
+        }
+        limits
     }
 
     /// Returns sentences that state the scope of the verdicts.
@@ -143,15 +198,7 @@ impl Report {
                     .into()
             }
         });
-        limits.push(
-            "liveness: weak fairness per process; a process may stay in its remainder forever; a \
-             process that has not stopped leaves its critical section"
-                .into(),
-        );
-        limits.push(format!(
-            "starvation: with at most {} stopped outside the remainder; deadlock: with none",
-            counted(question.crashes, "process")
-        ));
+        limits.extend(self.liveness_limits());
         if let Some(capacity) = self.buffer_capacity {
             limits.push(format!(
                 "PARTIAL: runs in which a process has more than {capacity} stores in its buffer are \
@@ -173,6 +220,9 @@ impl Report {
                     .into(),
             );
         }
+        if let Some(properties) = self.not_checked() {
+            limits.push(format!("PARTIAL: not checked: {properties}"));
+        }
         match self.ended {
             Ended::Complete => {}
             Ended::States => limits.push("PARTIAL: the limit on states was reached".into()),
@@ -190,19 +240,21 @@ impl Report {
             "n": question.n,
             "k": question.k,
             "contention": question.contention,
-            "complete": self.is_complete(),
+            "complete": self.is_complete() && question.left_out.is_empty(),
             "states": self.states,
             "transitions": self.transitions,
             "depth": self.depth,
             "seconds": self.seconds,
-            "bytes_per_state": self.bytes_per_state,
+            "bytes_per_state": self.typical_bytes_per_state(),
             "state_bits": self.state_bits,
             "initial_states": self.initial_states,
             "crashes": question.crashes,
             "memory": question.memory.name(),
             "symmetry": question.symmetry,
             "forget": question.forget,
+            "compact": question.compact,
             "verdict": self.verdict(),
+            "not_checked": question.left_out.iter().map(|it| it.name()).collect::<Vec<_>>(),
             "limits": self.limits(),
             "properties": self.properties,
         })

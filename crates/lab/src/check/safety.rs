@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 
 use hallpass_algorithms::{Pid, Section};
-use hallpass_language::program::FAULT_VARIABLE;
 
 use crate::{
     catalogue,
@@ -125,7 +124,7 @@ impl Safety<'_> {
             return Outcome::new(Verdict::Partial).noting(note);
         }
         let leaves = match access {
-            Some(access) if access.name == FAULT_VARIABLE => access.left_shown,
+            Some(access) if access.is_fault() => access.left_shown,
             Some(access) => {
                 format!("{} becomes {}, outside its declared range", access.name, access.left_shown)
             }

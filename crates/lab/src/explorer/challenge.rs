@@ -83,8 +83,8 @@ impl Challenge {
             }
             "names" => "Bring two processes into their critical sections with the same slot".into(),
             "invariants" => format!("Break an invariant of {}", author(&self.algorithm)),
-            "deadlock" => "Make a loop in which some process tries to enter its critical section and none does".into(),
-            "starvation" => "Make a loop in which a process keeps taking steps and never enters its critical section".into(),
+            "deadlock" => "Block all processes: make a loop in which some process tries to enter its critical section and none does".into(),
+            "starvation" => "Starve a process: make a loop in which it keeps taking steps and never enters its critical section".into(),
             _ => "Let a process enter its critical section while one that came earlier can be kept out forever".into(),
         }
     }

@@ -32,6 +32,8 @@ pub struct Fact {
     pub name: String,
     /// Whether it holds.
     pub status: Status,
+    /// Whether the algorithm promises it.
+    pub promised: bool,
     /// The reason, with the values that decide it.
     pub why: String,
 }
@@ -54,7 +56,7 @@ impl Judgement {
 
 fn fact(name: &str, broken: bool, why: String) -> Fact {
     let status = if broken { Status::Broken } else { Status::Holds };
-    Fact { name: name.into(), status, why }
+    Fact { name: name.into(), status, promised: true, why }
 }
 
 impl Session {
@@ -67,13 +69,14 @@ impl Session {
         let mut facts = vec![self.exclusion(moment)];
         facts.extend(self.names(moment));
         facts.push(match moment.snapshot.out_of_range() {
-            Some(name) => fact(
-                "range",
-                true,
-                format!("{name} is outside its declared range; from here on, nothing is defined"),
-            ),
+            Some(why) => fact("range", true, format!("{why}; from here on, nothing is defined")),
             None => fact("range", false, "every variable is within its declared range".into()),
         });
+        let question = self.subject().question();
+        for fact in &mut facts {
+            fact.promised = question.promises(&fact.name);
+        }
+        // Invariants are always promised.
         facts.extend(self.invariants(moment));
         Ok(Judgement { facts, repeats: self.repeats(node)?.cloned() })
     }
@@ -139,7 +142,7 @@ impl Session {
                 _ => Status::Holds,
             };
             after_broken |= status == Status::Broken;
-            Fact { name: name.into(), status, why: says(name) }
+            Fact { name: name.into(), status, promised: true, why: says(name) }
         });
         judged.collect()
     }
@@ -159,7 +162,10 @@ impl Session {
         let encode = |schedule: &Schedule| {
             trace::encode_on(&**machine, schedule).map_err(|error| error.to_string())
         };
-        if let Some(repeats) = judgement.repeats.as_ref().filter(|repeats| repeats.violates) {
+        // With more stopped processes, the run shows nothing about the algorithm.
+        let crashes = self.subject().question().crashes;
+        let starves = judgement.repeats.as_ref().filter(|loops| loops.stopped.len() <= crashes);
+        if let Some(repeats) = starves {
             return encode(&self.schedule_of_loop(node, repeats)?);
         }
         let moment = &self.node(node)?.moment;

@@ -30,7 +30,7 @@ pub struct Loop {
     pub stopped: Vec<Pid>,
     /// Whether no process enters its critical section in the loop.
     pub deadlock: bool,
-    /// Whether the algorithm promises that no process starves with this number of stopped processes.
+    /// Whether the algorithm promises that there is no such loop with this number of stopped processes.
     pub violates: bool,
     /// Whether the last state of the loop has larger numbers than the first. Both states behave the same nevertheless.
     pub grows: bool,
@@ -95,7 +95,9 @@ impl Session {
             cycle: Vec::new(),
             finding: Finding::Starvation { victim: victims[0], stopped: stopped.clone() },
         };
-        let violates = stopped.len() <= self.subject().question().crashes;
+        let question = self.subject().question();
+        let violates = question.promises("starvation") && stopped.len() <= question.crashes
+            || question.promises("deadlock") && deadlock && stopped.is_empty();
         let seen = victims.iter().filter_map(|&p| self.seen_by(p, from, &nodes)).collect();
         let memory = |id: NodeId| &self.nodes[id as usize].moment.snapshot.state().memory;
         let grows = memory(from) != memory(end);

@@ -32,9 +32,16 @@ impl Engine {
     pub(super) fn goals(&self, chart: &Chart, answers: &Answers, id: Id) -> Vec<Value> {
         let subject = self.session.subject();
         let invariants = subject.machine().invariants();
-        let crashes = subject.question().crashes as u32;
-        let near = |name: String, title: String, goal: Goal, allowed: u32| {
+        let question = subject.question();
+        let near = |name: String, title: String, goal: Goal| {
             let near = answers.near(id, goal);
+            let (promised, allowed) = match goal {
+                Goal::Safety(bit) if bit >= violation::FIRST_INVARIANT => (true, 0),
+                Goal::Safety(_) => (question.promises(&name), 0),
+                Goal::Deadlock => (question.promises("deadlock"), 0),
+                Goal::Starve(_) => (question.promises("starvation"), question.crashes as u32),
+            };
+            let violates = promised && near.is_some_and(|near| near.stopped <= allowed);
             // The whole run counts: the way to the loop, and one round of it.
             let round = near.and_then(|_| answers.round(chart, id, goal));
             json!({
@@ -43,7 +50,8 @@ impl Engine {
                 "steps": near.map(|near| near.steps as usize + round.unwrap_or(0)),
                 "round": round,
                 "stopped": near.map(|near| near.stopped),
-                "violates": near.is_some_and(|near| near.stopped <= allowed),
+                "violates": violates,
+                "unpromised": near.is_some() && !violates,
                 "sure": chart.covers_all_runs || near.is_some(),
             })
         };
@@ -61,18 +69,17 @@ impl Engine {
                     "range" => "a variable out of its range".into(),
                     name => format!("invariant {name} broken"),
                 };
-                near(name.into(), title, Goal::Safety(bit), 0)
+                near(name.into(), title, Goal::Safety(bit))
             })
             .collect();
         goals.push(near(
             "deadlock".into(),
             "no process ever enters its critical section".into(),
             Goal::Deadlock,
-            0,
         ));
         for p in 0..chart.n {
             let title = format!("process {p} starves");
-            goals.push(near(format!("starve-{p}"), title, Goal::Starve(p), crashes));
+            goals.push(near(format!("starve-{p}"), title, Goal::Starve(p)));
         }
         goals
     }

@@ -6,6 +6,7 @@ use hallpass_algorithms::{
     Algorithm, Init, Word,
     registry::{self, CostModel, Standing},
 };
+use hallpass_language::program::FAULT_VARIABLE;
 use serde_json::{Value, json};
 
 use super::pseudocode::{self, Figure};
@@ -182,12 +183,15 @@ impl Subject {
             Some(CostModel::Dsm) => "dsm",
             _ => "cc",
         };
+        let is_file = catalogue::find(&self.name).is_some_and(|added| added.source().is_some());
         let variables = machine.layout().decls().iter().map(|decl| {
             let choices: Vec<String> = match decl.init {
                 Init::Open => decl.initial().iter().map(|&value| decl.show(value)).collect(),
                 Init::Is(_) => Vec::new(),
             };
-            json!({ "name": decl.name, "home": decl.home, "initial": choices })
+            // The compiler adds this variable to a file, to record a mistake of a line.
+            let hidden = decl.name == FAULT_VARIABLE && is_file;
+            json!({ "name": decl.name, "home": decl.home, "initial": choices, "hidden": hidden })
         });
         let mishaps = (0..machine.n()).map(|p| machine.mishap(p).map(|mishap| mishap.name));
         json!({

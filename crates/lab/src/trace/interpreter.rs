@@ -38,7 +38,7 @@ pub struct Interpreter {
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// The variable that is outside its declared range, if any. Then no further step is possible.
+    /// Why no further step is possible: a variable is outside its declared range, or a line of a file made a mistake.
     broken: Option<String>,
 }
 
@@ -225,10 +225,8 @@ impl Interpreter {
     /// # Errors
     /// Fails if the step is impossible. In that case nothing changes.
     pub fn step(&mut self, agent: Agent) -> Result<Step, String> {
-        if let Some(name) = &self.broken {
-            return Err(format!(
-                "{name} is outside its declared range, so the run has no meaning from here on"
-            ));
+        if let Some(why) = &self.broken {
+            return Err(format!("{why}, so the run has no meaning from here on"));
         }
         let n = self.machine.n();
         match agent.checked_sub(n) {
@@ -332,7 +330,10 @@ impl Interpreter {
         let decl = &self.machine.layout().decls()[seen.var];
         let access = describe(decl, seen);
         if access.out_of_range {
-            self.broken = Some(decl.name.clone());
+            self.broken = Some(match access.is_fault() {
+                true => access.left_shown.clone(),
+                false => format!("{} is outside its declared range", decl.name),
+            });
         }
         match seen.via {
             Via::Memory | Via::Flush => {

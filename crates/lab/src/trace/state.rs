@@ -43,7 +43,7 @@ impl Snapshot {
         self.caches.has_copy(p, var)
     }
 
-    /// Returns the variable that is outside its declared range, if any.
+    /// Says why the state has no meaning: a variable is outside its declared range, or a line of a file made a mistake.
     pub fn out_of_range(&self) -> Option<&str> {
         self.broken.as_deref()
     }

@@ -1,6 +1,7 @@
 //! The parts of an executed run.
 
 use hallpass_algorithms::{Decl, Label, Op, Pid, Section, Word};
+use hallpass_language::program::FAULT_VARIABLE;
 
 use crate::{
     schedule::{Conventions, Schedule},
@@ -92,6 +93,12 @@ impl Access {
     /// Returns whether the access changes the value in memory.
     pub fn changes_memory(&self) -> bool {
         matches!(self.via, Via::Memory | Via::Flush | Via::Outside) && self.found != self.left
+    }
+
+    /// Returns whether the access stands for a mistake of a line in a file, such as a division by 0. `left_shown` then
+    /// says which.
+    pub fn is_fault(&self) -> bool {
+        self.name == FAULT_VARIABLE && self.out_of_range
     }
 }
 

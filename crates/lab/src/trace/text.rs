@@ -217,7 +217,7 @@ impl Printer<'_> {
             let code = if text.starts_with("ENTERS") { GREEN } else { "0" };
             notes.push(self.paint(code, &text));
         }
-        if step.access.as_ref().is_some_and(|access| access.out_of_range) {
+        if step.access.as_ref().is_some_and(|access| access.out_of_range && !access.is_fault()) {
             notes.push(self.paint(RED, "outside its declared range"));
         }
         if !step.is_flush() && self.stops[step.process] == Some(last + 1) {

@@ -1,7 +1,6 @@
 //! Makes sentences about a run.
 
 use hallpass_algorithms::{Init, Label, Pid, Section};
-use hallpass_language::program::FAULT_VARIABLE;
 
 use super::step::{Access, Event, Operation, Trace, Via};
 use crate::{
@@ -169,7 +168,7 @@ pub fn shows(trace: &Trace) -> String {
             format!("{sentence}: {}", held.join(", "))
         }
         Finding::Range => match trace.steps.last().and_then(|step| step.access.as_ref()) {
-            Some(access) if access.name == FAULT_VARIABLE => access.left_shown.clone(),
+            Some(access) if access.is_fault() => access.left_shown.clone(),
             Some(access) => format!("{sentence}: {} = {}", access.name, access.left_shown),
             None => sentence,
         },
@@ -247,6 +246,7 @@ pub(super) fn open_values(trace: &Trace) -> Vec<(String, String)> {
 pub(crate) fn access(access: &Access) -> String {
     let Access { name, found_shown: found, left_shown: left, operation, via, .. } = access;
     match (via, operation) {
+        _ if access.is_fault() => left.clone(),
         (Via::IntoBuffer, _) => format!("{name}: {left} into its buffer"),
         (Via::FromBuffer, _) => format!("{name}: read {found} from its buffer"),
         (Via::Flush, _) => format!("{name}: {found} -> {left} out of its buffer"),

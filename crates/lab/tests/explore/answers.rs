@@ -233,3 +233,36 @@ fn a_model_that_is_not_explored_has_a_drawing_of_what_is_near() {
     assert_eq!((&drawing["whole"], &drawing["current"]), (&json!(false), &json!(0)));
     assert!(drawing["states"].as_array().unwrap().len() > 50);
 }
+
+/// Adds a lock to the catalogue that promises only freedom from deadlock, and returns its identifier.
+fn unfair_lock() -> String {
+    let file = tempfile::Builder::new().suffix(".kx").tempfile().unwrap();
+    let source = "algorithm lock shared x : bool = false \
+                  passage waiting 1: await not test_and_set(x) critical 2: x := false end \
+                  promises deadlock freedom";
+    std::fs::write(file.path(), source).unwrap();
+    let id = file.path().to_str().unwrap().to_string();
+    assert!(hallpass_lab::catalogue::load_as(&id, &id).is_ok());
+    id
+}
+
+#[test]
+fn a_violation_that_is_not_promised_is_marked() {
+    let mut engine = explored(&unfair_lock(), 3, 1);
+    let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+    let starve = goal(&view, "starve-0");
+    assert_eq!(starve["stopped"], 0);
+    assert_eq!([&starve["violates"], &starve["unpromised"]], [&json!(false), &json!(true)]);
+    assert_eq!(goal(&view, "deadlock")["stopped"], 1, "the holder of the lock stops");
+    assert_eq!(goal(&view, "deadlock")["unpromised"], true);
+    assert_eq!(goal(&view, "range")["unpromised"], false, "it cannot happen");
+    assert_eq!(view["facts"][0]["name"], "exclusion");
+    assert_eq!(view["facts"][0]["promised"], false);
+    let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "starve-0" }));
+    let last = answer["path"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["loop"]["stopped"], json!([]));
+    assert_eq!(last["loop"]["violates"], false);
+    let about = ask(&mut engine, json!({ "do": "describe" }));
+    let shown = about["variables"].as_array().unwrap().iter().filter(|it| it["hidden"] == false);
+    assert_eq!(shown.map(|it| &it["name"]).collect::<Vec<_>>(), ["x"]);
+}

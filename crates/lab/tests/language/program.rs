@@ -89,8 +89,10 @@ fn a_violation_of_a_file_replays_and_a_changed_file_is_refused() {
     let output = lab(folder.path(), &["check", "bad.kx", "-n", "2", "-k", "1"]);
     assert_eq!(output.status.code(), Some(1));
     let shown = text(&output.stdout);
-    let line =
-        shown.lines().find(|line| line.trim_start().starts_with("exclusion    hp1.")).unwrap();
+    let line = shown
+        .lines()
+        .find(|line| line.starts_with("  exclusion ") && line.contains("hp1."))
+        .unwrap();
     let string = line.split_whitespace().last().unwrap();
     assert_eq!(lab(folder.path(), &["replay", string]).status.code(), Some(0));
 

@@ -106,7 +106,7 @@ fn errors_say_what_is_wrong() {
         ("hp1.am-fig3.2.2.sc.0.ex.0.-", "n must be larger than k"),
         ("hp1.am-fig3.two.1.sc.0.ex.0.-", "n must be a number, got `two`"),
         ("hp1.am-fig3.99.1.sc.0.ex.0.-", "at most n = 32"),
-        ("hp1.am-fig3.2.1.arm.0.ex.0.-", "no memory model `arm`: sc or tso"),
+        ("hp1.am-fig3.2.1.arm.0.ex.0.-", "unknown memory model `arm`: use sc or tso"),
         ("hp1.am-fig3.2.1.sc.5.ex.0.-", "Q.1 has 2 values, and none is `5`"),
         ("hp1.am-fig3.2.1.sc.00.ex.0.-", "take 1 digit here, but the replay string has 2"),
         ("hp1.am-fig3.2.1.sc.0.what.0.-", "`what` is not a finding"),

@@ -123,6 +123,14 @@ fn print(report: &Report) {
         let author = author(algorithm);
         outln!("  - variables that {author} leaves open start at their smallest value only");
     }
-    outln!("  - rounds, sections: processes stopped outside their remainder: at most {crashes}");
-    outln!("  - amortised: all remote references divided by all passages, over a long run");
+    let answered = |part: &str| report.answers.keys().any(|name| name.starts_with(part));
+    let timed: Vec<&str> =
+        ["rounds", "sections"].into_iter().filter(|name| answered(name)).collect();
+    if !timed.is_empty() {
+        let timed = timed.join(", ");
+        outln!("  - {timed}: processes stopped outside their remainder: at most {crashes}");
+    }
+    if answered("amortised-") {
+        outln!("  - amortised: all remote references divided by all passages, over a long run");
+    }
 }

@@ -9,6 +9,7 @@ use clap::{
 use hallpass_lab::{
     catalogue::author,
     check::{Outcome, Property, Question, Report, Verdict, check},
+    counted::counted,
     explore::MOST_STATES,
     graph::Bound,
     program::{
@@ -16,11 +17,12 @@ use hallpass_lab::{
         output::{outln, say},
     },
     schedule::{MemoryModel, Schedule},
+    space::Initial,
 };
 use indicatif::HumanCount;
 
 use crate::{
-    options::{Effort, Size},
+    options::{Effort, Size, count},
     show,
 };
 
@@ -35,7 +37,7 @@ pub struct Args {
     properties: Vec<Property>,
     /// How many processes may stop permanently outside their remainder [default: the number that the
     /// paper or the file promises to survive, K-1 for most]
-    #[arg(short = 'f', long, value_name = "F")]
+    #[arg(short = 'f', long, value_name = "F", value_parser = count)]
     crashes: Option<usize>,
     /// Let stores go through a buffer for each process, as on x86, instead of taking effect immediately
     #[arg(long)]
@@ -85,17 +87,10 @@ fn question(args: &Args) -> Result<Question, String> {
     if args.tso {
         question.memory = MemoryModel::StoreBuffers;
     }
-    if !args.properties.is_empty() {
-        question = question.only(args.properties.clone());
-    } else {
-        question.properties.retain(|property| {
-            let starvation = args.compact && *property == Property::Starvation;
-            (!args.symmetry || property.is_safety() || starvation)
-                && (!args.compact || property.is_compact())
-                && (!args.forget || *property != Property::Invariants)
-        });
-    }
-    Ok(question)
+    Ok(match args.properties.is_empty() {
+        true => question.supported(),
+        false => question.only(args.properties.clone()),
+    })
 }
 
 pub fn run(args: Args) -> program::Result {
@@ -107,7 +102,7 @@ pub fn run(args: Args) -> program::Result {
     if args.json {
         outln!("{}", report.to_json());
     } else {
-        print(&report, shown);
+        print(&report, &args, shown);
     }
     if let (Some(property), None) = (args.show, shown) {
         say(format_args!("there is no run to show for {}", property.name()));
@@ -142,20 +137,67 @@ fn shown(report: &Report, wanted: Option<Property>) -> Option<&Schedule> {
     broken_promise?.1.run.as_ref()
 }
 
-fn print(report: &Report, shown: Option<&Schedule>) {
+/// Returns the verdict in a few words.
+fn headline(report: &Report, args: &Args) -> String {
+    match report.verdict() {
+        Verdict::Violated => "VIOLATED".into(),
+        Verdict::Partial => {
+            let is_partial = |outcome: &Outcome| outcome.verdict == Verdict::Partial;
+            let explored = report.is_complete() && !report.properties.values().any(is_partial);
+            let mut reasons = Vec::new();
+            if !explored {
+                reasons.push("not every state was explored".to_string());
+            }
+            reasons.extend(report.not_checked().map(|text| format!("not checked: {text}")));
+            format!("partial: no violation found, but {}", reasons.join("; "))
+        }
+        Verdict::Holds | Verdict::NotChecked => {
+            let mut words = "holds".to_string();
+            if !args.properties.is_empty() {
+                let was_checked = |outcome: &Outcome| outcome.verdict != Verdict::NotChecked;
+                let checked = outcomes(report).filter(|(_, outcome)| was_checked(outcome));
+                let names: Vec<&str> = checked.map(|(name, _)| name).collect();
+                words += &format!(" for {}", names.join(", "));
+            }
+            match conditions(report, args) {
+                conditions if conditions.is_empty() => words,
+                conditions => format!("{words} with {}", conditions.join(" ")),
+            }
+        }
+    }
+}
+
+/// Returns the options by which the check covers other runs than the promises do.
+fn conditions(report: &Report, args: &Args) -> Vec<String> {
+    let Question { algorithm, n, k, contention, initial, crashes, .. } = &report.question;
+    let mut conditions = Vec::new();
+    if contention < n {
+        conditions.push(format!("--contention {contention}"));
+    }
+    let is_about_crashes = report.question.properties.contains(&Property::Starvation);
+    if is_about_crashes && *crashes < Question::everything(algorithm, *n, *k).crashes {
+        conditions.push(format!("--crashes {crashes}"));
+    }
+    if *initial == Initial::Smallest {
+        conditions.push("--initial smallest".into());
+    }
+    if args.tso {
+        conditions.push("--tso".into());
+    }
+    conditions
+}
+
+fn print(report: &Report, args: &Args, shown: Option<&Schedule>) {
     let question = &report.question;
-    let verdict = match report.verdict() {
-        Verdict::Violated => "VIOLATED",
-        Verdict::Partial => "partial: no violation found, but not every state was explored",
-        Verdict::Holds | Verdict::NotChecked => "holds",
-    };
+    let verdict = headline(report, args);
     outln!("{}, n = {}, k = {}: {verdict}", question.algorithm, question.n, question.k);
+    let bytes = report.typical_bytes_per_state();
     outln!(
-        "{} states, {} transitions, depth {}; {:.1} bytes per state; {:.2} s\n",
+        "{} states, {} transitions, depth {}{}; {:.2} s\n",
         HumanCount(report.states),
         HumanCount(report.transitions),
         report.depth,
-        report.bytes_per_state,
+        bytes.map(|bytes| format!("; {bytes:.1} bytes per state")).unwrap_or_default(),
         report.seconds
     );
     for (name, outcome) in outcomes(report) {
@@ -165,20 +207,44 @@ fn print(report: &Report, shown: Option<&Schedule>) {
     for limit in report.limits() {
         outln!("  - {limit}");
     }
-    let mut runs =
-        outcomes(report).filter_map(|(name, outcome)| Some((name, outcome.run.as_ref()?)));
-    if let Some(first) = runs.next() {
-        outln!("\nRuns (`hallpass-lab replay STRING` steps through one):");
-        for (name, run) in std::iter::once(first).chain(runs) {
-            outln!("  {name:<12} {}", show::string(run));
-        }
-    }
+    print_runs(report, args);
     match shown {
         Some(run) => {
             outln!("");
             show::print(run);
         }
         None => outln!("\n{}: {verdict}", question.algorithm),
+    }
+}
+
+/// Prints the replay strings of all runs.
+fn print_runs(report: &Report, args: &Args) {
+    let runs: Vec<(String, &Schedule)> = outcomes(report)
+        .filter_map(|(name, outcome)| {
+            Some((run_label(report, args, name, outcome), outcome.run.as_ref()?))
+        })
+        .collect();
+    let Some(width) = runs.iter().map(|(label, _)| label.len()).max() else { return };
+    outln!("\nRuns (`hallpass-lab replay STRING` steps through one):");
+    for (label, run) in runs {
+        outln!("  {label:<width$}  {}", show::string(run));
+    }
+}
+
+/// Says what the run of a property shows. The run of a property that holds shows no violation.
+fn run_label(report: &Report, args: &Args, name: &str, outcome: &Outcome) -> String {
+    let unpromised = |is_unpromised: bool| if is_unpromised { " (not promised)" } else { "" };
+    match (outcome.verdict, outcome.resilience, outcome.bound) {
+        (Verdict::Violated, ..) => format!("{name}{}", unpromised(!report.is_promised(name))),
+        (_, Some(stopped), _) => {
+            // The user can ask for fewer crashes than the algorithm promises to survive.
+            let is_deadlock = name == Property::Deadlock.name();
+            let is_unpromised = is_deadlock || args.crashes.is_none();
+            format!("{name} with {stopped} stopped{}", unpromised(is_unpromised))
+        }
+        (_, _, Some(_)) if name == Property::Bypass.name() => format!("{name}: most overtakings"),
+        (_, _, Some(_)) => format!("{name}: most own steps"),
+        _ => name.to_string(),
     }
 }
 
@@ -195,8 +261,7 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     let mut remarks = Vec::new();
     if let Some(resilience) = outcome.resilience {
         let at_most = if report.is_complete() { "" } else { "at most " };
-        let plural = if resilience == 1 { "" } else { "es" };
-        let stopped = format!("{at_most}{resilience} stopped process{plural}");
+        let stopped = format!("{at_most}{}", counted(resilience, "stopped process"));
         remarks.push(match (name, resilience) {
             ("deadlock", 0) => "all processes can block even if none has stopped".into(),
             ("deadlock", _) => format!("{stopped} can block all others"),
@@ -208,13 +273,21 @@ fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     let qualifier = if outcome.verdict == Verdict::Partial { "at least" } else { "at most" };
     match outcome.bound {
         Some(Bound::Most(times)) if name == Property::Bypass.name() => {
-            remarks.push(format!("{qualifier} {times} overtakings of one process"));
+            let overtakings = counted(times as usize, "overtaking");
+            remarks.push(format!("{qualifier} {overtakings} of one process"));
         }
-        Some(Bound::Most(steps)) => remarks.push(format!("{qualifier} {steps} own steps")),
+        Some(Bound::Most(steps)) => {
+            remarks.push(format!("{qualifier} {}", counted(steps as usize, "own step")));
+        }
         Some(Bound::Unbounded) => remarks.push("no bound".into()),
         None => {}
     }
     remarks.extend(outcome.note.clone());
+    let is_left_out = |property: &&Property| property.name() == name;
+    if let Some(&property) = report.question.left_out.iter().find(is_left_out) {
+        let options = report.question.options_against(property).join(" and ");
+        remarks.push(format!("promised, but not checked: leave out {options}"));
+    }
     if outcome.verdict == Verdict::Violated && !report.is_promised(name) {
         remarks.push(format!("{} does not promise it", author(&report.question.algorithm)));
     }

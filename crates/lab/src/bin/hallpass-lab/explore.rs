@@ -24,7 +24,7 @@ use hallpass_lab::{
     trace,
 };
 
-use crate::options::{Effort, Timestamps, load, with_timestamps};
+use crate::options::{Effort, Timestamps, count, load, with_timestamps};
 
 /// The maximum number of states that are explored in the background, unless the user asks for more.
 const STATES: u64 = 1_000_000;
@@ -35,10 +35,10 @@ pub struct Args {
     #[arg(value_name = "ALGORITHM|FILE|REPLAY", default_value = "am-fig3", num_args = 1..)]
     targets: Vec<String>,
     /// The number of processes [default: 3, or the smallest that the algorithm allows]
-    #[arg(short, value_name = "N")]
+    #[arg(short, value_name = "N", value_parser = count)]
     n: Option<usize>,
     /// The number of slots [default: 2, or 1 if the algorithm or N allows no more]
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = count)]
     k: Option<usize>,
     /// The timestamp system under `afek` or `zehavi`
     #[arg(long, value_enum)]

@@ -17,6 +17,7 @@ mod progress;
 mod replay;
 mod rmr;
 mod show;
+mod suggest;
 mod timestamps;
 
 use std::process::ExitCode;

@@ -1,9 +1,14 @@
 //! Options that several subcommands share.
 
-use std::{fs, io::IsTerminal, thread};
+use std::{
+    fs,
+    io::IsTerminal,
+    num::{IntErrorKind, ParseIntError},
+    thread,
+};
 
 use clap::{Args, ValueEnum};
-use hallpass_algorithms::registry::NAMES;
+use hallpass_algorithms::registry::{MAX_PROCESSES, NAMES};
 use hallpass_lab::{
     catalogue::{self, LoadError},
     check::Resources,
@@ -14,7 +19,7 @@ use hallpass_lab::{
 
 use hallpass_language::EXTENSION;
 
-use crate::progress::Progress;
+use crate::{progress::Progress, suggest::check_known};
 
 /// The algorithm and its size.
 #[derive(Args, Clone)]
@@ -22,20 +27,30 @@ pub struct Size {
     /// The algorithm: an identifier that `hallpass-lab list` lists, or a file in the language, such as my.kx
     pub algorithm: String,
     /// The number of processes
-    #[arg(short, value_name = "N")]
+    #[arg(short, value_name = "N", value_parser = count)]
     pub n: usize,
     /// The number of slots: processes that may be in their critical sections at once
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = count)]
     pub k: usize,
     /// The timestamp system on which `afek` or `zehavi` runs
     #[arg(long, value_enum)]
     pub timestamps: Option<Timestamps>,
     /// Let at most this many processes be outside their remainder at once [default: N]
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", value_parser = count)]
     pub contention: Option<usize>,
     /// Initial values that the algorithm leaves open: all of them, or only the smallest
     #[arg(long, value_enum, default_value_t = Start::All)]
     pub initial: Start,
+}
+
+/// Parses a number of processes or slots.
+pub fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => {
+            format!("it is too large: an algorithm has at most {MAX_PROCESSES} processes")
+        }
+        _ => "it is not a number".to_string(),
+    })
 }
 
 impl Size {
@@ -76,10 +91,13 @@ pub fn with_timestamps(algorithm: &str, timestamps: Option<Timestamps>) -> Strin
 
 /// Loads `algorithm` if it is a file of the language, and prints its warnings. From then on, its path is an
 /// identifier like those of the registry.
+///
+/// # Errors
+/// Fails if the file has errors, or if no algorithm has this identifier.
 pub fn load(algorithm: &str) -> Result<(), String> {
     let path = algorithm.strip_suffix(NAMES).unwrap_or(algorithm);
     if !path.ends_with(EXTENSION) {
-        return Ok(());
+        return check_known(algorithm);
     }
     load_as(path, path)
 }

@@ -12,6 +12,9 @@ use hallpass_lab::{
 
 use crate::options::Effort;
 
+/// A file by which the root of the sources is recognised.
+const LAB: &str = "crates/lab/Cargo.toml";
+
 #[derive(ClapArgs)]
 pub struct Args {
     /// Write papers.md and traces/*.html to this directory, which must be in the root of the sources
@@ -28,6 +31,13 @@ pub fn run(args: Args) -> program::Result {
     let manifest = Manifest::standard()?;
     // Tests that statements cite are looked up in the sources, in the parent of this directory.
     let root = args.out.join("..");
+    if !root.join(LAB).is_file() {
+        return Err(format!(
+            "{} is not in the root of the sources of hallpass: run this command there, or name the directory with --out",
+            args.out.display()
+        )
+        .into());
+    }
     let has_test = |test: &str| papers::has_test(&root, test);
     let sources = Sources { manifest: &manifest, has_test: &has_test };
     let document = papers::document(&papers::standard()?, &sources);

@@ -10,7 +10,7 @@ use hallpass_lab::{
     space::Initial,
 };
 
-use crate::options::{Counting, Effort, Machine, load};
+use crate::options::{Counting, Effort, Machine, count, load};
 
 /// The maximum number of states for exact points. It is small enough that a plot takes seconds.
 const MOST_STATES: u64 = 500_000;
@@ -20,14 +20,14 @@ pub struct Args {
     /// The algorithms to draw: identifiers or files
     #[arg(required = true)]
     algorithms: Vec<String>,
-    /// The number of slots
-    #[arg(short, value_name = "K", required_unless_present = "gap")]
+    /// The number of slots. Leave it out with --gap
+    #[arg(short, value_name = "K", value_parser = count)]
     k: Option<usize>,
     /// Draw against k, for n = k + GAP processes, instead of against n
-    #[arg(long, value_name = "GAP", conflicts_with = "k")]
+    #[arg(long, value_name = "GAP", conflicts_with = "k", value_parser = count)]
     gap: Option<usize>,
     /// The largest number of processes
-    #[arg(short, long = "to", value_name = "N", default_value_t = 16)]
+    #[arg(short, long = "to", value_name = "N", default_value_t = 16, value_parser = count)]
     to: usize,
     /// The cost model
     #[arg(long, value_enum, default_value_t = Machine::Cc)]
@@ -38,7 +38,7 @@ pub struct Args {
     /// How many steps the search may take for each point
     #[arg(long, value_name = "COUNT", default_value_t = 5_000_000)]
     search_steps: u64,
-    /// The SVG file to write
+    /// The SVG file to write. An existing file is replaced
     #[arg(short, long, value_name = "FILE", default_value = "rmr.svg")]
     out: PathBuf,
     #[command(flatten)]
@@ -59,7 +59,10 @@ impl Args {
             }
             (_, Some(gap)) => Ok(Over::K { gap, ks: (1..=to - gap).collect() }),
             (Some(k), None) if k < to => Ok(Over::N { k, ns: (k + 1..=to).collect() }),
-            (k, None) => Err(format!("--to must be larger than k = {}", k.unwrap_or(0))),
+            (Some(k), None) => Err(format!("--to must be larger than k = {k}")),
+            (None, None) => Err("which sizes? Add -k K to draw against n, or --gap GAP to draw \
+                                 against k, for n = k + GAP"
+                .into()),
         }
     }
 }

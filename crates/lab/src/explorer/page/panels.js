@@ -110,6 +110,7 @@ HP.drawMemory = () => {
   const pinned = HP.pinned !== null && HP.pinned !== HP.current ? HP.nodes.get(HP.pinned) : null;
   HP.$("memory-when").textContent = view.steps ? "after step " + view.steps : "at the start";
   const rows = HP.model.variables.map((variable, v) => {
+    if (variable.hidden) return null;
     const copies = view.processes.filter((process) => process.copies.includes(v));
     const differs = pinned && pinned.memory[v] !== view.memory[v];
     return HP.el("tr", { class: [v === view.changed ? "changed" : "", differs ? "differs" : ""].join(" ").trim(), title: variable.home === null ? null : "in the memory of process " + variable.home },
@@ -154,9 +155,9 @@ HP.TITLES = { exclusion: "Exclusion", names: "Distinct slots", range: "Ranges" }
 HP.drawFacts = () => {
   const view = HP.view();
   const sign = { holds: "\u2713", broken: "\u2717", unknown: "?" };
-  const facts = view.facts.map((fact) => HP.el("li", { class: fact.status },
+  const facts = view.facts.map((fact) => HP.el("li", { class: fact.status + (fact.promised ? "" : " unpromised") },
     HP.el("span", { class: "sign", "aria-label": fact.status }, sign[fact.status]),
-    HP.el("span", {}, HP.TITLES[fact.name] || "Invariant " + fact.name, fact.status === "broken" ? " is broken" : "", fact.why ? HP.el("span", { class: "why" }, ": " + fact.why) : null)));
+    HP.el("span", {}, HP.TITLES[fact.name] || "Invariant " + fact.name, fact.status === "broken" ? " is broken" + (fact.promised ? "" : " (not promised)") : "", fact.why ? HP.el("span", { class: "why" }, ": " + fact.why) : null)));
   const before = view.processes.flatMap((process) => process.came_before.map((other) => process.process + " came before " + other));
   HP.fill("facts", HP.el("ul", { class: "facts" }, facts),
     before.length ? HP.el("p", { class: "quiet" }, "Order of arrival: " + before.join("; ") + ".") : null);
@@ -165,10 +166,11 @@ HP.drawFacts = () => {
 HP.drawJudgement = () => {
   const view = HP.view();
   const notes = view.facts.filter((fact) => fact.status === "broken").map((fact) =>
-    HP.el("p", { class: "bad" }, HP.el("b", {}, (HP.TITLES[fact.name] || "Invariant " + fact.name) + " is broken"), ": " + fact.why + "."));
+    HP.el("p", { class: fact.promised ? "bad" : "loopnote" }, HP.el("b", {}, (HP.TITLES[fact.name] || "Invariant " + fact.name) + " is broken"), ": " + fact.why + "." + (fact.promised ? "" : " The algorithm does not promise to prevent this.")));
   if (view.overtaken) {
     const [first, second] = view.overtaken;
-    notes.push(HP.el("p", { class: "bad" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet process " + second + " is in its critical section and process " + first + " can be kept out forever."));
+    const promised = HP.model.promises.includes("fife");
+    notes.push(HP.el("p", { class: promised ? "bad" : "loopnote" }, HP.el("b", {}, "First in, first enabled is broken"), ": process " + first + " left its doorway before process " + second + " came, yet process " + second + " is in its critical section and process " + first + " can be kept out forever." + (promised ? "" : " The algorithm does not promise to prevent this.")));
   }
   if (view.loop) {
     const { steps, victims, violates, grows } = view.loop;
@@ -193,6 +195,19 @@ HP.distance = (goal) => {
   return (goal.steps === 0 && !loop ? "here" : HP.plural(goal.steps, "step") + (loop && goal.round === null ? " to a loop" : "")) + stops;
 };
 
+// The goal to aim for at first: the nearest one that solves the challenge, otherwise the first violation.
+HP.firstGoal = (view) => {
+  const property = HP.model.challenge && HP.model.challenge.property;
+  if (property === "fife") return "fife";
+  const known = ["exclusion", "names", "range", "deadlock"];
+  const solves = (goal) => goal.goal === property
+    || property === "starvation" && goal.goal.startsWith("starve-")
+    || property === "invariants" && !known.includes(goal.goal) && !goal.goal.startsWith("starve-");
+  const violations = view.goals.filter((goal) => goal.violates);
+  const solving = violations.filter(solves).sort((one, other) => one.steps - other.steps);
+  return (solving[0] || violations[0] || view.goals[0]).goal;
+};
+
 HP.drawAsk = () => {
   const view = HP.view();
   if (HP.exported && !view.goals) { HP.fill("ask", HP.el("p", { class: "quiet" }, "This file contains no answers from the checker.")); return; }
@@ -204,8 +219,7 @@ HP.drawAsk = () => {
     HP.fill("ask", HP.el("p", { class: "quiet" }, text));
     return;
   }
-  const first = view.goals.find((goal) => goal.violates) || view.goals[0];
-  if (HP.goal === null) HP.goal = first.goal;
+  if (HP.goal === null) HP.goal = HP.firstGoal(view);
   const costs = view.processes.flatMap((process) => ["cc", "dsm"].map((model) => ({ goal: "rmr-" + model + "-" + process.process, title: "most remote references of process " + process.process + " (" + model.toUpperCase() + ")" })));
   const choose = (goal) => { HP.goal = goal; HP.plan = []; HP.drawAsk(); };
   const overtaken = view.processes.map((process) => ({ goal: "bypass-" + process.process, title: "process " + process.process + " is overtaken most often" }));
@@ -215,7 +229,7 @@ HP.drawAsk = () => {
     HP.el("p", { class: "quiet" }, "How many steps is each violation from here? A loop counts with one round."),
     HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
       HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
-        HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title), HP.el("td", {}, HP.distance(goal)))))),
+        HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title + (goal.unpromised ? " (not promised)" : "")), HP.el("td", {}, HP.distance(goal)))))),
     HP.exported ? null : HP.el("label", { class: "quiet" }, "Aim for ", HP.el("select", { id: "goal", onchange: (event) => choose(event.target.value) },
       options.map((goal) => HP.el("option", { value: goal.goal, selected: goal.goal === HP.goal }, goal.title)))),
     HP.exported ? null : HP.el("div", { class: "row" },
@@ -234,8 +248,8 @@ HP.drawChallenge = () => {
   const { best, solved } = view.challenge || {};
   if (solved) HP.solved = Math.min(HP.solved || Infinity, view.steps);
   HP.fill("challenge", HP.el("h2", {}, "Challenge"),
-    HP.el("p", {}, challenge.task + (best ? " in " + HP.plural(best, "step") : "") + "."),
-    HP.el("p", { class: "quiet" }, best ? "No shorter run is known." : "The checker is looking for the best number of steps."),
+    HP.el("p", {}, challenge.task + "."),
+    HP.el("p", { class: "quiet" }, best ? "The shortest known run has " + HP.plural(best, "step") + "." : "The checker is looking for the best number of steps."),
     solved ? HP.el("p", { class: "solved" }, "\u2713 Solved in " + HP.plural(view.steps, "step") + (best && view.steps <= best ? ": no shorter run is known." : "."))
       : HP.el("p", { class: "quiet" }, "So far: " + HP.plural(view.steps, "step") + "." + (HP.solved ? " Your best: " + HP.solved + "." : "")));
 };

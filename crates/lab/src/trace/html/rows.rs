@@ -262,7 +262,7 @@ impl StepTable<'_> {
                 event => notes.push(format!("{p} {}", words::event(event))),
             }
         }
-        if step.access.as_ref().is_some_and(|access| access.out_of_range) {
+        if step.access.as_ref().is_some_and(|access| access.out_of_range && !access.is_fault()) {
             notes.push("<b class=\"bad\">outside its declared range</b>".into());
         }
         match self.trace.schedule.finding {

@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long)]
     rust: bool,
     /// The checkout of hallpass that the crate is built with [default: the checkout in which this program was built
-    /// or which contains the current folder, otherwise the published crates]
+    /// or which contains the current folder]
     #[arg(long, value_name = "PATH", requires = "rust")]
     hallpass: Option<PathBuf>,
 }
@@ -69,15 +69,19 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
         return Err(format!("{name} exists: choose another name, or remove it"));
     }
     let checkout = match hallpass {
-        Some(path) => Some(checkout_at(path).ok_or_else(|| {
+        Some(path) => checkout_at(path).ok_or_else(|| {
             format!("{} is not a checkout of hallpass: it has no {LAB}", path.display())
-        })?),
-        None => nearby_checkout(),
+        })?,
+        None => nearby_checkout().ok_or_else(|| {
+            format!(
+                "the crate needs the sources of hallpass, and there is no checkout here: get one and run \
+                 hallpass-lab new {name} --rust --hallpass CHECKOUT"
+            )
+        })?,
     };
-    let source = |part: &str| match &checkout {
+    let source = |part: &str| {
         // TOML escapes quotes and backslashes in the same way as Rust.
-        Some(path) => format!("path = {:?}", path.join("crates").join(part).display().to_string()),
-        None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
+        format!("path = {:?}", checkout.join("crates").join(part).display().to_string())
     };
     let manifest = MANIFEST
         .replace("NAME", name)
@@ -90,14 +94,7 @@ fn write_crate(name: &str, hallpass: Option<&Path>) -> Result<(), String> {
     create(&folder.join("src"))?;
     write(&folder.join("Cargo.toml"), &manifest)?;
     write(&folder.join("src/main.rs"), MAIN)?;
-    match &checkout {
-        Some(path) => outln!("{name}/Cargo.toml uses the checkout at {}", path.display()),
-        None => outln!(
-            "{name}/Cargo.toml uses version {} of the published crates; if cargo does not find them, remove {name}, get \
-             the source of hallpass, and run: hallpass-lab new {name} --rust --hallpass PATH",
-            env!("CARGO_PKG_VERSION")
-        ),
-    }
+    outln!("{name}/Cargo.toml uses the checkout at {}", checkout.display());
     outln!(
         "wrote {name}/Cargo.toml and {name}/src/main.rs; now run: cd {name} && cargo run --release"
     );
