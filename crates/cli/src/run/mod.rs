@@ -18,6 +18,7 @@ mod supervisor;
 mod waiting;
 pub mod waker;
 mod warden;
+mod warden_report;
 
 use std::{
     ffi::OsString,
