@@ -15,14 +15,19 @@ use crate::framework::{
     queue,
 };
 
-/// The base of a digit that stands for a process, a slot or a number of slots.
-const DIGIT: usize = 8;
+/// The base of a digit that stands for a process, a slot, a number of slots or a detail of a line. Digits are as small as
+/// possible, because a hall with all of them has to fit into one word.
+const DIGIT: usize = 4;
+/// The base of a digit that stands for a process, or for none.
+const NOBODY: Word = DIGIT as Word + 1;
+/// The base of a digit that stands for a kind of lines.
+const KINDS: usize = 8;
 /// The base of a digit that stands for the state of a slot together with its owner.
 const SLOTS: Word = (4 * DIGIT) as Word;
 const KNOWLEDGE: Word = 3;
 const FLAG: Word = 2;
 /// The number of packed lines with their processes.
-const LINES: Word = (DIGIT * DIGIT * DIGIT * DIGIT * DIGIT) as Word;
+const LINES: Word = (DIGIT * DIGIT * DIGIT * DIGIT * KINDS) as Word;
 /// The base of a digit that stands for a request that hangs.
 const LATE: Word = 3 * LINES;
 
@@ -34,6 +39,7 @@ struct Digits(Word);
 
 impl Digits {
     fn put(&mut self, digit: Word, base: Word) {
+        debug_assert!((0..base).contains(&digit), "digit {digit} with base {base}");
         self.0 = self.0 * base + digit;
     }
 
@@ -114,7 +120,7 @@ impl Hall {
         word.put(self.late.pack(), LATE);
         word.put(Backup::pack(self.backup), BACKUP);
         word.put(self.pairs.into(), FLAG);
-        word.put(self.unheard.map_or(0, |p| p as Word + 1), DIGIT as Word);
+        word.put(self.unheard.map_or(0, |p| p as Word + 1), NOBODY);
         word.put(self.clock.into(), FLAG);
         word.put(self.closed.into(), FLAG);
         word.put(self.size as Word, DIGIT as Word);
@@ -133,7 +139,7 @@ impl Hall {
         hall.size = word.take(DIGIT as Word) as usize;
         hall.closed = word.take(FLAG) != 0;
         hall.clock = word.take(FLAG) != 0;
-        hall.unheard = (word.take(DIGIT as Word) as usize).checked_sub(1);
+        hall.unheard = (word.take(NOBODY) as usize).checked_sub(1);
         hall.pairs = word.take(FLAG) != 0;
         hall.backup = Backup::unpack(word.take(BACKUP));
         hall.late = Late::unpack(word.take(LATE));
@@ -157,13 +163,15 @@ pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
         T2 { slot } => (7, slot, 2, 0),
     };
     let mut word = Digits(0);
-    [p, to, detail, slot, kind].iter().for_each(|&digit| word.put(digit as Word, DIGIT as Word));
+    [p, to, detail, slot].iter().for_each(|&digit| word.put(digit as Word, DIGIT as Word));
+    word.put(kind as Word, KINDS as Word);
     word.0
 }
 
 pub(super) fn unpack_line(word: Word) -> (Pid, Line<Pid>) {
     let mut word = Digits(word);
-    let [kind, slot, detail, to, p] = [(); 5].map(|()| word.take(DIGIT as Word) as usize);
+    let kind = word.take(KINDS as Word);
+    let [slot, detail, to, p] = [(); 4].map(|()| word.take(DIGIT as Word) as usize);
     let line = match kind {
         0 => E1 { slot },
         1 => E2,
@@ -234,7 +242,8 @@ mod tests {
     #[test]
     fn halls_and_lines_are_unchanged_by_packing_and_unpacking() {
         let mut hall = Hall::new(2);
-        hall.queue = [3, 0].into();
+        // The widest hall: everybody waits, although some also hold slots.
+        hall.queue = [3, 0, 2, 1].into();
         hall.slots = [Slot::Stale(1), Slot::Left, Slot::Held(3)];
         hall.known = [Knowledge::Asleep, Knowledge::Nothing, Knowledge::Head, Knowledge::Nothing];
         hall.unheard = Some(MAX_PROCESSES - 1);
