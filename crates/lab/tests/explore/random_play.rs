@@ -95,7 +95,8 @@ fn play(id: &str, session: &mut Session, mut after: impl FnMut(usize, &Session, 
     }
     // The same run on a fresh interpreter, from its schedule.
     let schedule = session.schedule(node, Finding::Played { stopped: vec![] }).unwrap();
-    let mut fresh = Interpreter::new(&schedule, &Conventions::default()).unwrap();
+    let mut fresh = Interpreter::new(&schedule, &Conventions::default())
+        .unwrap_or_else(|error| panic!("{id}: {error}"));
     for &agent in &schedule.stem {
         fresh.step(agent).unwrap();
     }

@@ -35,10 +35,10 @@ entries! {
     "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders create their claims again").without_resilience();
     "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and creates it again").deadlock_free_only();
     "etcd-wipe" => |n, k| ClusterModel::new(Wipe, n, k), CLAIMS.titled("the store loses its history").deadlock_free_only();
-    "etcd-restore" => |n, k| ClusterModel::new(BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup").deadlock_free_only();
-    "etcd-restore-expiry" => |n, k| ClusterModel::new(Expiry | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any lease may end; the store is restored from a backup").deadlock_free_only();
-    "etcd-restore-mortal" => |n, k| ClusterModel::new(Mortal | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any process may be killed; the store is restored from a backup").deadlock_free_only();
-    "etcd-restore-try" => |n, k| ClusterModel::new(Try | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup; one process does not wait").deadlock_free_only();
+    "etcd-restore" => |n, k| ClusterModel::new(BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup").deadlock_free_only().without_resilience();
+    "etcd-restore-expiry" => |n, k| ClusterModel::new(Expiry | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any lease may end; the store is restored from a backup").deadlock_free_only().without_resilience();
+    "etcd-restore-mortal" => |n, k| ClusterModel::new(Mortal | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any process may be killed; the store is restored from a backup").deadlock_free_only().without_resilience();
+    "etcd-restore-try" => |n, k| ClusterModel::new(Try | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup; one process does not wait").deadlock_free_only().without_resilience();
     "etcd-pairs" => |n, k| ClusterModel::new(Pairs, n, k), PAIRS.fife().titled("two processes take two slots together");
     "etcd-pairs-expiry" => |n, k| ClusterModel::new(Pairs | Expiry, n, k), PAIRS.titled("two processes take two slots together; any lease may end");
     "etcd-pairs-mortal" => |n, k| ClusterModel::new(Pairs | Mortal, n, k), PAIRS.fife().titled("two processes take two slots together; any process may be killed");
