@@ -175,7 +175,7 @@ impl Preparation<'_> {
         Ex::Each(kind, Box::new(over), Box::new(body))
     }
 
-    /// Takes the cost of so many copies of an expression from what is left. Returns `false` if it is too much.
+    /// Subtracts the cost of this number of copies of an expression from what is left. Returns `false` if it is too much.
     fn afford(&mut self, ex: &Ex, copies: usize) -> bool {
         let cost = size(ex).saturating_mul(copies);
         let is_left = cost <= self.left;

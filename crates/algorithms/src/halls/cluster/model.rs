@@ -4,7 +4,6 @@
 //! driver does beyond the model.
 
 use alloc::string::String;
-use core::ops::BitOr;
 
 use super::{
     events,
@@ -77,15 +76,9 @@ use Cast::*;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u32);
 
+set_of_casts!();
+
 impl Casts {
-    /// No event.
-    pub const PLAIN: Casts = Casts(0);
-
-    /// Returns whether the model has this event.
-    pub fn has(self, cast: Cast) -> bool {
-        self.0 & (1 << cast as u32) != 0
-    }
-
     /// Returns the events that the manager makes happen.
     fn managed(self) -> impl Iterator<Item = Cast> {
         let before = [Late, Timeout, Resize, HandOver, Reap, Remake, Wipe, Attach, Close];
@@ -110,28 +103,6 @@ impl Casts {
     /// Returns whether claims may be lost.
     pub(super) fn loses_claims(self) -> bool {
         self.has(Mortal) || self.has_stale_holders()
-    }
-}
-
-impl From<Cast> for Casts {
-    fn from(cast: Cast) -> Self {
-        Casts(1 << cast as u32)
-    }
-}
-
-impl<C: Into<Casts>> BitOr<C> for Cast {
-    type Output = Casts;
-
-    fn bitor(self, other: C) -> Casts {
-        Casts(Casts::from(self).0 | other.into().0)
-    }
-}
-
-impl BitOr<Cast> for Casts {
-    type Output = Casts;
-
-    fn bitor(self, other: Cast) -> Casts {
-        other | self
     }
 }
 

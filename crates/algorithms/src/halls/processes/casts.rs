@@ -1,7 +1,5 @@
 //! What happens in a model besides passages: deaths, time-outs, and changes of the hall.
 
-use core::ops::BitOr;
-
 /// An assumption about the processes of a model, or an event. In a model without any, no process dies or gives up, and
 /// each makes any number of passages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,39 +21,13 @@ pub enum Cast {
 /// If it contains `Timeout`, `Resize` or `Close`, the last process is the *manager*, which takes no slots. In each of its
 /// passages, the manager turns the clock (`Timeout`), and then resizes or closes the hall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Casts(u8);
+pub struct Casts(u32);
+
+set_of_casts!();
 
 impl Casts {
-    /// No process dies or gives up, and each makes any number of passages.
-    pub const PLAIN: Casts = Casts(0);
-
-    /// Returns whether the set contains `cast`.
-    pub const fn has(self, cast: Cast) -> bool {
-        self.0 & (1 << cast as u8) != 0
-    }
-
     /// Returns whether the last process is the manager.
     pub(super) const fn has_manager(self) -> bool {
         self.has(Cast::Timeout) || self.has(Cast::Resize) || self.has(Cast::Close)
-    }
-}
-
-impl From<Cast> for Casts {
-    fn from(cast: Cast) -> Self {
-        Casts(1 << cast as u8)
-    }
-}
-
-impl<C: Into<Casts>> BitOr<C> for Cast {
-    type Output = Casts;
-    fn bitor(self, other: C) -> Casts {
-        Casts::from(self) | other
-    }
-}
-
-impl<C: Into<Casts>> BitOr<C> for Casts {
-    type Output = Casts;
-    fn bitor(self, other: C) -> Casts {
-        Casts(self.0 | other.into().0)
     }
 }

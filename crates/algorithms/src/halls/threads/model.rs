@@ -1,7 +1,7 @@
 //! The step machine as the lab checks it: processes with different roles that use one hall.
 
 use alloc::{format, string::String, vec::Vec};
-use core::{marker::PhantomData, ops::BitOr};
+use core::marker::PhantomData;
 
 use super::{
     codecs::{GrantCodec, LockCodec, Slots, TermsCodec, WordCodec},
@@ -46,39 +46,13 @@ pub enum Cast {
 /// slots. In each of its passages, the manager makes the clock expire or resets it (`Timeout`), and then
 /// resizes or closes the hall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Casts(u8);
+pub struct Casts(u32);
+
+set_of_casts!();
 
 impl Casts {
-    /// Every process takes one slot at a time.
-    pub const PLAIN: Casts = Casts(0);
-
-    /// Returns whether the model has this role or event.
-    pub fn has(self, cast: Cast) -> bool {
-        self.0 & (1 << cast as u8) != 0
-    }
-
     fn has_manager(self) -> bool {
         [Cast::Timeout, Cast::Resize, Cast::Close].into_iter().any(|cast| self.has(cast))
-    }
-}
-
-impl From<Cast> for Casts {
-    fn from(cast: Cast) -> Self {
-        Casts(1 << cast as u8)
-    }
-}
-
-impl<C: Into<Casts>> BitOr<C> for Cast {
-    type Output = Casts;
-    fn bitor(self, other: C) -> Casts {
-        Casts::from(self) | other
-    }
-}
-
-impl<C: Into<Casts>> BitOr<C> for Casts {
-    type Output = Casts;
-    fn bitor(self, other: C) -> Casts {
-        Casts(self.0 | other.into().0)
     }
 }
 
