@@ -194,10 +194,15 @@ fn mistakes_in_arguments_are_answered_with_what_is_allowed() {
 
 #[test]
 fn a_new_crate_without_a_checkout_is_refused_with_what_to_do() {
-    // The program looks for the checkout in which it was built, so a copy runs elsewhere.
+    // The program looks for the checkout in which it was built, so a copy runs elsewhere. Another process makes the copy:
+    // if this one did, a child that another test starts meanwhile would have the copy open for writing, and the copy
+    // could not be executed.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hallpass-lab");
-    fs::copy(env!("CARGO_BIN_EXE_hallpass-lab"), &program).unwrap();
+    let mut copy = Command::new("cp");
+    let copied =
+        copy.arg(env!("CARGO_BIN_EXE_hallpass-lab")).arg(&program).status().expect("it runs");
+    assert!(copied.success());
     let output = Command::new(&program)
         .args(["new", "own", "--rust"])
         .current_dir(folder.path())
