@@ -71,8 +71,8 @@ fn no_guarantee_is_broken_under_faults() {
     run.judge(&result);
 }
 
-/// Runs only on request: the waiters have not always left in time after the last change of the password. So the test
-/// may fail although it finds no broken guarantee.
+/// Runs only on request. In one run, no command got a slot any more after several wipes and changes, although no
+/// guarantee was broken. The cause is not known yet.
 #[test]
 fn no_guarantee_is_broken_if_etcd_loses_history_and_changes_passwords() {
     let Some(()) = etcd() else { return };
