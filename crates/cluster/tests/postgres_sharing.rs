@@ -223,15 +223,15 @@ fn a_relay_that_ends_cancels_the_statements_of_its_members() {
     thread::scope(|scope| {
         scope.spawn(|| server.psql(lock));
         eventually(|| count(locked) == "1");
-        let member = Cluster::connect(sharing(&server.url())).expect("valid options");
-        let asked = scope.spawn(move || member.names());
+        let borrower = Cluster::connect(sharing(&server.url())).expect("valid options");
+        let asked = scope.spawn(move || borrower.names());
         let hangs = format!("FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Lock'");
         eventually(|| count(&hangs) == "1");
         drop(relay);
         eventually(|| !connections(&server).contains(&pid));
         assert_eq!(count(locked), "1");
         server.psql(&format!("SELECT pg_cancel_backend(pid) {locked}"));
-        // The member connects to the server.
+        // The borrower connects to the server.
         asked.join().expect("no panic").expect("reachable");
     });
 }

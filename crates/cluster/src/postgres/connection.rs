@@ -229,8 +229,8 @@ impl Database {
         Box::pin(async {
             let line = self.line().await?;
             if line.is_shared() {
-                // Members of a relay that is itself a member would wait for each other. The next connection is one to
-                // the server.
+                // If a relay were also a borrower, relays could wait for each other in a circle. The next connection is
+                // one to the server.
                 self.leave(&line).await;
                 return Err(Failure::Unreachable("the relay has no connection of its own".into()));
             }
@@ -256,7 +256,7 @@ impl Database {
         };
         let role = timeout(self.login_timeout, sharing.find_role(need == Need::Resting)).await;
         Ok(match role.unwrap_or_else(|_| Err(late()))? {
-            Role::Member(line) => {
+            Role::Borrower(line) => {
                 // The relay has checked it. ORDERING: Relaxed, because a second check does no harm.
                 self.checked.store(true, Relaxed);
                 Some(*line)

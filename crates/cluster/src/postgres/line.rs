@@ -26,7 +26,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{
     notifications::Subscribers,
-    sharing::MemberWire,
+    sharing::BorrowerWire,
     sql,
     statements::Statements,
     values::{Parameter, Row},
@@ -51,7 +51,7 @@ pub(super) struct Line {
 
 enum Wire {
     Server(Box<ServerWire>),
-    Relay(MemberWire),
+    Relay(BorrowerWire),
 }
 
 /// The reports of the task that reads from a connection.
@@ -122,8 +122,8 @@ impl Line {
         Ok(Line { wire: Wire::Server(Box::new(wire)), signals })
     }
 
-    /// Returns the connection of a member to its relay.
-    pub(super) fn through_relay(wire: MemberWire, signals: Signals) -> Line {
+    /// Returns the connection of a borrower to its relay.
+    pub(super) fn through_relay(wire: BorrowerWire, signals: Signals) -> Line {
         Line { wire: Wire::Relay(wire), signals }
     }
 
@@ -246,7 +246,7 @@ impl Line {
 
 /// Returns `LISTEN` or `UNLISTEN` for these channels.
 fn statements(verb: &str, channels: &[String]) -> String {
-    // A member may name any channel.
+    // A borrower can request any text as a channel, even one with quotes.
     let quoted = |channel: &String| channel.replace('"', "\"\"");
     channels.iter().map(|channel| format!("{verb} \"{}\";", quoted(channel))).collect()
 }

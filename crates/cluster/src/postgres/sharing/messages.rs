@@ -1,4 +1,4 @@
-//! The messages between a relay and its members. Each is one line of JSON.
+//! The messages between a relay and its borrowers. Each is one line of JSON.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
 use super::super::values::{Parameter, Row};
 use crate::failure::Failure;
 
-/// A message of a member.
+/// A message of a borrower.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Request {
     /// Runs a statement. There is an answer with this id.

@@ -1,25 +1,25 @@
 //! Waiting processes of one user share a connection.
 //!
 //! Two hundred waiting commands must not need two hundred connections. So one waiting process of each machine, the
-//! *relay*, lets the others use its connection through a socket. It forwards their statements and the notifications they
-//! wait for. The others keep no connection of their own.
+//! *relay*, lets the others, its *borrowers*, use its connection through a socket. The relay forwards the statements of
+//! its borrowers, and the notifications that they wait for. A borrower keeps no connection of its own.
 //!
 //! - **The relay** is the process that has locked the lock file. If it ends, another process gets the lock: each
-//!   member notices the end of its connection to the relay, and tries to become the relay after a random time.
+//!   borrower notices the end of its connection to the relay, and tries to become the relay after a random time.
 //! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up to
 //!   [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
-//! - **Access.** A relay and its members have the same user, the same options, the same version of hallpass and the
+//! - **Access.** A relay and its borrowers have the same user, the same options, the same version of hallpass and the
 //!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the
 //!   other.
 //! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the options,
 //!   which include the password. So the hash also covers a random [key](find_key) that only this user can read. Without
-//!   it, other users could test guesses of the password.
+//!   the key, other users could test guesses of the password.
 //!
-//! The protocol does not depend on any of this. To a member, the relay is a part of the network: an answer proves as much
-//! as if the server had sent it directly, because a claim counts from the time at which the request was sent.
+//! The protocol does not depend on any of this. To a borrower, the relay is a part of the network: an answer proves as
+//! much as if the server had sent it directly, because a claim counts from the time at which the request was sent.
 
-mod member;
+mod borrower;
 mod messages;
 mod relay;
 #[cfg(test)]
@@ -49,7 +49,7 @@ use tokio::{
 use super::{line::Line, options::PostgresOptions, sql};
 use crate::{ClusterOptions, failure::Failure};
 
-pub(super) use member::MemberWire;
+pub(super) use borrower::BorrowerWire;
 pub(super) use relay::serve;
 
 /// The largest number of relays of a machine.
@@ -70,7 +70,7 @@ pub(super) struct Sharing {
 /// How a process may use the server.
 pub(super) enum Role {
     /// Through the connection of another process.
-    Member(Box<Line>),
+    Borrower(Box<Line>),
     /// With its own connection, which it lets others use.
     Relay(UnixListener, RelayLock),
     /// With its own connection.
@@ -127,13 +127,14 @@ impl Sharing {
                 }
                 match UnixStream::connect(socket).await {
                     Ok(stream) if !is_own(&stream) => return Ok(Role::Alone),
-                    Ok(stream) => match member::join(stream, self.limit, self.connect_limit).await?
-                    {
-                        member::Joined::Line(line) => return Ok(Role::Member(line)),
-                        // The relay has just ended.
-                        member::Joined::Ended => {}
-                        member::Joined::Stuck => break,
-                    },
+                    Ok(stream) => {
+                        match borrower::join(stream, self.limit, self.connect_limit).await? {
+                            borrower::Joined::Line(line) => return Ok(Role::Borrower(line)),
+                            // The relay has just ended.
+                            borrower::Joined::Ended => {}
+                            borrower::Joined::Stuck => break,
+                        }
+                    }
                     Err(_) if !may_lead => return Ok(Role::Alone),
                     Err(_) => match lead(socket) {
                         Ok(Some((listener, lock))) => {
@@ -146,7 +147,7 @@ impl Sharing {
                         Err(_) => return Ok(Role::Alone),
                     },
                 }
-                // All members of a relay that has ended come at the same time.
+                // All borrowers of a relay that has ended come at the same time.
                 sleep(Duration::from_millis(fastrand::u64(5..50))).await;
             }
         }

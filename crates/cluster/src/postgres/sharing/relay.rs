@@ -17,7 +17,7 @@ use super::{
     messages::{Answer, Inbox, Request, send},
 };
 
-/// Serves the *members*, the processes that use this connection, until this process ends.
+/// Serves the *borrowers*, the processes that use this connection, until this process ends.
 pub(in super::super) async fn serve(
     listener: UnixListener,
     lock: RelayLock,
@@ -32,7 +32,7 @@ pub(in super::super) async fn serve(
     drop(lock);
 }
 
-/// Serves one member, as long as it and the present connection to the server last.
+/// Serves one borrower until the borrower ends, or until the current connection to the server does.
 async fn attend(database: Arc<Database>, stream: UnixStream) {
     let (reader, mut writer) = stream.into_split();
     if send(&mut writer, &Answer::Hello).await.is_none() {
@@ -79,22 +79,22 @@ async fn attend(database: Arc<Database>, stream: UnixStream) {
     line.unsubscribe(&channels, id).await;
 }
 
-/// A member, as its relay sees it.
+/// A borrower, as its relay sees it.
 struct Session {
     database: Arc<Database>,
-    /// The connection on which the relay listens for this member.
+    /// The connection on which the relay listens for this borrower.
     line: Arc<Line>,
     answers: mpsc::UnboundedSender<Answer>,
     notes: mpsc::UnboundedSender<Note>,
-    /// The number of this member as a subscriber.
+    /// The number of this borrower as a subscriber.
     id: u64,
-    /// The channels to which the member has subscribed.
+    /// The channels to which the borrower has subscribed.
     channels: Vec<String>,
 }
 
 impl Session {
-    /// Performs a request, without a time limit. The member itself gives up after some time. If the relay closed the
-    /// connection because of one slow statement, all members would lose it. The relay's own statements show whether
+    /// Performs a request, without a time limit. The borrower itself gives up after some time. If the relay closed the
+    /// connection because of one slow statement, all borrowers would lose it. The relay's own statements show whether
     /// the server still answers.
     async fn perform(&mut self, request: Request) {
         let (database, line) = (self.database.clone(), self.line.clone());
@@ -104,7 +104,7 @@ impl Session {
                 // Statements do not wait for each other.
                 tokio::spawn(database.until_end(async move |_| {
                     let result = line.query(&statement, &parameters).await;
-                    // The member may have ended.
+                    // The borrower may have ended.
                     let _ = answers.send(Answer::Done { id, result });
                 }));
             }

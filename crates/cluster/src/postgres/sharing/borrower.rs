@@ -1,4 +1,4 @@
-//! A member: a process that uses the connection of a relay.
+//! A borrower: a process that uses the connection of a relay instead of a connection of its own.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The result of an attempt to become a member.
+/// The result of an attempt to become a borrower.
 pub(super) enum Joined {
     Line(Box<Line>),
     /// The relay has ended.
@@ -38,7 +38,7 @@ pub(super) enum Joined {
 type Reply = oneshot::Sender<Result<Vec<Row>, Failure>>;
 
 /// The connection to a relay. Dropping it closes it.
-pub(in super::super) struct MemberWire {
+pub(in super::super) struct BorrowerWire {
     requests: mpsc::UnboundedSender<(Request, Option<(u64, Reply)>)>,
     ids: AtomicU64,
     driver: AbortHandle,
@@ -66,11 +66,11 @@ pub(super) async fn join(
     let (requests, orders) = mpsc::unbounded_channel();
     let signals = Signals::default();
     let driver = tokio::spawn(drive(inbox, writer, orders, signals.clone())).abort_handle();
-    let wire = MemberWire { requests, ids: AtomicU64::new(0), driver };
+    let wire = BorrowerWire { requests, ids: AtomicU64::new(0), driver };
     Ok(Joined::Line(Box::new(Line::through_relay(wire, signals))))
 }
 
-impl MemberWire {
+impl BorrowerWire {
     pub(in super::super) async fn query(
         &self,
         statement: &str,
@@ -105,7 +105,7 @@ impl MemberWire {
     }
 }
 
-impl Drop for MemberWire {
+impl Drop for BorrowerWire {
     fn drop(&mut self) {
         self.driver.abort();
     }
