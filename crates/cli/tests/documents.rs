@@ -1,6 +1,6 @@
 //! Runs the commands of `hallpass` as the documents print them.
 
-use hallpass_testbed::documents::{Scratch, blocks};
+use hallpass_testbed::documents::{Scratch, blocks, undocumented};
 
 #[test]
 fn printed_commands_run_as_printed() {
@@ -22,4 +22,10 @@ fn printed_commands_run_as_printed() {
             assert!(output.status.success(), "{}: {}\n{stderr}", block.location(), output.status);
         }
     }
+}
+
+#[test]
+fn documents_mention_every_command_and_option() {
+    let missing = undocumented(env!("CARGO_BIN_EXE_hallpass"));
+    assert!(missing.is_empty(), "no document mentions: {}", missing.join(", "));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use hallpass_testbed::documents::{Scratch, blocks, checkout};
+use hallpass_testbed::documents::{Scratch, blocks, checkout, undocumented};
 
 const HOLDS: i32 = 0;
 const VIOLATED: i32 = 1;
@@ -33,4 +33,10 @@ fn printed_commands_run_as_printed() {
         }
     }
     assert!(!done.is_empty());
+}
+
+#[test]
+fn documents_mention_every_command_and_option() {
+    let missing = undocumented(env!("CARGO_BIN_EXE_hallpass-lab"));
+    assert!(missing.is_empty(), "no document mentions: {}", missing.join(", "));
 }

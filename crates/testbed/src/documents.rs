@@ -44,6 +44,15 @@ pub fn checkout() -> PathBuf {
 /// # Panics
 /// Panics if a document cannot be read.
 pub fn blocks() -> Vec<Block> {
+    let blocks = |(file, text): &(String, String)| blocks_of(file, text);
+    texts().iter().flat_map(blocks).collect()
+}
+
+/// Returns the paths and the texts of all documents, in order. The paths are relative to the root of the checkout.
+///
+/// # Panics
+/// Panics if a document cannot be read.
+pub fn texts() -> Vec<(String, String)> {
     let root = checkout();
     let mut files: Vec<PathBuf> =
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(PathBuf::from).into();
@@ -58,9 +67,60 @@ pub fn blocks() -> Vec<Block> {
     files.sort();
     let read = |file: &PathBuf| {
         let text = fs::read_to_string(root.join(file)).expect("the document can be read");
-        blocks_of(&file.to_string_lossy(), &text)
+        (file.to_string_lossy().into_owned(), text)
     };
-    files.iter().flat_map(read).collect()
+    files.iter().map(read).collect()
+}
+
+/// Returns the commands and options of a program that no document mentions, such as `list` and `list --json`. `path` is
+/// the built program.
+///
+/// # Panics
+/// Panics if the program cannot be started.
+pub fn undocumented(path: &str) -> Vec<String> {
+    let name = Path::new(path).file_name().expect("a program has a name").to_string_lossy();
+    let documents: String = texts().into_iter().map(|(_, text)| text).collect();
+    let help = |words: &[&str]| {
+        let output = Command::new(path).args(words).arg("--help").output().expect("it runs");
+        String::from_utf8(output.stdout).expect("a help text is UTF-8")
+    };
+    let mut missing = Vec::new();
+    for command in commands(&help(&[])) {
+        if !mentions(&documents, &format!("{name} {command}")) {
+            missing.push(command.clone());
+        }
+        let unknown = options(&help(&[&command]));
+        let unknown = unknown.into_iter().filter(|option| !mentions(&documents, option));
+        missing.extend(unknown.map(|option| format!("{command} {option}")));
+    }
+    missing
+}
+
+/// Returns the commands that a help text lists. `help`, and commands that run another program, have no options of
+/// their own and are left out.
+fn commands(help: &str) -> Vec<String> {
+    let list = help.split("Commands:").nth(1).unwrap_or_default();
+    let list = list.split("\n\n").next().unwrap_or_default();
+    let named = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let own = named.filter(|(name, about)| *name != "help" && !about.contains("(runs "));
+    own.map(|(name, _)| name.to_string()).filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns the options with two hyphens that a help text lists, except `--help` and `--version`.
+fn options(help: &str) -> Vec<String> {
+    let lists_option = |line: &&str| line.starts_with("  ") && line.trim_start().starts_with('-');
+    let long = |word: &str| word.starts_with("--") && word != "--help" && word != "--version";
+    let first_long = |line: &str| {
+        let word = line.split_whitespace().take(2).find(|word| long(word))?;
+        Some(word.to_string())
+    };
+    help.lines().filter(lists_option).filter_map(first_long).collect()
+}
+
+/// Returns whether the text contains the phrase, and no longer word at its end.
+fn mentions(text: &str, phrase: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    text.match_indices(phrase).any(|(at, _)| ends(&text[at + phrase.len()..]))
 }
 
 fn names(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -236,5 +296,15 @@ let x = 1;
             first_words("for i in 1; do hallpass run a -- cargo & done; wait").collect();
         assert_eq!(words, ["for", "do", "hallpass", "wait"]);
         assert!(blocks[2].is_run_with("hallpass-lab") && !blocks[1].is_run_with("cargo"));
+    }
+
+    #[test]
+    fn a_help_text_lists_commands_and_options() {
+        let help = "About\n\nCommands:\n  list  Lists\n        the halls\n  lab   Checks (runs hallpass-lab)\n  \
+                    help  Print this\n\nOptions:\n  -h, --help  Print help\n";
+        assert_eq!(commands(help), ["list"]);
+        let help = "Options:\n  -n, --lines <N>  Show N, as --all does\n      --json   JSON\n  -k <K>  --x\n  -h, --help";
+        assert_eq!(options(help), ["--lines", "--json"]);
+        assert!(mentions("use `--json`", "--json") && !mentions("--json-lines", "--json"));
     }
 }

@@ -1,9 +1,24 @@
-//! Checks that every block of commands in the documents runs in a test or says why not, and that the
-//! targets of cargo commands exist.
+//! Checks that every block of commands in the documents runs in a test or says why not, that the targets of cargo
+//! commands exist, and that the documents mention all environment variables.
 
-use std::path::Path;
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-use hallpass_testbed::documents::{Block, PROGRAMS, blocks, checkout};
+use hallpass_testbed::documents::{Block, PROGRAMS, blocks, checkout, texts};
+
+/// Variables that a program or test sets for a process that it starts. Users do not set them.
+const INTERNAL: [&str; 11] = [
+    "HALLPASS_DEMO_SOCKET",
+    "HALLPASS_DEMO_STAY",
+    "HALLPASS_DEMO_WORKER",
+    "HALLPASS_PUPPET",
+    "HALLPASS_STAY",
+    "HALLPASS_STORM_STATUS",
+    "HALLPASS_STORM_STAY",
+    "HALLPASS_STORM_WITNESS",
+    "HALLPASS_STORM_WORKER",
+    "HALLPASS_VISITOR",
+    "HALLPASS_WITNESS",
+];
 
 #[test]
 fn every_block_runs_in_a_test_or_says_why_not() {
@@ -79,4 +94,36 @@ fn cargo_commands_in_documents_name_existing_packages_tests_and_examples() {
         }
     }
     assert!(seen > 0, "the documents print no cargo command");
+}
+
+/// Returns the names of variables in string literals: `HALLPASS_` and capitals between quotes.
+fn variables(text: &str) -> impl Iterator<Item = &str> {
+    let literals = text.split('"').skip(1).step_by(2);
+    literals.filter(|literal| {
+        literal.strip_prefix("HALLPASS_").is_some_and(|rest| {
+            rest.chars().all(|c| c.is_ascii_uppercase() || c == '_') && !rest.is_empty()
+        })
+    })
+}
+
+#[test]
+fn documents_mention_every_environment_variable() {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "crates/*.rs", "fuzz/*.rs"]).current_dir(checkout());
+    let output = git.output().expect("git runs");
+    if !output.status.success() {
+        eprintln!("skipped: this is not a checkout");
+        return;
+    }
+    let mut found = BTreeSet::new();
+    for file in String::from_utf8(output.stdout).expect("paths are text").lines() {
+        let text = fs::read_to_string(checkout().join(file)).unwrap_or_default();
+        found.extend(text.lines().flat_map(variables).map(String::from));
+    }
+    assert!(found.contains("HALLPASS_SLOT") && found.contains("HALLPASS_FAULT_SECONDS"));
+    found.retain(|name| !INTERNAL.contains(&name.as_str()));
+    let documents: String = texts().into_iter().map(|(_, text)| text).collect();
+    let missing: Vec<_> =
+        found.iter().filter(|name| !documents.contains(&format!("`{name}"))).collect();
+    assert!(missing.is_empty(), "no document mentions: {missing:?}");
 }

@@ -22,13 +22,15 @@ const AFTER: &str = "\
 Options go before NAME; everything after NAME belongs to CMD. {slot} in the arguments of CMD stands for its slot.
 
 Without --dir, --system and --on, the hall is in the directory $HALLPASS_DIR, if that variable is set; else in \
-$XDG_RUNTIME_DIR/hallpass, if that variable is set; else in /run/user/UID/hallpass, if /run/user/UID exists; else in \
-/tmp/hallpass-UID. With --system, it is in /run/lock/hallpass. Jobs that share a hall must use the same directory.
+$XDG_RUNTIME_DIR/hallpass, if that variable is an absolute path; else in /run/user/UID/hallpass, if /run/user/UID \
+belongs to the user; else in /tmp/hallpass-UID. With --system, the hall is in /run/lock/hallpass. Jobs that share a hall \
+must use the same directory. With $HALLPASS_ON, see --on.
 
 The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS_HELD (all of its slots), \
 HALLPASS_SLOTS (the number of slots of the hall), HALLPASS_NAME (the name of the hall) and, with --per-device, \
-HALLPASS_DEVICE (the number of its device). With --on it also contains HALLPASS_TOKEN, a fencing token: a number \
-larger than that of every earlier holder of the same slot.
+HALLPASS_DEVICE (the number of its device). With --on, the environment also contains HALLPASS_TOKEN, a fencing token \
+(a number larger than that of every earlier holder of the same slot), and HALLPASS_ID, by which hallpass finds the \
+processes that CMD started.
 
 With --on, hallpass runs a second process, the keeper, which talks to etcd or PostgreSQL. If the keeper cannot confirm \
 in time that the slot is still held, CMD and the processes of this user that CMD started get SIGTERM, and SIGKILL after \
@@ -42,7 +44,8 @@ command runs when hallpass continues.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
 123 if hallpass ended CMD because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
---time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, 127 if CMD was not found.";
+--time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, \
+127 if CMD was not found.";
 
 /// Reads a number of slots. Whether a hall can have that number is checked later.
 pub fn parse_slots(text: &str) -> Result<usize, String> {
@@ -110,7 +113,7 @@ pub struct Args {
     /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
-    /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; it has --grace to end
+    /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; STRING must end within --grace
     #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
     pub on_loss: Option<OsString>,
     /// Keep the slot until CMD and all processes that it left running have exited

@@ -47,7 +47,7 @@ enum Command {
     Rmr(rmr::Args),
     /// Draw the worst passage against the number of processes
     Plot(plot::Args),
-    /// Step through a run that `check` or `rmr` found, and confirm what it shows
+    /// Step through a run that `check`, `ask` or `rmr` found, and confirm what the run shows
     Replay(replay::Args),
     /// Play an algorithm step by step, in the browser
     Explore(explore::Args),

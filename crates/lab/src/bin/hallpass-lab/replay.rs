@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The replay string that `check` or `rmr` printed
+    /// The replay string that `check`, `ask`, `rmr` or `explore` shows
     string: String,
     /// The path of the algorithm's file, if the file has moved since the run was found
     #[arg(long, value_name = "PATH")]
