@@ -72,8 +72,8 @@
 //! - [`try_acquire`](ClusterHall::try_acquire) takes the slot of a vanished holder only if a process on the same
 //!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
 //!   slot, and [`reap`](ClusterHall::reap) releases it.
-//! - After the cluster was restored from a backup, a new process cannot see holders that are not in the backup, until
-//!   a process that ran before the restore has noticed the restore. [`ClusterPass`] has the details.
+//! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup. This
+//!   ends when a process that ran before the restore has noticed the restore. [`ClusterPass`] has the details.
 //! - If you delete keys below `slots/` with `etcdctl`, slots are reassigned while they are held. Their holders lose
 //!   their passes at the next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,

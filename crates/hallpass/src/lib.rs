@@ -118,8 +118,8 @@
 //!
 //! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!
-//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields a few times,
-//! in case there are more threads than cores. Then it parks. In a hall with [`Builder::bypass`] in which threads have
+//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case
+//! there are more threads than cores. (It does not yield if yields were slow before.) Then it parks. In a hall with [`Builder::bypass`] in which threads have
 //! recently waited, a thread also yields after each 256 passes that it has dropped. So all threads take turns, and the
 //! system rarely stops a thread that holds a slot.
 //!
@@ -129,7 +129,7 @@
 //! |---|---|---|
 //! | `new`, `const_new` | [`Hall::new`] | always `const`; k is at least 1 and at most [`MAX_SLOTS`] |
 //! | `acquire().await` | [`acquire_async`](Hall::acquire_async)`().await` | both fail if the semaphore is closed |
-//! | `blocking_acquire` | [`acquire`](Hall::acquire) | blocks the thread: not for async code, see above. tokio panics there; a hall does not notice |
+//! | `blocking_acquire` | [`acquire`](Hall::acquire) | blocks the thread: not for async code, see [Limits](#limits). tokio panics in async code; a hall does not notice |
 //! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use the timeout of their executor |
 //! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes waiters |
 //! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | returns an error if the hall has fewer than m slots; tokio waits forever |

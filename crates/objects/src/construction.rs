@@ -48,7 +48,7 @@ struct CopyCell<O: Object> {
 }
 
 // SAFETY: one thread at a time writes the data that is not atomic, and other threads read it only while
-// no thread writes it (see above). Several threads may read the same object or operation, and both move
+// no thread writes it (see the documentation of this file). Several threads may read the same object or operation, and both move
 // between threads. An answer moves from the thread that computed it to the thread that requested it.
 unsafe impl<O> Sync for Construction<O>
 where
@@ -57,7 +57,7 @@ where
     O::Ret: Send,
 {
 }
-// SAFETY: as above. While the construction is moved, no other thread has access to it.
+// SAFETY: as for `Sync`. While the construction is moved, no other thread has access to it.
 unsafe impl<O> Send for Construction<O>
 where
     O: Object + Send + Sync,

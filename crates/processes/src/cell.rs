@@ -33,7 +33,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///
 /// A cell is a [`SharedHall`] with one slot and a second file in its directory, which has room for two
 /// copies of the value. An update waits for the slot, applies the closure to a private copy of the value,
-/// writes the result to the copy that is not in use, and makes it the value by one atomic store.
+/// and writes the result to the copy that is not in use. Then one atomic store makes this copy the value.
 ///
 /// # What it survives
 ///

@@ -41,7 +41,7 @@ impl<T> ForkMutex<T> {
                 self.try_lock()
             })?,
         };
-        // ORDERING: as above.
+        // ORDERING: relaxed. The number only shows whether a thread of this process has locked the mutex.
         self.locked_in.store(here, Relaxed);
         Some(guard)
     }

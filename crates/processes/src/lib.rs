@@ -43,12 +43,17 @@
 //!   get a bus error, as for every mapped file. So keep other programs from writing to it.)
 //!
 //! The algorithm is a step machine, `crates/algorithms/src/halls/processes`, and the same code runs here. The
-//! project's model checker explores it in every interleaving. It explores two processes that are killed at any
-//! line, any number of times; two processes that give up; and three processes that make one *passage* each (they
-//! enter, hold a slot and leave). It also explores two processes that want two slots each, two processes of a hall
-//! that has shrunk, and two processes of a hall that another process closes; in all these cases, each process makes one
-//! passage and may be killed at any line. Tests make random runs of the step machine with three and four processes that
-//! want one slot or two, and are killed or give up, while another process resizes or closes the hall.
+//! project's model checker explores these models in every interleaving (in a *passage*, a process enters, holds a slot
+//! and leaves):
+//!
+//! - two processes that are killed at any line, any number of times;
+//! - two processes that give up;
+//! - three processes that make one passage each;
+//! - two processes that want two slots each, two processes of a hall that has shrunk, and two processes of a hall that
+//!   another process closes. In these models, each process makes one passage and may be killed at any line.
+//!
+//! Tests make random runs of the step machine with three and four processes that want one slot or two. The processes are
+//! killed or give up, while another process resizes or closes the hall.
 //!
 //! The checker does not explore the following parts. A test kills a process at many different instructions of them:
 //!
@@ -58,8 +63,8 @@
 //! - the death of the process that resizes or closes the hall;
 //! - the values of [`SharedCell`].
 //!
-//! Two more parts are covered by other tests only: what a forked child inherits, and waiting for a short time before
-//! going to sleep, which delays a line of the step machine and changes none. One test runs 64 processes and kills them at
+//! Other tests cover two more parts that the checker does not explore: what a forked child inherits, and the short wait
+//! before a waiter goes to sleep, which delays a line of the step machine and changes none. One test runs 64 processes and kills them at
 //! random.
 //!
 //! # Limits

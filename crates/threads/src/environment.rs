@@ -181,7 +181,7 @@ impl<'a> NativeEnvironment<'a> {
         self.later.wake_all();
         self.become_server();
         if let Some(handle) = handle {
-            // SAFETY: as above.
+            // SAFETY: the node is that of this caller, which waits, so it is alive. This caller is the server.
             let none = unsafe { me.as_ref().set_handle(handle) };
             debug_assert!(none.is_none());
         }

@@ -216,7 +216,7 @@ impl<H: AsHall> Entering<H> {
                     return self.finish(Ok(take));
                 }
                 place.update_waker(hall, context);
-                // SAFETY: as above.
+                // SAFETY: `poll` was called on a pinned future, and `drop` takes the node out of the queue.
                 unsafe { hall.run_task(&place.node, Stage::Check) }
             }
             Phase::Done => panic!("the future was polled after it had returned"),

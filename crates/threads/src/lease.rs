@@ -32,7 +32,7 @@ pub struct OwnedLease<T> {
 
 // SAFETY: a lease is like a mutable reference to its item, and the pool is `Sync` if items are `Send`.
 unsafe impl<T: Send> Send for OwnedLease<T> {}
-// SAFETY: as above; a shared lease gives shared references to its item.
+// SAFETY: a shared lease gives shared references to its item, and the pool is `Sync` if items are `Send`.
 unsafe impl<T: Send + Sync> Sync for OwnedLease<T> {}
 
 /// Defines the methods of a lease.

@@ -82,7 +82,7 @@ impl Rotation {
 
     #[cold]
     fn turn_ends(&self) {
-        // ORDERING: Relaxed, as above. If two threads end their turns at the same time, one of the turns may not be
+        // ORDERING: Relaxed, because no other access depends on the number. If two threads end their turns at the same time, one of the turns may not be
         // counted.
         let turns = self.turns.load(Relaxed);
         if turns > 0 {

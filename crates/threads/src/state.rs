@@ -16,7 +16,7 @@ pub(crate) struct QueueState {
 // SAFETY: only the server touches the queue and the contents of its nodes (see `waiter`); everything else
 // is atomic. The handle in a node, a `Thread` or a `Waker`, may be used on any thread.
 unsafe impl Send for QueueState {}
-// SAFETY: as above.
+// SAFETY: the reasons for `Send` also hold for `Sync`.
 unsafe impl Sync for QueueState {}
 
 // A call that unwinds leaves no change half done, so there is no need to poison the hall.

@@ -142,7 +142,7 @@ impl Node {
 
 // SAFETY: only the server accesses the fields that are not atomic (rule 1), and a handle may be used on any thread.
 unsafe impl Send for Node {}
-// SAFETY: as above.
+// SAFETY: the reasons for `Send` also hold for `Sync`.
 unsafe impl Sync for Node {}
 
 /// The queue. Only the server calls its methods.

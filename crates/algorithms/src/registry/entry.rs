@@ -94,9 +94,8 @@ pub struct Entry {
     pub standing: Standing,
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
-    /// Whether the paper promises FIFE (first in, first enabled): if a process leaves its doorway before
-    /// another process leaves its remainder, then the first process has entered its critical section or is enabled
-    /// when the other one enters its own.
+    /// Whether the paper promises FIFE (first in, first enabled). FIFE means: if process p leaves its doorway before
+    /// process q leaves its remainder, then p has entered its critical section or is enabled when q enters.
     pub promises_fife: bool,
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.

@@ -80,9 +80,12 @@ fn yes(good: bool) -> &'static str {
     if good { "yes" } else { "no" }
 }
 
-/// Returns a line for each cluster. "x write" is the time of the hand-over to another connection, in writes. "its start
-/// alone" is the time to start the command without a hall. "x write beside that" is the time of the hand-over to the
-/// command, less this start, in writes.
+/// Returns a line for each cluster, with these columns, among others:
+///
+/// - `x write`: the time of the hand-over to another connection, as a multiple of the time of a write;
+/// - `its start alone`: the time to start the command without a hall;
+/// - `x write beside that`: the time of the hand-over to the command minus the time of its start, as a multiple of the
+///   time of a write.
 fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
     let line = |one: &Handover| {
         [

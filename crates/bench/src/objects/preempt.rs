@@ -57,7 +57,7 @@ mod linux {
     extern "C" fn wait(_: libc::c_int) {
         // SAFETY: `errno` belongs to this thread and always exists.
         let errno = unsafe { libc::__errno_location() };
-        // SAFETY: as above.
+        // SAFETY: the pointer is valid, and only this thread uses its `errno`.
         let before = unsafe { *errno };
         let pause = PAUSE.load(SeqCst);
         while pause % 2 == 1 && PAUSE.load(SeqCst) == pause {
@@ -75,7 +75,7 @@ mod linux {
             }
         }
         HANDLED.fetch_add(1, SeqCst);
-        // SAFETY: as above.
+        // SAFETY: the pointer is valid, and only this thread uses its `errno`.
         unsafe { *errno = before };
     }
 

@@ -60,7 +60,7 @@ pub struct Stage {
     start: Barrier,
     /// Set when the measurement is over. ORDERING: Relaxed, because no other access depends on it.
     over: Padded<AtomicBool>,
-    /// Asks the victims to stop. ORDERING: as above.
+    /// Asks the victims to stop. ORDERING: Relaxed, because no other access depends on it.
     trap: AtomicBool,
     gate: Arc<Gate>,
     workers: Vec<Padded<Worker>>,

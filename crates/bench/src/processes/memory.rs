@@ -9,7 +9,7 @@ pub struct Shared<T>(NonNull<T>);
 
 // SAFETY: the type is a reference to a `T`, and references to a `Sync` type may be sent to other threads.
 unsafe impl<T: Sync> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: the type is a reference to a `T`, and threads may share references to a `Sync` type.
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -1,7 +1,7 @@
 //! Holds the slot as long as a process needs it, and reports until when the pass is valid.
 //!
-//! The keeper is also the backstop. If `hallpass run` has died but its command has not, or if `hallpass run`
-//! is suspended and cannot act, then at the deadline the keeper kills all processes that have the lifeline open.
+//! The keeper is also the backstop. `hallpass run` may have died while its command continues, or it may be suspended and
+//! unable to act. In both cases, the keeper kills all processes that have the lifeline open at the deadline.
 
 use std::{
     io,

@@ -63,7 +63,7 @@ impl SignalSettings {
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
             match spawn::spawn(&command, &self.blocked, defaults) {
-                // `Command`, below, gives a script without a `#!` line to the shell.
+                // The kernel refuses a script without a `#!` line. `Command::spawn` gives such a script to the shell.
                 Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
                 started => return started,
             }

@@ -27,8 +27,8 @@ const LOOPS: usize = 40;
 const SLOTS: usize = 3;
 const HALL: &str = "storm";
 
-/// The options of a run, and whether hallpass alone may be killed while its command continues. With `--close` it
-/// may not, because the slot would be free then.
+/// The options of a run, and whether the test may kill hallpass alone while its command continues. With `--close` it
+/// must not, because the slot would be free then.
 const OPTIONS: [(&[&str], bool); 22] = [
     (&[], true),
     (&["-k", "3"], true),

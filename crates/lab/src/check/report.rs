@@ -102,8 +102,8 @@ impl Report {
         self.ended == Ended::Complete && self.buffer_capacity.is_none()
     }
 
-    /// Returns the verdict on all promised properties: violated if one of them is violated, otherwise
-    /// partial if one of them is partial or was left out, or the exploration was incomplete, otherwise holds.
+    /// Returns the verdict on all promised properties: *violated* if one of them is violated; otherwise *partial* if one of
+    /// them is partial or was left out, or if the exploration was incomplete; otherwise *holds*.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties

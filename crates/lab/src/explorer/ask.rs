@@ -1,5 +1,6 @@
-//! Questions to the checker about one state: a shortest way from it to a violation of FIFE (first in, first enabled), a
-//! run in which a process is overtaken most often, and a run in which the passage of a process costs the most.
+//! Questions to the checker about one state. The answer is a run from this state: a shortest way to a violation of FIFE
+//! (first in, first enabled), a run in which a process is overtaken most often, or a run in which the passage of a
+//! process costs the most.
 
 use hallpass_algorithms::{Pid, Section};
 

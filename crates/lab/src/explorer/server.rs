@@ -1,7 +1,7 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
-//! A request whose `Host` is not this server, or whose `Origin` is another page, is refused: otherwise a page from the
-//! internet that is open in the same browser could send requests to the server, under the page's own host name (DNS
+//! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Otherwise a page from
+//! the internet that is open in the same browser could send requests to the server, under the page's own host name (DNS
 //! rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can

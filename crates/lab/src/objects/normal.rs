@@ -24,10 +24,10 @@
 //! - The new version becomes the version of the head, or nothing is added to it again. So no larger difference
 //!   becomes 1.
 //!
-//! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds it (see
-//! [`held`]), a process that fetches an answer from it, and a process that makes it catch up with the
-//! copy that replaced it. Before any other process can read the copy, it is rewritten. So every field
-//! that none of these readers uses is cleared.
+//! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds the copy (see
+//! [`held`]), a process that fetches an answer from the copy, and a process that makes the copy catch up with the one that
+//! replaced it. Before any other process can read the copy, it is rewritten. So the normal form clears every field that
+//! none of these readers uses.
 //!
 //! **Late processes.** A process is late if it holds a former head: a copy that is no longer the head. The contents
 //! of the copy that a late process builds do not matter, nor do the operations applied to it. Only two things

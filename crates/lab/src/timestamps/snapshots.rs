@@ -12,8 +12,8 @@ use super::{
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WeakSnapshot {
     marks: Marks,
-    /// For each scanner and each writer: the oldest timestamp that the scanner may see, and the first
-    /// that it may not see. An allowed timestamp may not be written yet.
+    /// For each scanner and each writer: the oldest timestamp that the scanner is allowed to see, and the first later
+    /// one that it is not allowed to see. Some of the allowed timestamps may still be unwritten.
     allowed: Vec<(u8, u8)>,
 }
 

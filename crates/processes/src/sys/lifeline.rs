@@ -71,8 +71,8 @@ pub(crate) enum Reached {
     Dead,
     /// The lifeline could not be opened, because this process or the machine has no free descriptor.
     NoDescriptor,
-    /// The file is missing, is not a pipe, or may not be opened. Its owner may be alive, so it must be treated
-    /// as alive.
+    /// The file is missing, is not a pipe, or this process has no right to open it. Its owner may be alive, so callers
+    /// must treat the owner as alive.
     Unknown,
 }
 

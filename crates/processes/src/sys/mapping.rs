@@ -17,7 +17,7 @@ pub(crate) struct Mapping {
 
 // SAFETY: the memory belongs to the whole process, and is only accessed through atomics.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: the memory belongs to the whole process, and is only accessed through atomics.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {

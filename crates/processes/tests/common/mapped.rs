@@ -13,9 +13,9 @@ pub unsafe trait Shareable {}
 /// A file that is mapped until the process ends.
 pub struct Mapped<T>(ptr::NonNull<T>, PhantomData<T>);
 
-// SAFETY: only atomics can be reached through it.
+// SAFETY: only atomics can be reached through this type.
 unsafe impl<T: Shareable> Send for Mapped<T> {}
-// SAFETY: as above.
+// SAFETY: only atomics can be reached through this type.
 unsafe impl<T: Shareable> Sync for Mapped<T> {}
 
 impl<T> Clone for Mapped<T> {

@@ -120,7 +120,7 @@ fn a_release_happens_before_the_next_acquire_of_the_slot() {
                     let plain = &plain;
                     for _ in 0..5000 {
                         let _pass = hall.acquire().unwrap();
-                        // SAFETY: as above.
+                        // SAFETY: this thread holds the only pass.
                         #[allow(unsafe_code)]
                         unsafe {
                             *plain.0.get() += 1;

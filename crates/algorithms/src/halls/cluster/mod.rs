@@ -87,12 +87,17 @@
 //! - A process that has seen nothing since the backup was made continues after a restore as if nothing had happened. In
 //!   the model, every process notices a restore.
 //!
-//! Of the events that the driver handles, the model has these: leases that end, processes that die, answers that get
-//! lost, requests that arrive late, waiters that give up, processes that do not wait, processes that take two slots
-//! together, `resize` and `reap` and the slots that they hand over, holders that create their claims again, a hall that
-//! is closed, or removed by force and created again, and a store that loses its history or is restored from a backup. A
-//! model has one of these events or a combination of them ([`Casts`]).
-//! The model has no clock. It assumes that a process leaves in time, which the driver has to ensure.
+//! Of the events that the driver handles, the model has these:
+//!
+//! - leases that end, processes that die, answers that get lost, requests that arrive late;
+//! - waiters that give up, processes that do not wait, processes that take two slots together;
+//! - `resize` and `reap`, and the slots that they hand over;
+//! - holders that create their claims again;
+//! - a hall that is closed, or removed by force and created again;
+//! - a store that loses its history or is restored from a backup.
+//!
+//! [`Casts`] selects one of these events or a combination of them. The model has no clock. It assumes that a process
+//! leaves in time, which the driver has to ensure.
 
 mod effects;
 mod events;

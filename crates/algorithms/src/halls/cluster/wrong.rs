@@ -126,8 +126,8 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// A request that hung in the network takes effect even if the claim for which it was sent is gone: it frees a slot
-/// that its sender has got again, or creates a claim for a sender that has left.
+/// A request that hung in the network takes effect even if the claim for which it was sent is gone. So the request frees a
+/// slot that its sender has got again, or creates a claim for a sender that has left.
 pub fn unbound(n: usize, k: usize) -> ClusterModel {
     let casts = Casts::from(Cast::Late);
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);

@@ -114,8 +114,8 @@ pub(super) fn serve_chosen<I, W>(role: Role<W>, size: Size, who: Request) -> Nex
     }
 }
 
-/// Returns the next line after slot `j` was counted. `above` says whether a slot is not sealed that the hall no longer
-/// has.
+/// Returns the next line after slot `j` was counted. `above` is `true` if one of the slots that the hall no longer has is
+/// not sealed.
 pub(super) fn count_on<I, W>(
     role: Role<W>,
     size: Size,

@@ -36,32 +36,32 @@
 //! - A process may want several slots. It always draws a ticket, and its card says how many slots it wants. Serving
 //!   processes first agree on one such waiter: they choose it by a compare-and-swap on `head` (H1 to H3), and it stays
 //!   chosen until it no longer waits. So two waiters never each have a part of their slots. A serving process tags free
-//!   slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, it settles this on the
-//!   card (S10). A waiter for one slot whose card was late may have a lower ticket than the chosen waiter. A process
-//!   that serves it and finds a slot that is set aside serves the chosen waiter instead (S7). Otherwise both could wait
-//!   forever while all slots are set aside.
+//!   slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, the serving process settles
+//!   this on the card (S10). A waiter for one slot whose card was late may have a lower ticket than the chosen waiter. A
+//!   process that serves this late waiter and finds a slot that is set aside serves the chosen waiter instead (S7).
+//!   Otherwise both waiters could wait forever while all slots are set aside.
 //! - Late servers may tag more slots than a waiter wants. So the waiter replaces as many of its tags as it wants by tags
-//!   with its next number (G6), and then writes that number on its card (G7), which makes the others void. It serves
-//!   before it enters, because it has just freed those slots. It holds all its slots by the number on its card, so its death
-//!   frees all of them at once. The same holds for the slots that are set aside for a waiter. The first waiter
+//!   with its next number (G6). Then it writes that number on its card (G7), which makes its surplus tags void and frees
+//!   their slots. So it serves other waiters before it enters. It holds all its slots by the number on its card, so its
+//!   death frees all of them at once. The same holds for the slots that are set aside for a waiter. The first waiter
 //!   watches all waiters for several slots, even those behind it.
 //! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes choose
 //!   every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to the chosen
 //!   waiter (N1, N2), so that no process enters until fewer than k slots are held. The first waiter watches all waiters
-//!   then, because any of them may be chosen (W13). A process that read `size` before the hall shrank does not count: it
-//!   may still take or give a slot, once.
-//! - While they count, they *seal* the free slots that the hall no longer has (N3). When all of them are sealed, the hall
-//!   is as before (N4), and at most k slots are held. A process with an old copy of `size` finds a sealed slot taken.
+//!   then, because any of them may be chosen (W13). A process that read `size` before the hall shrank does not count the
+//!   held slots: it may still take or give a slot, once.
+//! - While serving processes count, they *seal* the free slots that the hall no longer has (N3). When all of these slots
+//!   are sealed, the hall works as before it shrank (N4), and at most k slots are held. A process with an old copy of `size` finds a sealed slot taken.
 //!   The seal has the number of times that the hall was resized. After the hall has grown again, serving processes
-//!   remove seals with a lower number (S6, S8). A slot is not sealed while a waiter may be about to get it: the waiter may
-//!   count on its tag.
+//!   remove seals with a lower number (S6, S8). A slot is not sealed while a waiter may be about to get it, because this
+//!   waiter may rely on its tag in the slot.
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
 //!   process. When the followed process no longer waits, it wakes its follower (G2 to G5). The first waiter
 //!   watches all processes (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and
 //!   sleeps (W8 to W10). So the first waiter watches every process that may hold or free a slot, and a
-//!   chain leads from it to each other waiter.
+//!   chain leads from the first waiter to each other waiter.
 //!
 //! I1: a void tag stays void, whatever is written later. So a process that has seen a void tag may
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
@@ -72,9 +72,9 @@
 //!   finds an eligible process, it cannot miss a process that finished its doorway before that one arrived.
 //! - If all processes want one slot, the algorithm tolerates k-1 undetected stops. No process waits for a serving
 //!   process. A process that stops while it waits, or after it was given a slot, blocks at most that slot.
-//! - A process that holds several slots and stops blocks these slots. But if it stops after it has drawn its ticket and
-//!   before line G7, it may block all slots: slots are set aside for it, and late servers may tag more slots than it
-//!   wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process that wants two of them.
+//! - A process that wants several slots and stops while it holds them blocks these slots. But if it stops between drawing
+//!   its ticket and line G7, it may block all slots: slots are set aside for it, and late servers may tag more slots than
+//!   it wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process that wants two of them.
 //! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter

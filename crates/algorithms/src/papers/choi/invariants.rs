@@ -96,7 +96,7 @@ struct Snapshot<'a> {
     waiting: Word,
     /// The number of tokens, from exit onwards, whose holders may enter.
     enabled: Word,
-    /// The number of tokens before exit whose holders may not enter.
+    /// The number of tokens before exit whose holders must not enter yet.
     missing: Word,
 }
 

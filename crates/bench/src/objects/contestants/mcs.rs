@@ -39,7 +39,7 @@ impl Draining {
 
 impl Drop for Draining {
     fn drop(&mut self) {
-        // ORDERING: as above.
+        // ORDERING: Relaxed, because no other access depends on the count.
         DRAINING.fetch_sub(1, Relaxed);
     }
 }

@@ -8,8 +8,8 @@
 //! I1: at most n tickets are not granted yet, because each of them belongs to a different thread. So while t is not
 //!     granted, no thread has ticket t + n, and no other thread is parked at the spot of t.
 //! I2: a thread registers at a spot only if it sees, under the lock of the spot, that its ticket is not granted.
-//! I3: a thread that is parked with ticket t is woken: by the thread that grants t, which looks at the spot afterwards,
-//!     or by the thread with ticket t + n, if that thread comes to the spot first.
+//! I3: a thread that is parked with ticket t is woken. The thread that grants t looks at the spot afterwards and wakes
+//!     it, unless the thread with ticket t + n comes to the spot first and does so.
 //!
 //! Every access is SeqCst. So if the thread that grants t does not see that ticket t is taken, the thread that
 //! takes t later sees the grant.

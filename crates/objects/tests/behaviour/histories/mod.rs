@@ -118,7 +118,7 @@ fn statistics_are_linearizable() {
     is_linearizable::<Numbers>();
 }
 
-/// Shows that the tests above can fail.
+/// Shows that the tests of linearizability can fail.
 #[test]
 fn an_addition_in_two_operations_is_not_linearizable() {
     let violation = within("random operations", histories::<Torn>).unwrap_err();
