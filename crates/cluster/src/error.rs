@@ -21,14 +21,14 @@ pub enum Error {
     Closed,
     /// There is no hall of that name.
     Missing {
-        /// The name.
+        /// The name of the missing hall.
         name: String,
         /// The URL of the cluster.
         place: String,
     },
     /// The hall has a different number of slots.
     Slots {
-        /// Its name.
+        /// The name of the hall.
         name: String,
         /// The number that was asked for.
         asked: usize,
@@ -37,7 +37,7 @@ pub enum Error {
     },
     /// The hall was created by an incompatible version of hallpass.
     Version {
-        /// Its name.
+        /// The name of the hall.
         name: String,
         /// The version of its records.
         found: u32,
@@ -46,14 +46,14 @@ pub enum Error {
     },
     /// A key below the hall's name does not hold a record of a hall.
     Damaged {
-        /// The key.
+        /// The key of the damaged record.
         key: String,
         /// The reason why the record is invalid.
         why: String,
     },
     /// The hall cannot be removed because it is in use.
     InUse {
-        /// Its name.
+        /// The name of the hall.
         name: String,
         /// The number of slots that are held.
         holders: usize,
@@ -64,12 +64,12 @@ pub enum Error {
     Vacant {
         /// The name of the hall.
         name: String,
-        /// The slot.
+        /// The slot that was named.
         slot: usize,
     },
     /// A hall cannot have this name.
     BadName {
-        /// The name.
+        /// The name that was refused.
         name: String,
         /// The rule that the name breaks.
         why: &'static str,

@@ -193,7 +193,7 @@ pub struct Tls {
 
 #[cfg(all(test, feature = "etcd"))]
 impl ClusterOptions {
-    /// Returns the options of etcd.
+    /// Returns the options of etcd. Panics for another store.
     pub(crate) fn etcd(&self) -> EtcdOptions {
         match &self.store {
             StoreOptions::Etcd(etcd) => etcd.clone(),

@@ -14,7 +14,7 @@ pub(crate) use crate::store::{LeaseId, Revision};
 /// The number of bits of the revision in a token. At a million revisions a second, they last for eight years.
 const REVISION_BITS: u32 = 48;
 
-/// Returns the epoch of a token.
+/// Returns the epoch of a token: its upper bits.
 pub(crate) fn epoch(token: u64) -> u64 {
     token >> REVISION_BITS
 }

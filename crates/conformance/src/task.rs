@@ -32,7 +32,7 @@ impl WakeCounter {
 /// A future that is polled only when a test asks for it.
 #[derive(Debug)]
 pub struct Task<F> {
-    /// The future.
+    /// The future that the test polls.
     pub future: Pin<Box<F>>,
     /// The waker with which the future is polled.
     pub wakes: Arc<WakeCounter>,

@@ -32,7 +32,7 @@ const SEGMENT_BITS: u32 = 6;
 /// The number of segments.
 pub const SEGMENTS: usize = 1 << SEGMENT_BITS;
 
-/// The last segment.
+/// The number of the last segment.
 pub const LAST_SEGMENT: u8 = (SEGMENTS - 1) as u8;
 
 /// The memory that a search uses, and its limit.

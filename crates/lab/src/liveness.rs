@@ -31,7 +31,7 @@ use crate::{
 pub struct InEntry<'a, S> {
     /// The section of each process in each state.
     pub standing: &'a S,
-    /// The process.
+    /// The process whose entry section counts.
     pub process: Pid,
 }
 

@@ -56,7 +56,7 @@ pub enum Finding {
         name: String,
         /// The instance of the statement.
         instance: usize,
-        /// The process.
+        /// The process to which the statement applies.
         process: Pid,
         /// The processes that have stopped outside their remainder.
         stopped: Vec<Pid>,
@@ -86,7 +86,7 @@ pub enum Finding {
     /// leaves its critical section. Without a number, the process stays in its exit section during the
     /// whole cycle.
     Exit {
-        /// The process.
+        /// The process that is in its exit section.
         process: Pid,
         /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
@@ -94,7 +94,7 @@ pub enum Finding {
     /// The process takes this many of its own steps in its doorway, counted from the last time it leaves
     /// its remainder. Without a number, the process stays in its doorway during the whole cycle.
     Doorway {
-        /// The process.
+        /// The process that is in its doorway.
         process: Pid,
         /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
@@ -142,7 +142,7 @@ pub enum Finding {
     /// The last passage of the process makes this many remote references. Without a number, each round
     /// of the cycle makes at least one remote reference within a passage.
     Rmr {
-        /// The cost model.
+        /// The cost model by which references are counted.
         model: CostModel,
         /// The process that makes the references.
         process: Pid,
@@ -230,7 +230,7 @@ pub struct Schedule {
     pub n: usize,
     /// The maximum number of processes in the critical section at once.
     pub k: usize,
-    /// The memory model.
+    /// Whether stores take effect immediately or go through buffers.
     pub memory: MemoryModel,
     /// The initial value of every variable.
     pub initial: Vec<Word>,

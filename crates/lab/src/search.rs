@@ -44,7 +44,7 @@ trait Entry<const W: usize>: Copy + Send + Sync {
     fn root(state: [u64; W]) -> Self;
     /// Creates the entry of a successor. `is_middle` says whether `self` is on the level [`Task::middle`].
     fn child(&self, state: [u64; W], is_middle: bool) -> Self;
-    /// Returns the state.
+    /// Returns the state without its origin.
     fn state(&self) -> &[u64; W];
 }
 
@@ -83,7 +83,7 @@ struct Task<'a, const W: usize> {
 pub struct AtLevel<const W: usize> {
     /// The number of steps of a shortest run to the state.
     pub level: u32,
-    /// The state.
+    /// The state itself.
     pub state: [u64; W],
 }
 

@@ -144,7 +144,7 @@ impl Sequential<'_> {
 }
 
 impl Sequential<'_> {
-    /// Returns the state after the mishap of `p`.
+    /// Returns the state after the mishap of `p`, in normal form. `None` if `p` cannot have a mishap now.
     #[inline]
     fn after_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<[u64; W]> {
         let mut next = self.tables.after_mishap(state, p)?;

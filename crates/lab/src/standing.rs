@@ -8,7 +8,7 @@ use crate::{explore::Explored, store::Id, tables::Tables};
 pub trait Standing: Sync {
     /// Returns the number of processes.
     fn n(&self) -> usize;
-    /// Returns the section in which `p` is.
+    /// Returns the section in which `p` is in the state `id`.
     fn section(&self, id: Id, p: Pid) -> Section;
     /// Returns whether `p` has left its remainder and not made a step yet.
     fn begins(&self, id: Id, p: Pid) -> bool;

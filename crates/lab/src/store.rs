@@ -82,7 +82,7 @@ pub struct Pending<const W: usize> {
 }
 
 impl<const W: usize> Pending<W> {
-    /// Returns the state.
+    /// Returns the state to look up or insert.
     pub fn state(&self) -> &[u64; W] {
         &self.state
     }

@@ -28,11 +28,11 @@ pub use budget::Budget;
 pub enum Access {
     /// No access: the line is local.
     None,
-    /// A read.
+    /// A read, which is remote if the reader has no valid copy.
     Read,
-    /// A write.
+    /// A write without a read.
     Write,
-    /// A read-modify-write.
+    /// A read-modify-write, such as a compare-and-swap.
     ReadModifyWrite,
 }
 
@@ -125,16 +125,16 @@ pub enum CannotCompile {
     /// At this line, the effect of a plain write of this process depends on the value that it
     /// overwrites. Such a write cannot wait in a store buffer.
     WriteThatReads {
-        /// The process.
+        /// The process that makes the step.
         process: Pid,
-        /// The line.
+        /// The label of the line.
         line: String,
     },
     /// At this line, a step of this process makes more than one shared access.
     TwoAccesses {
-        /// The process.
+        /// The process that makes the step.
         process: Pid,
-        /// The line.
+        /// The label of the line.
         line: String,
     },
 }

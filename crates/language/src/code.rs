@@ -85,14 +85,14 @@ pub enum Over {
 pub enum Place {
     /// The instructions from the first to the second.
     Lines(u16, u16),
-    /// A section.
+    /// All lines of a section.
     Section(hallpass_algorithms::Section),
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub enum Ex {
-    /// A number.
+    /// A constant number.
     Number(Value),
     /// The number of processes.
     N,
@@ -215,7 +215,7 @@ impl Ex {
 /// The kind of an access to a shared variable.
 #[derive(Clone, Debug)]
 pub enum Touch {
-    /// A read.
+    /// A read of the variable.
     Read,
     /// A write of this value.
     Write(Ex),
@@ -240,7 +240,7 @@ pub enum Touch {
 pub struct Access {
     /// The declaration of the variable.
     pub variable: usize,
-    /// The indices.
+    /// The indices, if the variable is an array.
     pub indices: Vec<Ex>,
     /// The kind.
     pub touch: Touch,
@@ -296,7 +296,7 @@ impl Kind {
 /// A declared variable. The indices of an array are bound variables in the other parts of its declaration.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// The name.
+    /// The name in the file.
     pub name: String,
     /// The values of each index.
     pub indices: Vec<(Ex, Ex)>,
@@ -349,9 +349,9 @@ pub struct Code {
     pub constants: Vec<(String, Ex)>,
     /// The functions, with their numbers of parameters; each may use those before it.
     pub functions: Vec<(usize, Ex)>,
-    /// The shared variables.
+    /// The shared variables, in the order of the file.
     pub shared: Vec<Variable>,
-    /// The private variables.
+    /// The private variables, in the order of the file.
     pub private: Vec<Variable>,
     /// The instructions of a passage.
     pub instrs: Vec<Instr>,
@@ -365,7 +365,7 @@ pub struct Code {
     pub invariant_texts: Vec<String>,
     /// Whether every renaming of the processes maps runs to runs.
     pub is_symmetric: bool,
-    /// The promises.
+    /// What the file promises.
     pub promises: Promises,
     /// The registered algorithm that is the same step machine and whose normal form is used.
     pub normal_form_of: Option<String>,

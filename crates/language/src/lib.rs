@@ -73,7 +73,7 @@ pub struct File {
     pub source: String,
     /// The compiled form.
     pub code: Arc<Code>,
-    /// Warnings.
+    /// Warnings about the file, which do not prevent a check.
     pub warnings: Vec<Diagnostic>,
     fingerprint: u32,
 }

@@ -14,7 +14,7 @@ pub struct Name {
 /// An expression with its place.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Its kind.
+    /// The form of the expression, with its parts.
     pub kind: ExprKind,
     /// The place.
     pub span: Span,
@@ -23,7 +23,7 @@ pub struct Expr {
 /// An expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
-    /// A number.
+    /// A number in the text.
     Number(i64),
     /// `true` or `false`.
     Bool(bool),
@@ -31,7 +31,7 @@ pub enum ExprKind {
     Everyone,
     /// `{}` or `{a, b}`.
     Set(Vec<Expr>),
-    /// A name.
+    /// The name of a variable, constant or set.
     Name(String),
     /// An element of an array.
     Index(Name, Vec<Expr>),
@@ -65,7 +65,7 @@ pub enum Range {
 /// A statement with its label.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// The label.
+    /// The label, if the statement makes a shared access.
     pub label: Option<Name>,
     /// Its effect.
     pub kind: StmtKind,
@@ -135,11 +135,11 @@ pub enum Start {
 /// The declaration of a variable.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// Its name.
+    /// The name of the variable.
     pub name: Name,
     /// The indices of an array: a name for the index, and its values.
     pub indices: Vec<(Option<Name>, Range)>,
-    /// Its type.
+    /// The type of the variable.
     pub kind: Type,
     /// Its initial value.
     pub start: Start,

@@ -90,7 +90,7 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
     ITEMS.iter().chain(WORDS).copied()
 }
 
-/// A token.
+/// The smallest unit of the text: a word, a number, a symbol or a quoted text.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Token {
     /// A name, or a label such as `4a`.
@@ -99,7 +99,7 @@ pub enum Token {
     Keyword(&'static str),
     /// An operator or bracket.
     Symbol(&'static str),
-    /// A number.
+    /// A number without a sign.
     Number(i64),
     /// A text in quotes.
     Text(String),
@@ -174,9 +174,9 @@ const STRAIGHT: &str = "a text needs straight quotes, as in `\"text\"`";
 /// The symbol of this language for a symbol of another one.
 #[derive(Clone, Copy)]
 enum Meaning {
-    /// This symbol.
+    /// This symbol of the language has the same meaning.
     Symbol(&'static str),
-    /// This word.
+    /// This keyword of the language has the same meaning.
     Keyword(&'static str),
     /// Nothing: the file means the same without it.
     Nothing,

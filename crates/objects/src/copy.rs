@@ -140,7 +140,7 @@ impl<O: Object> ObjectCopy<O> {
         self.batch.iter().filter_map(|served| served.helped)
     }
 
-    /// Returns the answer for `process`.
+    /// Returns the cell with the answer to the request of `process`.
     pub(crate) fn answer(&self, process: usize) -> &UnsafeCell<Option<Outcome<O>>> {
         let is_for = |served: &&ServedRequest<O>| {
             served.helped.is_some_and(|helped| helped.process == process)

@@ -14,7 +14,7 @@ pub enum Error {
     Closed,
     /// There is no hall of this name.
     Missing {
-        /// The name.
+        /// The name of the missing hall.
         name: String,
         /// The directory that was searched.
         dir: PathBuf,
@@ -79,7 +79,7 @@ pub enum Error {
     },
     /// No hall can have this name.
     BadName {
-        /// The name.
+        /// The name that was refused.
         name: String,
         /// The rule that the name breaks.
         why: &'static str,

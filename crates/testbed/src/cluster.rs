@@ -124,7 +124,7 @@ impl EtcdCluster {
         Some(EtcdCluster { members, peer_paths, gates, ids, folder })
     }
 
-    /// Returns a member.
+    /// Returns the member with this index, counted from 0.
     pub fn member(&self, index: usize) -> &Member {
         &self.members[index]
     }

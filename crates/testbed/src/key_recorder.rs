@@ -22,18 +22,18 @@ use crate::{TIMEOUT, nursery};
 pub struct KeyChange {
     /// The revision of the change.
     pub revision: u64,
-    /// The key.
+    /// The key that changed.
     pub key: String,
     /// The state of the key after the change, or `None` if the key was deleted.
     pub now: Option<KeyState>,
 }
 
-/// The state of a key.
+/// The value of a key and the revision of its creation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeyState {
     /// The revision in which the key was created.
     pub created: u64,
-    /// Its value.
+    /// The value of the key.
     pub value: String,
 }
 

@@ -112,7 +112,7 @@ impl Acquirer {
         Poll::Ready(given)
     }
 
-    /// Returns the hall.
+    /// Returns the hall from which this value takes slots.
     pub fn hall(&self) -> &Arc<Hall> {
         &self.hall
     }

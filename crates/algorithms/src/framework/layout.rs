@@ -40,7 +40,7 @@ pub trait Codec: Debug + Send + Sync {
 /// The meaning of a variable's word: how to print it, and how it changes when processes are renamed.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A number.
+    /// A number that is printed as it is, and that no renaming of processes changes.
     Number,
     /// A boolean, 0 or 1.
     Flag,

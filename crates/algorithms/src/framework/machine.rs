@@ -104,7 +104,7 @@ pub struct View<'a, S> {
 }
 
 impl<S> View<'_, S> {
-    /// Returns the value of `var`.
+    /// Returns the value of `var` in this state.
     pub fn value(&self, var: Var) -> Word {
         self.memory[var.index()]
     }

@@ -14,7 +14,7 @@ use super::{machine::View, memory::Pid};
 pub struct RunStatement {
     /// The name that the paper gives to the statement, such as `U1`.
     pub name: &'static str,
-    /// The kind of statement.
+    /// What the statement asserts about steps or runs.
     pub kind: StatementKind,
 }
 
@@ -40,7 +40,7 @@ impl RunStatement {
     }
 }
 
-/// A kind of statement.
+/// The form of a statement, which decides how the lab checks it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StatementKind {
     /// No step of any run contradicts the statement. Examples: "B unless C", "B is stable".

@@ -84,7 +84,7 @@ pub struct Entry {
     pub id: &'static str,
     /// The difference from the other entries of its family, in a few words.
     pub title: &'static str,
-    /// The paper.
+    /// The authors and the year of the paper, such as `Choi 2011`.
     pub paper: &'static str,
     /// The figure or section.
     pub figure: &'static str,

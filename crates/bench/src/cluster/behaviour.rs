@@ -71,9 +71,9 @@ pub const TRIALS: [Trial; 7] = [
 /// The behaviour of a wrapper in a trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Behaviour {
-    /// The trial.
+    /// What goes wrong in this trial.
     pub trial: Trial,
-    /// The wrapper.
+    /// The wrapper that was tried.
     pub wrapper: Wrapper,
     /// `true` if the wrapper behaved as it should.
     pub good: bool,

@@ -45,11 +45,11 @@ pub struct Succession {
     /// The cluster.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The wrapper.
+    /// The wrapper that ran the commands.
     pub wrapper: Wrapper,
     /// Number of competing loops.
     pub loops: usize,
-    /// The time.
+    /// Quartiles of this time.
     pub time: Quartiles,
     /// Number of commands that began before their predecessor had ended.
     pub overlaps: usize,

@@ -36,7 +36,7 @@ pub enum Engine {
 /// A store to measure on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Setting {
-    /// The engine.
+    /// The engine of the store.
     pub engine: Engine,
     /// Number of members. PostgreSQL has one.
     pub members: usize,

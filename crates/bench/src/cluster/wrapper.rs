@@ -9,7 +9,7 @@ pub const TTL: u64 = 4;
 /// The ttl in seconds for measurements in which no holder may lose its slot, not even on a busy machine.
 pub const LONG_TTL: u64 = 60;
 
-/// A wrapper.
+/// A program that runs a command under a lock: `hallpass run` or `etcdctl lock`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrapper {
     /// `hallpass run`, and the path of the program.

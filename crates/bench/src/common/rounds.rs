@@ -63,7 +63,7 @@ pub struct LeftOut {
 /// One workload with the contestants that ran in it.
 #[derive(Clone, Debug)]
 pub struct Outcome<Workload, Row> {
-    /// The workload.
+    /// The workload that ran.
     pub workload: Workload,
     /// The contestants that ran, the best first.
     pub rows: Vec<Row>,
@@ -79,9 +79,9 @@ pub type Samples<S> = Result<Vec<S>, String>;
 pub struct Rounds<'a, W, C> {
     /// Number of rounds.
     pub count: usize,
-    /// The workloads.
+    /// The workloads to run in each round.
     pub workloads: &'a [W],
-    /// The contestants.
+    /// The contestants to run in each workload.
     pub contestants: &'a [C],
 }
 

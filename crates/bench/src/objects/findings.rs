@@ -52,7 +52,7 @@ pub struct Best {
 pub struct Range {
     /// The part: with or without pauses.
     pub part: Part,
-    /// The contestant.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// The longest total time as a multiple of the shortest; `None` if a measurement did not finish.
     pub worst_to_best: Option<f64>,
@@ -65,7 +65,7 @@ pub struct Brief {
     pub part: Part,
     /// Number of threads.
     pub threads: usize,
-    /// The contestants.
+    /// The names of these contestants.
     pub contestants: Vec<&'static str>,
 }
 
@@ -75,7 +75,7 @@ const SLICE_MS: f64 = 3.0;
 /// Remaining throughput while threads are stopped.
 #[derive(Clone, Debug, Serialize)]
 pub struct Left {
-    /// The contestant.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// Number of stopped threads.
     pub stopped: usize,
@@ -86,7 +86,7 @@ pub struct Left {
 /// Growth of the memory in use.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
-    /// The contestant.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// Growth in KiB; `None` if the measurement did not finish.
     pub kib: Option<i64>,

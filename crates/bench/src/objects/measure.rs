@@ -24,7 +24,7 @@ use crate::common::{
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The contestants.
+    /// The contestants to measure.
     pub contestants: Vec<Contestant>,
     /// The numbers of threads, for the curves.
     pub threads: Vec<usize>,

@@ -17,7 +17,7 @@ pub const PARTS: u64 = 10;
 /// The memory in use during one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
-    /// The contestant.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// Number of threads that were stopped in an operation.
     pub stopped: usize,

@@ -119,7 +119,7 @@ pub struct Point {
 /// Operations per second while some threads were stopped: medians over rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
-    /// The contestant.
+    /// The name of the contestant.
     pub contestant: &'static str,
     /// The way in which threads share it.
     pub kind: Kind,

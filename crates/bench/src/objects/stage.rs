@@ -71,7 +71,7 @@ pub struct Stage {
     dismissed: Condvar,
 }
 
-/// A worker.
+/// The shared record of a thread that makes operations.
 #[derive(Debug, Default)]
 pub struct Worker {
     /// Number of operations done. ORDERING: Relaxed, because only the owner writes it, and a reader needs no exact
@@ -232,7 +232,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// Runs a worker.
+/// Makes operations until the worker's share is done or the measurement is over.
 fn run_worker<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     let worker = &stage.workers[number].0;
     worker.id.store(preempt::own_id(), SeqCst);
@@ -263,7 +263,7 @@ fn run_worker<Q: Queue>(queue: &Q, crew: &Crew, stage: &Stage, number: usize) {
     drop(stage.dismissed.wait_while(ends, |ends| !ends.dismissed));
 }
 
-/// Runs a victim.
+/// Makes operations until the trap is set, and then stops in the middle of an operation.
 fn run_victim<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
     let (mut ops, mut handle) = (Ops::new(number), queue.join());
     let mut armed = false;

@@ -47,7 +47,7 @@ pub struct Successions {
     pub crowd: Crowd,
     /// Number of killed holders.
     pub kills: usize,
-    /// The median.
+    /// The median over all kills.
     pub median: u64,
     /// The 99th percentile.
     pub p99: u64,

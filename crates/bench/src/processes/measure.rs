@@ -20,9 +20,9 @@ use crate::common::{
 /// A measurement to make.
 #[derive(Debug)]
 pub struct Plan {
-    /// The workloads.
+    /// The workloads to run.
     pub workloads: Vec<Workload>,
-    /// The contestants.
+    /// The contestants to measure.
     pub contestants: Vec<Contestant>,
     /// Time for which each contestant runs in each round, in milliseconds.
     pub time_ms: u64,

@@ -36,7 +36,7 @@ impl Process {
         }
     }
 
-    /// Returns the PID.
+    /// Returns the PID of the child.
     pub fn pid(&self) -> u32 {
         self.pid as u32
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A workload.
+/// The number of processes and slots, and the work of each passage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Workload {
     /// Number of processes.

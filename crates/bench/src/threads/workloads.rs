@@ -82,7 +82,7 @@ impl Group {
 /// One measurement to make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// The group.
+    /// The group to which the workload belongs, such as `alone`.
     pub group: Group,
     /// Number of threads.
     pub threads: usize,

@@ -18,9 +18,9 @@ pub struct PostgresOptions {
     /// The servers with their ports; at least one. A host that begins with `/` is the directory of a socket. hallpass
     /// uses the first server that accepts writes.
     pub hosts: Vec<(String, u16)>,
-    /// The user.
+    /// The user as whom hallpass connects.
     pub user: String,
-    /// The database.
+    /// The name of the database.
     pub database: String,
     /// The password of the user, if the server asks for one.
     pub password: Option<String>,

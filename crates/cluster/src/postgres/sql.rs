@@ -112,7 +112,7 @@ pub(super) const CREATE_HALL: &str = concat!(
     ", 0] ON CONFLICT DO NOTHING"
 );
 
-/// Returns the revision of a hall.
+/// Reads the revision of a hall.
 pub(super) const REVISION: &str = "SELECT revision FROM hallpass.halls WHERE hall = $1";
 
 /// Reads records by their keys.

@@ -310,7 +310,7 @@ fn busy() -> Failure {
     Failure::Busy("other processes change the hall all the time".into())
 }
 
-/// Returns whether a step may write.
+/// Returns whether a step has an operation that writes, in either branch.
 fn may_write(step: &Txn) -> bool {
     step.then.iter().chain(&step.otherwise).any(|op| match op {
         Op::Put { .. } | Op::Touch { .. } | Op::Delete(_) => true,

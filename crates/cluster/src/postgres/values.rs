@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// Returns the text in this column.
+    /// Returns the text in this column. Fails if the column has another type.
     pub(super) fn text(&self, column: usize) -> Result<&str, Failure> {
         match self.0.get(column) {
             Some(Value::Text(value)) => Ok(value),

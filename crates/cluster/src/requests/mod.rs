@@ -284,7 +284,7 @@ impl HallStore {
         Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))
     }
 
-    /// Grants a lease.
+    /// Asks the store for a new lease for records of this hall.
     pub(crate) async fn grant_lease(&self, ttl: Duration) -> Result<LeaseId, Failure> {
         self.store.grant(&self.name, ttl).await
     }

@@ -38,7 +38,7 @@ pub enum Resilience {
 /// The expectation about one property. Numbers that are left out are not compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
-    /// The answer.
+    /// The expected answer.
     pub answer: Answer,
     /// The smallest number of stopped processes that can starve another process.
     pub resilience: Option<Resilience>,

@@ -74,7 +74,7 @@ pub struct AtlasModel {
     /// The initial states.
     #[serde(default, with = "InitialName")]
     pub initial: Initial,
-    /// The memory model.
+    /// Whether stores take effect immediately or go through buffers.
     #[serde(default, with = "MemoryName")]
     pub memory: MemoryModel,
     /// Whether the check merges states that differ only in stale values.
@@ -180,7 +180,7 @@ impl AtlasModel {
         self.rmr.tier.unwrap_or(self.tier)
     }
 
-    /// Returns the question for the checker.
+    /// Returns the question that the checker must answer for this model.
     pub fn check_question(&self) -> check::Question {
         check::Question {
             contention: self.contention(),
@@ -279,7 +279,7 @@ impl std::error::Error for Error {}
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The models.
+    /// The models, in the order of the file.
     #[serde(default, rename = "model")]
     pub models: Vec<AtlasModel>,
     /// Runs that show that variants are wrong at sizes that are too large to explore.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::trace;
 
-/// Returns the report as Markdown.
+/// Writes the report as a Markdown page.
 pub fn markdown(report: &AtlasReport) -> String {
     let mut text = String::from("# Atlas\n\n");
     let _ = writeln!(text, "{}\n", report.summary());

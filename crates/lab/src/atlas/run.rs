@@ -79,7 +79,7 @@ pub enum Status {
 pub struct Entry {
     /// The number of the model in the manifest.
     pub index: usize,
-    /// The model.
+    /// The model, with its expected results.
     pub model: AtlasModel,
     /// The measured results.
     pub measured: Measured,
@@ -125,7 +125,7 @@ pub enum Step<'a> {
         number: usize,
         /// The number of selected models.
         of: usize,
-        /// The model.
+        /// The model that begins.
         model: &'a AtlasModel,
     },
     /// A model has ended.

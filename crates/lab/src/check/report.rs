@@ -64,7 +64,7 @@ impl Outcome {
 /// The results for an algorithm at one size.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The question.
+    /// The question that this report answers.
     pub question: Question,
     /// The reason why the exploration ended.
     pub ended: Ended,

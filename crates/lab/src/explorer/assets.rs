@@ -9,7 +9,7 @@ pub struct Script {
     pub text: &'static str,
 }
 
-/// The page.
+/// The HTML of the page.
 pub const PAGE: &str = include_str!("page/explorer.html");
 /// The style of the page.
 pub const CSS: &str = include_str!("page/explorer.css");

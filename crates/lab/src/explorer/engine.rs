@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// Returns the session.
+    /// Returns the session: the subject and the tree of played states.
     pub fn session(&self) -> &Session {
         &self.session
     }

@@ -28,7 +28,7 @@ pub struct Drawing {
     pub whole: bool,
     /// The index of the current state.
     pub current: Option<usize>,
-    /// The states.
+    /// The states that are drawn.
     pub states: Vec<Drawn>,
     /// The steps: from, to, agent. Steps that only wait are left out.
     pub steps: Vec<(u32, u32, u32)>,

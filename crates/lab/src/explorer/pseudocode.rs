@@ -53,7 +53,7 @@ const OF: char = '/';
 pub struct Figure {
     /// The name of the figure in labels.
     pub name: String,
-    /// The title.
+    /// The title of the figure.
     pub title: String,
     /// The shared variables, each with its meaning.
     pub variables: Vec<[String; 2]>,
@@ -61,7 +61,7 @@ pub struct Figure {
     pub private: Vec<[String; 2]>,
     /// The invariants, each with what it says.
     pub invariants: Vec<[String; 2]>,
-    /// The lines.
+    /// The lines of the figure, from top to bottom.
     pub lines: Vec<Line>,
 }
 

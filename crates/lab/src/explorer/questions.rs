@@ -84,7 +84,7 @@ impl Engine {
         goals
     }
 
-    /// Returns the goal with this name.
+    /// Returns the goal with this name, such as `deadlock` or the name of an invariant.
     fn goal(&self, name: &str) -> Option<Goal> {
         let invariants = self.session.subject().machine().invariants();
         if name == "deadlock" {

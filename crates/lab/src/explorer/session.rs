@@ -38,7 +38,7 @@ pub struct Session {
 
 /// The step that an agent would take.
 pub struct Choice {
-    /// The agent.
+    /// The agent that would take the step.
     pub agent: Agent,
     /// The step, or why it is impossible.
     pub step: Result<Step, String>,
@@ -54,7 +54,7 @@ impl Session {
         session
     }
 
-    /// Returns the subject.
+    /// Returns the algorithm that is played.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }

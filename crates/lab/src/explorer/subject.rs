@@ -128,7 +128,7 @@ impl Subject {
         &self.machine
     }
 
-    /// Returns the memory model.
+    /// Returns whether stores take effect immediately or go through buffers.
     pub fn memory(&self) -> MemoryModel {
         self.memory
     }

@@ -27,7 +27,7 @@ use crate::{
 /// A model to explore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Question {
-    /// The object.
+    /// The object that the processes share.
     pub kind: ObjectKind,
     /// The number of processes that share the object.
     pub k: usize,
@@ -135,7 +135,7 @@ pub struct Counterexample {
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The question.
+    /// The question that this report answers.
     pub question: Question,
     /// The number of states.
     pub states: u64,

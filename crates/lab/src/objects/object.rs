@@ -49,7 +49,7 @@ impl ObjectKind {
 /// An operation of a process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Operation {
-    /// The process.
+    /// The process that requests the operation.
     pub process: u8,
     /// The index in [`ObjectKind::operations`].
     pub which: u8,

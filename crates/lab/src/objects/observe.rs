@@ -17,7 +17,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// All violations.
+    /// All violations, in the order of reports.
     pub const ALL: [Violation; 5] = [
         Violation::Linearizable,
         Violation::Race,

@@ -48,7 +48,7 @@ pub struct Workload {
 
 /// All runs of a model.
 pub struct Runs {
-    /// The object.
+    /// The object that the processes share.
     pub object: SmallObject,
     /// The construction, or a wrong variant.
     pub variant: Variant,

@@ -14,7 +14,7 @@ pub struct StoredAnswer {
     pub process: u8,
     /// The packed request.
     pub request: Word,
-    /// The answer.
+    /// The answer itself.
     pub answer: u8,
 }
 
@@ -56,7 +56,7 @@ pub struct SharedState {
     pub marks: Vec<Word>,
     /// The copies that are taken, one bit each.
     pub taken: u16,
-    /// The copies.
+    /// The copies of the object.
     pub copies: Vec<CopyState>,
     /// The operation in each buffer. Each process has k buffers.
     pub buffers: Vec<Option<Operation>>,
@@ -89,7 +89,7 @@ pub struct Ongoing {
 pub struct ModelState {
     /// The shared part.
     pub shared: SharedState,
-    /// The processes.
+    /// The private state of each process.
     pub processes: Vec<ProcessState>,
 }
 

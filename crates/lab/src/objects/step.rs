@@ -10,10 +10,10 @@ use super::{
     variants::Variant,
 };
 
-/// The record of a step.
+/// What happened in one step: an operation that began or returned, the accesses, and a violation.
 #[derive(Clone, Debug, Default)]
 pub struct StepRecord {
-    /// The operation that began.
+    /// The operation that began in this step.
     pub began: Option<Operation>,
     /// The answer of the operation that ended.
     pub returned: Option<u8>,
@@ -34,7 +34,7 @@ impl StepRecord {
 
 /// Executes steps.
 pub struct Stepper<'a> {
-    /// The object.
+    /// The object that the processes share.
     pub object: &'a SmallObject,
     /// The construction, or a wrong variant.
     pub variant: &'a Variant,

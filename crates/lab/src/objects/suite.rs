@@ -12,7 +12,7 @@ use crate::{check::Verdict, graph::Bound};
 /// A model and its expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// The object.
+    /// The object of the model.
     pub kind: ObjectKind,
     /// The number of processes.
     pub k: usize,
@@ -40,7 +40,7 @@ pub enum Expected {
 }
 
 impl Case {
-    /// Returns the question.
+    /// Returns the question that the checker must answer for this case.
     pub fn question(&self) -> Question {
         Question {
             kind: self.kind,

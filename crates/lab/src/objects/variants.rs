@@ -74,7 +74,7 @@ where
     Variant { orderly: false, ..wrong::<C>(name, title) }
 }
 
-/// The wrong variants.
+/// The variants that are wrong on purpose.
 pub const WRONG: [Variant; 9] = [
     Variant {
         validates: false,
@@ -105,7 +105,7 @@ pub const WRONG: [Variant; 9] = [
     ),
 ];
 
-/// Returns the wrong variant with this name.
+/// Returns the wrong variant with this name, such as `hasty`.
 pub fn wrong_variant(name: &str) -> Option<Variant> {
     WRONG.into_iter().find(|variant| variant.name == Some(name))
 }

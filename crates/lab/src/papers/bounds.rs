@@ -11,7 +11,7 @@ use super::{
 };
 use crate::graph;
 
-/// A count and its bound.
+/// A number that the lab counted, and the bound that the paper states for it.
 struct BoundedCount<'a> {
     count: &'a Count<'a>,
     bound: Option<u64>,

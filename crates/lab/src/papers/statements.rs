@@ -41,7 +41,7 @@ use crate::atlas::{self, Listed};
 pub struct Paper {
     /// The authors, as a heading.
     pub authors: String,
-    /// The title.
+    /// The title of the paper.
     pub title: String,
     /// The year of publication.
     pub year: u16,

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{Questions, Ratio};
 use crate::{explore::Ended, graph::Bound, schedule::Schedule};
 
-/// An answer.
+/// The answer to one question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// The statement holds in every run.
@@ -40,7 +40,7 @@ impl fmt::Display for Answer {
 /// An answer, and the run that shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answered {
-    /// The answer.
+    /// The answer itself.
     #[serde(serialize_with = "shown")]
     pub answer: Answer,
     /// A remark on the answer.
@@ -76,7 +76,7 @@ impl Answered {
 /// The answers about an algorithm at one size.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The questions.
+    /// The questions that this report answers.
     pub questions: Questions,
     /// The number of states.
     pub states: u64,

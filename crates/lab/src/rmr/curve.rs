@@ -62,7 +62,7 @@ impl Over {
 pub struct Range {
     /// The algorithm's identifier.
     pub algorithm: String,
-    /// The cost model.
+    /// The cost model by which references are counted.
     pub model: CostModel,
     /// The sizes.
     pub over: Over,

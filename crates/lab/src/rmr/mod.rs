@@ -131,7 +131,7 @@ impl Figure {
 /// The worst passages under both cost models.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The question.
+    /// The question that this report answers.
     pub question: Question,
     /// The number of explored states.
     pub states: u64,

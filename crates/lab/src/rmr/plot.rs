@@ -37,7 +37,7 @@ pub struct Series {
     pub unbounded: Vec<u32>,
 }
 
-/// A plot.
+/// A plot of the worst passages against the size, with its texts.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// The title, above the plot.
@@ -48,7 +48,7 @@ pub struct Plot {
     pub x_label: String,
     /// The label of the vertical axis.
     pub y_label: String,
-    /// The series.
+    /// The curves and points to draw.
     pub series: Vec<Series>,
 }
 

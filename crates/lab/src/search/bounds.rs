@@ -40,7 +40,7 @@ pub struct LongestRun<const W: usize> {
 
 /// The largest number of steps in a section.
 pub struct Longest<const W: usize> {
-    /// The process.
+    /// The process that takes these steps.
     pub process: Pid,
     /// The number of its steps.
     pub bound: Bound,

@@ -69,7 +69,7 @@ impl<const W: usize> Region<'_, W> {
         });
     }
 
-    /// Returns the number of a state.
+    /// Returns the number of a state that the search has found.
     pub fn number(&self, state: &[u64; W]) -> Id {
         self.states.find(state).expect("the search has found every successor")
     }

@@ -182,7 +182,7 @@ impl<'a> Forgetful<'a> {
         Forgetful { space, stale, contradiction: OnceLock::new() }
     }
 
-    /// Returns the representative of a state.
+    /// Returns the representative of a state: the state with all stale values reset.
     pub fn representative<const W: usize>(&self, mut state: [u64; W]) -> [u64; W] {
         let stale = self.stale.stale(self.space.tables, &state);
         self.stale.forget(stale, &mut state);

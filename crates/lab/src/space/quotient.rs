@@ -199,7 +199,7 @@ impl Symmetry {
 /// The quotient is enough for properties that every process must have in every state. For a property of
 /// one process along a run, that process must be fixed (see [`Symmetry::new`]).
 pub struct Quotient<'a, S> {
-    /// The space.
+    /// The space whose states are merged.
     pub space: S,
     /// The renamings.
     pub symmetry: &'a Symmetry,

@@ -23,7 +23,7 @@ pub struct StoreBuffers<'a> {
 }
 
 impl StoreBuffers<'_> {
-    /// Returns whether the buffer of `p` is empty.
+    /// Returns whether no store of `p` waits in its buffer.
     #[inline]
     pub fn buffer_is_empty(&self, state: &[u64], p: Pid) -> bool {
         self.content(state, p) == 0

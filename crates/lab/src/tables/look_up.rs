@@ -116,7 +116,7 @@ impl Tables {
         self.sections[p][self.code(state, p)]
     }
 
-    /// Returns the position of `p`.
+    /// Returns the facts about the private state of `p` in `state`.
     pub fn position(&self, state: &[u64], p: Pid) -> &Position {
         &self.positions[p][self.code(state, p)]
     }

@@ -38,7 +38,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts.
+    /// All parts, in the order in which they are checked.
     pub const ALL: [Part; 3] = [Part::Snapshot, Part::Refinement, Part::Properties];
 
     /// Returns the name on the command line and in JSON.
@@ -90,7 +90,7 @@ impl std::error::Error for Error {}
 /// The result of one part.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The part.
+    /// The part that was checked.
     pub part: Part,
     /// A description of the runs.
     pub what: String,
@@ -130,11 +130,11 @@ impl Register {
 /// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The question.
+    /// The question that this report answers.
     pub question: Question,
     /// The result of each part.
     pub outcomes: Vec<Outcome>,
-    /// The registers.
+    /// The registers, with the numbers of bits that they need.
     pub registers: Vec<Register>,
     /// The maximum number of a process's own steps in Label and in Scan, over all paths of private states that were
     /// seen.

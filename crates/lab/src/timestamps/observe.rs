@@ -39,7 +39,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// All violations.
+    /// All violations, in the order of reports.
     pub const ALL: [Violation; 14] = [
         Violation::NoOrder,
         Violation::Stale,

@@ -24,7 +24,7 @@ pub enum Procedure {
 }
 
 impl Procedure {
-    /// Returns the name.
+    /// Returns the name that the papers use.
     pub fn name(self) -> &'static str {
         match self {
             Procedure::Label => "Label",

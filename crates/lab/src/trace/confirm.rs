@@ -23,7 +23,7 @@ use crate::{
 /// The record of a run.
 pub(super) struct Evidence<'a> {
     pub(super) schedule: &'a Schedule,
-    /// The steps of the stem.
+    /// The steps before the loop.
     pub(super) stem: Vec<Step>,
     /// The steps of the first round of the cycle.
     pub(super) cycle: Vec<Step>,

@@ -68,7 +68,7 @@ fn unescape(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Encodes a finding.
+/// Returns the part of a replay string that names the finding.
 pub(super) fn encode(finding: &Finding) -> String {
     match finding {
         Finding::Exclusion => "ex".into(),
@@ -113,7 +113,7 @@ pub(super) fn encode(finding: &Finding) -> String {
     }
 }
 
-/// Decodes a finding.
+/// Reads the part of a replay string that names the finding.
 pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(

@@ -167,7 +167,7 @@ pub(super) fn digit(p: Pid) -> char {
     u32::try_from(p).ok().and_then(|p| char::from_digit(p, 36)).unwrap_or('?')
 }
 
-/// Returns the process of a digit.
+/// Returns the process that a character of a schedule names: a digit or a lower-case letter.
 pub(super) fn process(digit: char) -> Result<Pid, Error> {
     match digit.to_digit(36) {
         Some(p) if !digit.is_ascii_uppercase() => Ok(p as Pid),

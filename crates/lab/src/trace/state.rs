@@ -7,7 +7,7 @@ use hallpass_algorithms::{Pid, Word};
 use super::cache::Caches;
 use crate::machine::Local;
 
-/// A state of a run.
+/// One state of a run: the private states of the processes, the memory, and the buffered stores.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RunState {
     /// The private state of each process, as a number.
@@ -28,7 +28,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the state.
+    /// Returns the state without the history.
     pub fn state(&self) -> &RunState {
         &self.state
     }

@@ -160,7 +160,7 @@ impl Step {
 /// An executed run.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The schedule.
+    /// The schedule that was executed.
     pub schedule: Schedule,
     /// The replay string of the schedule.
     pub replay: String,

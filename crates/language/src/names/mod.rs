@@ -45,7 +45,7 @@ pub struct Use {
 /// The names of a file.
 #[derive(Default)]
 pub struct Names {
-    /// The constants.
+    /// The names that `constant` declares.
     pub constants: Vec<String>,
     /// The functions: name, number of parameters, type of the result.
     pub functions: Vec<(String, usize, Sort)>,
@@ -53,11 +53,11 @@ pub struct Names {
     pub defining: Option<String>,
     /// The functions that are defined further down.
     pub later_functions: Vec<String>,
-    /// The shared variables.
+    /// The variables that `shared` declares.
     pub shared: Vec<Variable>,
-    /// The private variables.
+    /// The variables that `private` declares.
     pub private: Vec<Variable>,
-    /// The procedures.
+    /// The names that `procedure` declares.
     pub procedures: Vec<String>,
     /// The lines: label, first and last instruction. Known only once the passage is compiled.
     pub lines: Vec<(String, u16, u16)>,

@@ -7,7 +7,7 @@ mod symbols;
 
 use hallpass_language::File;
 
-/// A mistake.
+/// A file with a mistake, and the message that it must cause.
 struct Mistake {
     /// The mistake in a few words.
     name: &'static str,

@@ -35,7 +35,7 @@ impl Life {
         Life(began << PID_BITS | u64::from(std::process::id()))
     }
 
-    /// Returns the pid.
+    /// Returns the PID of the process.
     pub fn pid(self) -> u64 {
         self.0 & ((1 << PID_BITS) - 1)
     }

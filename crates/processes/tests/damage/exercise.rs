@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use hallpass_processes::{Error, HallDir, MAX_SLOTS, SharedHall, SharedPass};
 
-/// The name of the halls.
+/// The name of every hall in this test.
 pub const NAME: &str = "damaged-hall";
 /// The number of slots of the halls.
 pub const SLOTS: usize = 3;

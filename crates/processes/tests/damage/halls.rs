@@ -78,7 +78,7 @@ impl Drop for Halls {
     }
 }
 
-/// Opens the hall.
+/// Opens the hall in `dir`, or creates it.
 pub fn open(dir: &Path) -> SharedHall {
     HallDir::at(dir).open(NAME, SLOTS).unwrap()
 }

@@ -173,7 +173,7 @@ impl Board {
         (note.state() == State::Asking).then_some((note, asked))
     }
 
-    /// Records a violation.
+    /// Appends a violation to the file that the test reads at the end.
     pub fn record_violation(&self, folder: &Path, what: &str) {
         let log = OpenOptions::new().create(true).append(true).open(violations_file(folder));
         writeln!(log.unwrap(), "{what}").unwrap();
@@ -181,7 +181,7 @@ impl Board {
     }
 }
 
-/// Returns the path of the file with the violations.
+/// Returns the path of the file to which processes write violations.
 pub fn violations_file(folder: &Path) -> std::path::PathBuf {
     folder.join("violations")
 }

@@ -65,7 +65,7 @@ struct Line {
     signals: Mapped<Signals>,
     hall: SharedHall,
     pids: Vec<Pid>,
-    /// The holders.
+    /// The processes that hold a slot.
     holders: Vec<usize>,
     /// The waiters, the first one first.
     queue: Vec<usize>,

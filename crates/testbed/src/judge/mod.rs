@@ -30,7 +30,7 @@ pub enum Promise {
     AtMostK,
     /// No two visitors have the same slot.
     OwnSlot,
-    /// Slots are below k.
+    /// Every slot is a number from 0 to k-1.
     SlotsBelowK,
     /// No token occurs twice, and the tokens of each slot grow.
     TokensGrow,

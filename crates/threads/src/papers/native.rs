@@ -30,7 +30,7 @@ impl<A: Algorithm> Native<A> {
         Native { algorithm, variables }
     }
 
-    /// Returns the algorithm.
+    /// Returns the algorithm that runs on the atomics.
     pub(super) fn algorithm(&self) -> &A {
         &self.algorithm
     }

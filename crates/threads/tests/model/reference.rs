@@ -147,7 +147,7 @@ impl Reference {
         }
     }
 
-    /// Frees slots.
+    /// Frees slots that are held.
     pub fn frees(&mut self, slots: &[usize]) {
         for slot in slots {
             assert!(self.held.remove(slot), "slot {slot} is not held");

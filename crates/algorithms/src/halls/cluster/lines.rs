@@ -10,7 +10,7 @@ pub enum Ask<T> {
     /// joins the queue if `wait` is set. Does nothing if the claim exists already. A claim for several slots takes
     /// the smallest ones, if enough are free.
     Claim {
-        /// The slot.
+        /// The smallest free slot in the view of the process.
         slot: usize,
         /// Whether to join the queue if the slot cannot be taken.
         wait: bool,
@@ -23,7 +23,7 @@ pub enum Ask<T> {
     /// waits. A claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
     /// only freed.
     Give {
-        /// The slot.
+        /// The slot to give away.
         slot: usize,
         /// The state in which the giver saw the slot.
         was: Was,
@@ -32,7 +32,7 @@ pub enum Ask<T> {
     },
     /// Frees all slots of this process and removes its claim, if no claim waits or if `anyway` is set.
     Free {
-        /// The slot.
+        /// A slot that the process holds.
         slot: usize,
         /// Frees the slot even if claims wait, and wakes all waiters, as a write to `door` does.
         anyway: bool,
@@ -41,7 +41,7 @@ pub enum Ask<T> {
     Withdraw,
     /// Frees a slot whose claim has been gone for long enough, if nobody waits.
     Reclaim {
-        /// The slot.
+        /// The slot to free.
         slot: usize,
     },
 }
@@ -57,7 +57,7 @@ pub enum Was {
     Stale,
 }
 
-/// The state of a claim.
+/// What the store records about a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ClaimState {
     /// The claim is not in the store: it was not created yet, or was withdrawn or lost.

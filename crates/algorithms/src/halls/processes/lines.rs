@@ -16,7 +16,7 @@ use crate::framework::{
 /// The role of a serving process. The role decides how the process continues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role<W> {
-    /// A waiter.
+    /// A waiter that does not watch other processes yet.
     Waiter,
     /// A waiter that is about to sleep. It already watches these processes, so it notices everything
     /// that happens between its last look and its sleep.
@@ -60,7 +60,7 @@ pub enum Finally {
 }
 
 impl Finally {
-    /// Returns the next line.
+    /// Returns what the process does next.
     pub(super) fn go<I, W>(self) -> Next<Line<I, W>> {
         match self {
             Finally::Leave => Leave,

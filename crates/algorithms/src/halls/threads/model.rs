@@ -190,7 +190,7 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
         (k - 1).max(1)
     }
 
-    /// Returns whether `p` is the manager.
+    /// Returns whether `p` is the manager: the last process, if the model has one.
     fn is_manager(&self, p: Pid) -> bool {
         self.casts.has_manager() && p + 1 == self.n
     }

@@ -109,7 +109,7 @@ impl Mark {
 /// A process whose answer is in a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Helped {
-    /// The process.
+    /// The process that gets the answer.
     pub process: usize,
     /// Its request before the answer was assigned.
     pub request: Request,

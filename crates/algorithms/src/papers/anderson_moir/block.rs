@@ -194,7 +194,7 @@ impl<B: Block> BlockView<'_, B> {
         }
     }
 
-    /// Returns the value of `var`.
+    /// Returns the value of `var` in this state.
     pub fn value(&self, var: Var) -> Word {
         self.memory[var.index()]
     }

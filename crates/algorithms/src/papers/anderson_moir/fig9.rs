@@ -104,7 +104,7 @@ impl Fig9 {
         word >> 1 == self.instance
     }
 
-    /// Returns (flag, IN) as a word.
+    /// Packs the pair (flag, IN) into one word.
     pub(super) fn word(&self, flag: bool) -> Word {
         2 * self.instance + Word::from(flag)
     }

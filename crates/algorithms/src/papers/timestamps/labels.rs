@@ -53,7 +53,7 @@ impl Stamp {
         self.0 & ((1 << MARK_AT) - 1)
     }
 
-    /// Returns the mark.
+    /// Returns the mark, the bits above all digits.
     pub const fn mark(self) -> u64 {
         self.0 >> MARK_AT
     }
@@ -138,7 +138,7 @@ impl Labels for FiveDigits {
     }
 }
 
-/// Returns the next digit.
+/// Returns the digit after `digit` in the cycle of three digits that starts at `chain`.
 const fn next(chain: u64, digit: u64) -> u64 {
     if digit == chain + 2 { chain } else { digit + 1 }
 }

@@ -24,7 +24,7 @@ fn open(path: &Path) -> File {
     File::options().read(true).write(true).open(path).expect("`make` created it")
 }
 
-/// `flock`.
+/// A lock on a file by `flock(2)`.
 pub struct Flock(PathBuf);
 
 pub struct FlockHandle(File);

@@ -8,7 +8,7 @@ use crate::common::Semaphore;
 #[derive(Default)]
 pub struct Floor(AtomicUsize);
 
-/// A guard of the floor.
+/// Makes the second access of the floor when it is dropped.
 pub struct Guard<'a>(&'a Floor);
 
 impl Semaphore for Floor {

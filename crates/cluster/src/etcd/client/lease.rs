@@ -24,7 +24,7 @@ pub(crate) struct Lease {
 }
 
 impl Client {
-    /// Grants a lease.
+    /// Asks etcd for a new lease that ends `ttl_seconds` after its last renewal.
     pub(crate) async fn grant(&self, ttl_seconds: i64) -> Result<Lease, Failure> {
         let request = LeaseGrantRequest { ttl: ttl_seconds };
         let granted: LeaseGrantResponse = self.unary(GRANT, request).await?;
