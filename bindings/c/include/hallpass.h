@@ -100,7 +100,7 @@ typedef struct hallpass_participant {
    */
   bool alive;
   /**
-   * The command that the process runs, truncated to fit. It ends with a zero byte.
+   * The command that the process runs, truncated to fit. The text ends with a zero byte.
    */
   char command[HALLPASS_COMMAND_SIZE];
 } hallpass_participant;

@@ -22,7 +22,7 @@ pub struct Participant {
     pub since: i64,
     /// Whether the process still runs.
     pub alive: bool,
-    /// The command that the process runs, truncated to fit. It ends with a zero byte.
+    /// The command that the process runs, truncated to fit. The text ends with a zero byte.
     pub command: [c_char; HALLPASS_COMMAND_SIZE],
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The signal by which `hallpass cancel` asks a waiting `hallpass run` to give up. By default, a process ignores
-/// this signal. So it does no harm to a command that has got its slot in the meantime, or to another program.
+/// this signal. So the signal does no harm to a command that has got its slot in the meantime, or to another program.
 pub const CANCEL: Signal = Signal::URG;
 
 /// How long a waiter may take to leave the queue.

@@ -114,7 +114,7 @@ fn crowd_at(url: &str, count: usize) -> (ClusterPass, Vec<Waiter>) {
         waiters.push(Waiter::start(url, "crowd"));
         await_queue(&hall, number + 1);
         if number == 0 {
-            // It becomes the relay after a quarter of a second.
+            // This process becomes the relay after a quarter of a second.
             thread::sleep(Duration::from_secs(1));
         }
     }

@@ -351,7 +351,7 @@ pub struct Code {
     pub functions: Vec<(usize, Ex)>,
     /// The shared variables, in the order of the file.
     pub shared: Vec<Variable>,
-    /// The private variables, in the order of the file.
+    /// The private variables, including loop variables.
     pub private: Vec<Variable>,
     /// The instructions of a passage.
     pub instrs: Vec<Instr>,

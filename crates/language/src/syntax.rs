@@ -67,7 +67,7 @@ pub enum Range {
 pub struct Stmt {
     /// The label, if the statement makes a shared access.
     pub label: Option<Name>,
-    /// Its effect.
+    /// The effect of the statement.
     pub kind: StmtKind,
     /// The place of its first line.
     pub span: Span,
@@ -141,7 +141,7 @@ pub struct Decl {
     pub indices: Vec<(Option<Name>, Range)>,
     /// The type of the variable.
     pub kind: Type,
-    /// Its initial value.
+    /// The initial value of the variable.
     pub start: Start,
     /// The process in whose memory it is.
     pub home: Option<Expr>,
@@ -150,7 +150,7 @@ pub struct Decl {
 /// A promise of the author.
 #[derive(Clone, Debug)]
 pub struct Promise {
-    /// Its words, such as `starvation freedom`.
+    /// The words of the promise, such as `starvation freedom`.
     pub words: String,
     /// The number of stopped processes, or the bound.
     pub amount: Option<Expr>,

@@ -214,7 +214,7 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// Opens the value in the directory of `hall`. This works even if another directory has replaced it at its path.
+    /// Opens the value in the directory of `hall`, even if another directory has the path of this directory by now.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);

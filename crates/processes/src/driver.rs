@@ -19,11 +19,12 @@ pub(crate) enum End {
     Lost,
 }
 
-/// How many lines a passage may run without progress. If it runs more, a program that does not follow the protocol
-/// has changed the words. The fuzzer tries thousands of such halls, which are small, so it gives up earlier.
+/// The largest number of lines that a passage runs without progress. A passage that runs more lines shows that a program
+/// that does not follow the protocol has changed the words. The fuzzer tries thousands of such halls. They are small, so
+/// the limit is lower there.
 const MAX_LINES: u32 = if cfg!(fuzzing) { 20_000 } else { 10_000_000 };
 
-/// How many lines a registration may run. It normally takes about ten lines.
+/// The largest number of lines that a registration runs. Usually, these are about ten.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
 
 /// Returns `true` if a passage that reaches this line has made progress.

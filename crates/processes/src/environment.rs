@@ -25,11 +25,11 @@ use crate::{
 /// A line of a passage, with the types of this environment.
 pub(crate) type NativeLine = Line<i64, ()>;
 
-/// The longest sleep of a waiter that cannot watch a process, for example because it has no free descriptor. It looks
-/// again after that.
+/// The longest sleep of a waiter that cannot watch a process, for example because the waiter has no free descriptor. After
+/// this time, the waiter looks again.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
-/// The longest sleep of any other waiter. A process that should have woken it may have been unable to do so.
+/// The longest sleep of any other waiter. A process that should have woken the waiter may have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
 /// In a hall with many records, the longest sleep is this long for each record. A waiter that looks again reads the cards

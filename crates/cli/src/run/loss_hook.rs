@@ -31,12 +31,12 @@ enum State {
 }
 
 impl LossHook {
-    /// Prepares the shell command `line`. It gets these variables, and the signal settings of the caller of hallpass.
+    /// Prepares the shell command `line` with these variables, and with the signal settings of the caller of hallpass.
     pub fn new(line: OsString, variables: Vec<(String, String)>) -> io::Result<Self> {
         let words = in_shell(line);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).envs(variables);
-        // Its processes are in a group of their own, so that hallpass can end all of them.
+        // The processes of the hook are in a group of their own, so that hallpass can end all of them.
         command.stdin(Stdio::null()).process_group(0);
         SignalSettings::now()?.pass_on_and_die_with_us(&mut command);
         Ok(LossHook { command, state: State::Ready })
@@ -78,7 +78,8 @@ impl LossHook {
             say(format_args!("the command of --on-loss did not end within --grace and was killed"));
             // This process has not waited for the child, so the number is still that of its group.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-            // A process that hangs in the kernel, on a network file system for example, ends much later. Nobody waits for it.
+            // A process that hangs in the kernel, for example on a network file system, ends much later. hallpass does not wait
+            // for it.
             let _ = child.try_wait();
             self.state = State::Done;
         }

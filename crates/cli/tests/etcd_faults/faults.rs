@@ -66,7 +66,7 @@ pub enum Fault {
     /// Suspends the keeper of a waiter. If the waiter gets a slot in this time, the command must not start, because it
     /// is too late.
     StopWaiter,
-    /// Suspends `hallpass run`. If it loses the slot in this time, the command must still end.
+    /// Suspends `hallpass run`. If `hallpass run` loses the slot in this time, the command must still end.
     StopGuardian,
     StopCommand,
     /// Suspends guardian, keeper and command for longer than claims live, like a machine that sleeps. The witness

@@ -37,9 +37,9 @@ pub struct Drawing {
 /// A state in a drawing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drawn {
-    /// Its number in the chart, if it was explored.
+    /// The number of the state in the chart, if the checker has explored it.
     pub id: Option<Id>,
-    /// Its row: the number of steps from an initial state, or from the current one.
+    /// The row of the state: the number of steps from an initial state, or from the current state.
     pub level: u32,
     /// `broken`, `doomed` (a process can be kept out forever), `full` (k processes in the critical section), or `plain`.
     pub colour: &'static str,

@@ -19,8 +19,8 @@ pub struct StoredAnswer {
 }
 
 impl StoredAnswer {
-    /// A placeholder. The normal form of a state has it in place of every answer that no process will fetch.
-    /// It keeps the length of the list, because line F1 takes a step for each answer.
+    /// A placeholder for an answer that no process will fetch. The normal form of a state replaces such an answer, but
+    /// does not remove it from the list, because line F1 takes a step for each answer.
     pub const SPENT: StoredAnswer = StoredAnswer { process: 0, request: 0, answer: 0 };
 }
 

@@ -55,7 +55,7 @@ pub struct Names {
     pub later_functions: Vec<String>,
     /// The variables that `shared` declares.
     pub shared: Vec<Variable>,
-    /// The variables that `private` declares.
+    /// The variables that `private` declares, and loop variables.
     pub private: Vec<Variable>,
     /// The names that `procedure` declares.
     pub procedures: Vec<String>,

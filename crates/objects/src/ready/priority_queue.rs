@@ -94,7 +94,7 @@ impl<T: Ord + Clone + Send + Sync> PriorityQueue<T> {
     }
 
     /// Removes the greatest item and returns it, if `test` returns `true` for it. Several threads may
-    /// call `test`, even after this call has returned. It must return the same result each time.
+    /// call `test`, even after this call has returned. `test` must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::PriorityQueue;

@@ -142,7 +142,7 @@ impl<T: Clone + Send + Sync> Queue<T> {
     }
 
     /// Removes the front item and returns it, if `test` returns `true` for it. Several threads may call
-    /// `test`, even after this call has returned. It must return the same result each time.
+    /// `test`, even after this call has returned. `test` must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Queue;

@@ -77,7 +77,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                     let who = Request { tag, wants: 1 };
                     Goto(S10 { role, who, j, own: 0, asleep: false })
                 }
-                // A waiter may be about to get a slot that the hall no longer has. So it must not be sealed.
+                // A waiter may be about to get a slot that the hall no longer has. So this slot must not be sealed.
                 Meaning::Offered | Meaning::SetAside => {
                     count_on(role, size, who, j, held, above || is_gone)
                 }

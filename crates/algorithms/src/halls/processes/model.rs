@@ -271,7 +271,7 @@ impl Algorithm for ProcessesModel {
     fn waits(&self, p: Pid, at: State) -> bool {
         use Line::*;
         match at {
-            // It does not wait for a slot.
+            // The manager does not wait for a slot.
             _ if self.is_manager(p) => false,
             Clock | Resize | Close | Look(_) | Wake(_) | Late | First | Resume | Come | Recall => {
                 false

@@ -130,8 +130,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         }
         W6 { number, i, watch, shrunk } => {
             let card = Card::unpack(e.card(i, Op::Read));
-            // A waiter behind may be chosen already, if it wants several slots or the hall has shrunk. Then it gets its
-            // slots first, and if it dies, nobody else notices.
+            // A waiter behind this one may be chosen already, if it wants several slots or the hall has shrunk. Then the
+            // waiter behind gets its slots first. If it dies, no other process than this one would notice.
             let may_be_chosen = i != me && (shrunk || card.wants() != Some(1));
             let behind = card.waits() && !may_be_chosen && card.number >= number;
             if behind || card.phase == Phase::Vacant {

@@ -1,4 +1,4 @@
-//! The lines of the server. It gives free slots to the head of the queue, as long as enough slots are
+//! The lines of the server. The server gives free slots to the head of the queue, as long as enough slots are
 //! free for the head.
 
 #![allow(

@@ -111,7 +111,7 @@ impl Mark {
 pub struct Helped {
     /// The process that gets the answer.
     pub process: usize,
-    /// Its request before the answer was assigned.
+    /// The request of the process before the answer was assigned.
     pub request: Request,
 }
 

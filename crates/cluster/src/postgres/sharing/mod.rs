@@ -219,7 +219,7 @@ fn private_folder() -> Option<PathBuf> {
         Some(runtime) => runtime.join("hallpass-sockets"),
         None => env::temp_dir().join(format!("hallpass-sockets-{user}")),
     };
-    // It may exist already.
+    // The directory may exist already.
     let _ = DirBuilder::new().mode(0o700).create(&folder);
     let found = fs::symlink_metadata(&folder).ok()?;
     let private = found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0;
