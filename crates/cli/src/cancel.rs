@@ -21,7 +21,7 @@ use crate::{
 /// this signal. So the signal does no harm to a command that has got its slot in the meantime, or to another program.
 pub const CANCEL: Signal = Signal::URG;
 
-/// How long a waiter may take to leave the queue.
+/// The time limit for a waiter to leave the queue.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Time between two checks of the queue.
 const LOOK: Duration = Duration::from_millis(5);

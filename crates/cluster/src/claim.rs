@@ -49,7 +49,7 @@ pub(crate) struct Claim {
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
-    /// How long the holder may continue after it last saw the claim.
+    /// The longest time that the holder continues after it last saw the claim.
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
@@ -265,7 +265,7 @@ impl Claim {
         self.set_exit_hint(view);
     }
 
-    /// Returns how long the task [`keep`](Claim::keep) may wait before it must act.
+    /// Returns the time after which the task [`keep`](Claim::keep) must act.
     fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),

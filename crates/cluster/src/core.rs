@@ -186,9 +186,9 @@ impl Core {
         lock(&self.history).epoch
     }
 
-    /// Returns for how much longer no slot may be assigned because the store lost history. In this time, there may
-    /// be a holder that the store does not show and that has not noticed the loss yet. Returns `None` if there is
-    /// no need to wait.
+    /// Returns for how much longer this process must assign no slot, because the store lost history. In this time,
+    /// there may be a holder that the store does not show and that has not noticed the loss yet. Returns `None` if
+    /// there is no need to wait.
     pub(crate) fn until_trusted(&self, view: &View) -> Option<Duration> {
         let since = self.store.since_loss()?;
         let longest =

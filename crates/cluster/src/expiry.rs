@@ -90,7 +90,7 @@ impl ExpiryLog {
         self.remaining(view).filter(|(slot, _)| one_of(slot)).map(|(_, left)| left).max()
     }
 
-    /// Returns for how much longer the holder of each stale slot may use it.
+    /// For each stale slot, returns the longest time that its holder may still use it.
     fn remaining<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (usize, Duration)> + 'a {
         let now = self.clock.now();
         view.stale().filter_map(move |(slot, owner)| {

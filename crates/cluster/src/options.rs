@@ -1,4 +1,4 @@
-//! Options: which store to use, and how long a holder may be out of touch with it.
+//! Options: which store to use, and the longest time that a holder can be out of touch with it.
 
 use std::{env, path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,11 +30,10 @@ const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Durati
 pub struct ClusterOptions {
     /// The store that keeps the halls, and how to reach it.
     pub store: StoreOptions,
-    /// How long the first answer may take. The default is 5 s.
+    /// The time limit for the first answer. The default is 5 s.
     pub command_timeout: Duration,
-    /// How long a holder may be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which a
-    /// command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice
-    /// this time.
+    /// The longest time that a holder can be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which
+    /// a command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
@@ -69,9 +68,9 @@ impl ClusterOptions {
     /// `ETCDCTL_KEY` (each of which turns TLS on), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
     /// `ETCDCTL_COMMAND_TIMEOUT`.
     ///
-    /// `postgres://USER@HOST:PORT/DATABASE` is a PostgreSQL database (feature `postgres`). The parts that the URL lacks,
-    /// the password and the files for TLS come from the variables that `psql` reads: `PGHOST`, `PGPORT`, `PGUSER`,
-    /// `PGDATABASE`, `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY`,
+    /// `postgres://USER@HOST:PORT/DATABASE` is a PostgreSQL database (feature `postgres`). The parts that the URL
+    /// lacks, the password and the files for TLS come from the variables that `psql` reads: `PGHOST`, `PGPORT`,
+    /// `PGUSER`, `PGDATABASE`, `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY`,
     /// `PGCONNECT_TIMEOUT`.
     ///
     /// `memory://NAME` is a store in the memory of this process, for tests of programs that use halls.
@@ -162,17 +161,17 @@ impl ClusterOptions {
             .map(|time| time.min(self.command_timeout))
     }
 
-    /// Returns how long it may take to connect to a server.
+    /// Returns the time limit for connecting to a server.
     pub(crate) fn dial_time(&self, dial_timeout: Duration) -> Duration {
         (self.ttl / 5).max(Duration::from_secs(1)).min(dial_timeout)
     }
 
-    /// Returns how long a login may take.
+    /// Returns the time limit of a login.
     pub(crate) fn login_time(&self) -> Duration {
         (self.ttl / 2).min(self.command_timeout.saturating_mul(2))
     }
 
-    /// Returns how long a login may take in a process that has no claim to lose. In a slow network, a login takes
+    /// Returns the time limit of a login in a process that has no claim to lose. In a slow network, a login takes
     /// several seconds, however short the ttl is.
     #[cfg(feature = "postgres")]
     pub(crate) fn first_login_time(&self) -> Duration {

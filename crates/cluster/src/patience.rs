@@ -21,7 +21,7 @@ impl Patience {
         Patience { least, most, limit: Mutex::new(least) }
     }
 
-    /// Returns how long the next answer may take.
+    /// Returns the time limit for the next answer.
     pub(crate) fn limit(&self) -> Duration {
         *self.lock()
     }

@@ -61,7 +61,7 @@ pub(crate) struct ClaimRecord {
     /// The number of slots that the claim takes together.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub take: usize,
-    /// How long the owner may continue after it last saw the claim in the store, in milliseconds.
+    /// The longest time that the owner continues after it last saw the claim in the store, in milliseconds.
     pub ttl: u64,
     pub host: String,
     pub pid: u32,

@@ -219,7 +219,7 @@ impl StateIndex {
         }
     }
 
-    /// Inserts a number whose state is not in the table, without comparing states. No other thread may use the table
+    /// Inserts a number whose state is not in the table, without comparing states. Other threads must not use the table
     /// meanwhile.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
         let mut line = self.line(mark);

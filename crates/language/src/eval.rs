@@ -7,9 +7,9 @@ use crate::{
     program::{At, Program},
 };
 
-/// The maximum number of values that a quantifier may go through.
+/// The largest number of values that a quantifier goes through.
 const MOST_VALUES: Value = 4096;
-/// The maximum number of operations that the evaluation of one expression may take.
+/// The largest number of operations in the evaluation of one expression.
 const MOST_WORK: u32 = 50_000;
 /// The maximum number of elements of a set: they are the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
@@ -329,9 +329,9 @@ impl<'a> Scope<'a> {
         Ok(result)
     }
 
-    /// Returns whether the body of a quantifier holds for a process, if this depends only on the place of the process, or on
-    /// the place and one private variable. Many bodies are like this, and the result comes several times as fast as by
-    /// evaluating the body. Returns `None` for other bodies.
+    /// Returns whether the body of a quantifier holds for a process, if this depends only on the place of the process,
+    /// or on the place and one private variable. Many bodies are like this, and the result comes several times as fast
+    /// as by evaluating the body. Returns `None` for other bodies.
     #[inline]
     fn decided_by_place(&self, body: &Ex, process: Value) -> Option<bool> {
         let Ex::ByPlace(variable, cases) = body else { return None };

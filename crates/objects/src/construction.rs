@@ -47,8 +47,8 @@ struct CopyCell<O: Object> {
     copy: UnsafeCell<ObjectCopy<O>>,
 }
 
-// SAFETY: one thread at a time writes the data that is not atomic, and other threads read it only while
-// no thread writes it (see the documentation of this file). Several threads may read the same object or operation, and both move
+// SAFETY: one thread at a time writes the data that is not atomic, and other threads read it only while no thread
+// writes it (see the documentation of this file). Several threads may read the same object or operation, and both move
 // between threads. An answer moves from the thread that computed it to the thread that requested it.
 unsafe impl<O> Sync for Construction<O>
 where
@@ -101,8 +101,7 @@ impl<O: Object> Construction<O> {
 
     /// Applies the operation as process `me`.
     ///
-    /// If this call unwinds, `me` has stopped in the middle of an operation. No thread may use `me`
-    /// again.
+    /// If this call unwinds, `me` has stopped in the middle of an operation. Threads must not use `me` again.
     ///
     /// # Safety
     /// No other thread uses `me`, and no call with `me` has unwound before.

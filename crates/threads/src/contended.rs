@@ -24,7 +24,7 @@ use crate::{
 /// whole time slices, and the others would make none.
 const SHORT_QUEUE: Word = 8;
 
-/// The action of a newcomer when no more newcomers may overtake.
+/// What a newcomer does after the limit on overtaking is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The newcomer lets other threads run, and tries again.

@@ -31,7 +31,7 @@ const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
 /// A command that prints its process id, prints `term` when it gets SIGTERM, and runs longer than the trial.
 const PRINT_TERM: [&str; 3] =
     ["sh", "-c", "trap 'echo term; exit' TERM; echo $$; while true; do sleep 0.05; done"];
-/// How long a signal may take to reach the command on a busy machine.
+/// The time limit for a signal to reach the command, even on a busy machine.
 const SIGNAL: Duration = Duration::from_secs(15);
 /// The kernel's flag for a process that executes no more instructions of its program (`PF_EXITING`). The state of the
 /// process becomes Z only some time later.

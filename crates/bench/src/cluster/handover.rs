@@ -22,7 +22,7 @@ use super::{
 };
 use crate::common::quartiles::Quartiles;
 
-/// The largest number of writes that a hand-over may take.
+/// The limit on the time of a hand-over, in writes.
 pub const BAR: f64 = 3.0;
 
 const NAME: &str = "handover";

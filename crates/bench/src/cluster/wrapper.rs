@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 /// The ttl in seconds for trials that wait until it is over.
 pub const TTL: u64 = 4;
-/// The ttl in seconds for measurements in which no holder may lose its slot, not even on a busy machine.
+/// The ttl in seconds for measurements in which a holder must not lose its slot, not even on a busy machine.
 pub const LONG_TTL: u64 = 60;
 
 /// A program that runs a command under a lock: `hallpass run` or `etcdctl lock`.

@@ -14,7 +14,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Forks a child that runs `f`. The child has only a copy of the calling thread, so no other thread may hold a
+    /// Forks a child that runs `f`. The child has only a copy of the calling thread, so other threads must not hold a
     /// lock that `f` needs. (The C library handles its own locks.)
     pub fn new(f: impl FnOnce()) -> io::Result<Process> {
         // SAFETY: the caller ensures that no lock is held, as stated above. The child exits without

@@ -26,7 +26,8 @@ use crate::{
 
 /// The byte that stands for a token.
 const TOKEN: u8 = b'+';
-/// How long a token may be unused while others wait for a slot. After this time, a waiter gets the slot.
+/// The longest time for which a token stays unused while others wait for a slot. After this time, a waiter gets the
+/// slot.
 const UNUSED: Duration = Duration::from_millis(200);
 /// Time between two checks of the tokens in a named pipe. This pipe also contains the tokens that were put back.
 const LOOK: Duration = Duration::from_millis(50);

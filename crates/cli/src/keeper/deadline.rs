@@ -19,7 +19,7 @@ use rustix::{
     },
 };
 
-/// The time that a kill may take.
+/// The time that is reserved for a kill.
 const MARGIN: Duration = Duration::from_millis(150);
 
 pub struct Deadline {

@@ -26,7 +26,7 @@ use crate::{
 /// The signals that suspend hallpass. They end the wait, but not hallpass.
 const STOPS: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
-/// The status line may use at most this fraction of a core: one part in `SHARE`.
+/// The status line uses at most this fraction of a core: one part in `SHARE`.
 const SHARE: u32 = 50;
 
 /// Why the attendant ended the wait.

@@ -41,11 +41,11 @@ pub struct Duties {
     pub kill_jobs: bool,
     /// `--descendants`: keep the slot until all processes have ended.
     pub await_descendants: bool,
-    /// `--time-limit`: how long the command may run.
+    /// `--time-limit`: the time after which the warden ends the command.
     pub time_limit: Option<TimeLimit>,
 }
 
-/// The longest time that a command may run.
+/// The longest time that the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
     pub limit: Duration,

@@ -39,7 +39,7 @@ use tempfile::TempDir;
 const SLOTS: usize = 5;
 const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// How long a holder may be out of touch with the store.
+/// The longest time that a holder is out of touch with the store before it stops.
 const TTL: Duration = Duration::from_secs(3);
 
 /// The command that competitors run, not a test.

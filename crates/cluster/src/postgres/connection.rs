@@ -55,15 +55,15 @@ pub(super) struct Database {
     /// Each connection has a permit until the server has ended the connection.
     permits: Arc<Semaphore>,
     place: Place,
-    /// How long one attempt may take.
+    /// The time limit of one attempt.
     patience: Patience,
-    /// How long it may take to connect and log in, for a process that has no claim to lose.
+    /// The time limit for connecting and logging in, for a process that has no claim to lose.
     login_timeout: Duration,
-    /// How long it may take to connect and log in, for a process that has a pass.
+    /// The time limit for connecting and logging in, for a process that has a pass.
     holder_login_timeout: Duration,
-    /// How long it may take to connect and log in, for a process that waits in a queue. If a server does not answer and
-    /// this process tries it for too long, the process loses its position. But in a slow network, it needs as much time
-    /// as a new process.
+    /// The time limit for connecting and logging in, for a process that waits in a queue. If a server does not answer
+    /// and this process tries it for too long, the process loses its position. But in a slow network, it needs as much
+    /// time as a new process.
     login_patience: Patience,
     current: Mutex<Current>,
     /// Whether this process has checked that it gets the notifications of other connections.
@@ -342,7 +342,8 @@ impl Database {
         }
     }
 
-    /// Uses this connection from now on, unless the need has changed since. Calls that are under way finish on the old one.
+    /// Uses this connection from now on, unless the need has changed since. Calls that are under way finish on the old
+    /// one.
     async fn replace(&self, line: Line, change: u64) {
         let mut current = self.current.lock().await;
         if !self.is_latest(change) {

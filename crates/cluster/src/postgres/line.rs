@@ -1,9 +1,9 @@
 //! One connection to a server, and how it ends.
 //!
-//! A process of the server that waits for a standby, or for a lock, does not notice that its client is gone. So a client
-//! that gives up on a statement, closes the connection and opens another one would soon use up the connections of the
-//! server. Therefore hallpass [asks](close) the server to cancel the statement, and a connection counts towards the
-//! limit of this process until the server has ended it.
+//! A process of the server that waits for a standby, or for a lock, does not notice that its client is gone. So a
+//! client that gives up on a statement, closes the connection and opens another one would soon use up the connections
+//! of the server. Therefore hallpass [asks](close) the server to cancel the statement, and a connection counts towards
+//! the limit of this process until the server has ended it.
 //!
 //! A commit whose wait for the standby was cancelled succeeds, with a warning. But it proves nothing, because another
 //! server may have taken over. So this warning makes the connection useless before the answer arrives.
@@ -76,7 +76,7 @@ struct ServerWire {
 #[derive(Clone)]
 pub(super) struct Ending {
     pub tls: Option<MakeRustlsConnect>,
-    /// How long the server may take to end the connection.
+    /// The time limit for the server to end the connection.
     pub limit: Duration,
     /// The end of the program waits for connections that are being ended.
     pub tasks: Tasks,

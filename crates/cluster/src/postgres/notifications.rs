@@ -21,7 +21,7 @@ use crate::{
     store::{Changes, Event, KeyRange, KeyValue, Reply, Revision, Watch},
 };
 
-/// How long a notification may take, unless the next answer of the server takes longer.
+/// The longest time that a notification takes, unless the next answer of the server takes longer.
 const ECHO_WITHIN: Duration = Duration::from_secs(1);
 
 /// The watches on one connection.

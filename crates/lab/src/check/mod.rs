@@ -107,7 +107,7 @@ pub struct Question {
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
-    /// The maximum number of times that a process may be overtaken; `None` if any bound will do.
+    /// The largest number of times that a process is overtaken; `None` if any bound will do.
     pub bypass: Option<u32>,
     /// The memory model: how stores take effect.
     pub memory: MemoryModel,
@@ -115,8 +115,8 @@ pub struct Question {
     pub initial: Initial,
     /// Whether to merge states that differ only by a renaming of processes.
     pub symmetry: bool,
-    /// Whether to decide properties of whole runs without a stored graph. This takes less memory and more time, and works
-    /// for every property except bypass.
+    /// Whether to decide properties of whole runs without a stored graph. This takes less memory and more time, and
+    /// works for every property except bypass.
     pub compact: bool,
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.

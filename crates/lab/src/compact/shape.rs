@@ -12,10 +12,10 @@ const TAGS: u64 = (1 << TAG_BITS) - 1;
 /// The minimum number of entries in a line. With fewer entries, lines overflow too often.
 const FEWEST_PER_LINE: usize = 8;
 
-/// The minimum number of lines after its own line in which an entry may be.
+/// The smallest limit on the distance, in lines, between an entry and its own line.
 const LEAST_REACH: u64 = 15;
 
-/// The maximum number of lines after its own line in which an entry may be. A longer search would cost more
+/// The largest limit on the distance, in lines, between an entry and its own line. A longer search would cost more
 /// time than a larger segment.
 const MOST_REACH: u64 = 255;
 

@@ -24,7 +24,7 @@ use crate::{
     store::Id,
 };
 
-/// The maximum number of states that an answer may explore in addition to those of the chart.
+/// The limit on the states that an answer explores in addition to those of the chart.
 const MOST_ASKED: u64 = 3_000_000;
 
 impl Engine {

@@ -1,8 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
-//! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Otherwise a page from
-//! the internet that is open in the same browser could send requests to the server, under the page's own host name (DNS
-//! rebinding).
+//! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Otherwise a page
+//! from the internet that is open in the same browser could send requests to the server, under the page's own host name
+//! (DNS rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.
@@ -64,9 +64,9 @@ const MOST_HEADERS: usize = 32 << 10;
 const MOST_CONNECTIONS: usize = 100;
 /// The number of threads that answer requests.
 const THREADS: usize = 4;
-/// How long a client may take to send its headers, and then its body.
+/// The time limit for a client to send its headers, and again for its body.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a connection may last. The longest questions take a minute.
+/// The longest time that a connection lasts. The longest questions take a minute.
 const LONGEST: Duration = Duration::from_secs(600);
 
 impl Server {

@@ -2,7 +2,7 @@
 //!
 //! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
 //! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
-//! explored states, but starts no passage: a process in its remainder section need not start one, so no process may
+//! explored states, but starts no passage: a process in its remainder section need not start one, so no process can
 //! rely on it. The stores in the buffer of a stopped process still reach memory.
 
 use std::collections::VecDeque;

@@ -10,9 +10,9 @@ use crate::machine::Local;
 
 /// The number of steps of the observed process that the adversary looks ahead.
 const AHEAD: usize = 12;
-/// The maximum number of steps that another process may take to its next write.
+/// The limit on the steps of another process up to its next write.
 const NEAR: usize = 64;
-/// The maximum number of steps that another process may take to release the observed process.
+/// The limit on the steps of another process that release the observed process.
 const FAR: usize = 4096;
 /// The number of writes of another process that the adversary considers.
 const WRITES: usize = 2;

@@ -15,7 +15,7 @@ fn moves(steps: &[Step], p: Pid) -> bool {
 }
 
 /// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
-/// where it begins. In addition, no store may stay in a buffer forever, because real hardware does not
+/// where it begins. In addition, no store stays in a buffer forever, because real hardware does not
 /// do this.
 pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {

@@ -44,7 +44,7 @@ impl Mapping {
         unsafe { self.start.add(offset).cast().as_ref() }
     }
 
-    /// Returns the 32-bit word at this offset. No other method may be used for these bytes.
+    /// Returns the 32-bit word at this offset. Callers must use no other method for these bytes.
     ///
     /// # Panics
     /// Panics if the offset is beyond the mapping, or not a multiple of eight.

@@ -1,4 +1,4 @@
-//! Tests of damaged files. Whatever a file contains, no process may crash, panic or hang.
+//! Tests of damaged files. Whatever a file contains, processes must not crash, panic or hang.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test damage                            # some seconds, always the same damage
@@ -226,8 +226,8 @@ fn damaged_while_in_use() {
     println!("{round} halls damaged while in use");
 }
 
-/// Truncates the file while processes use the hall. They may get a bus error, as with every mapped file, but
-/// nothing else may happen.
+/// Truncates the file while processes use the hall. They may get a bus error, as with every mapped file, but nothing
+/// else must happen.
 fn truncated_while_in_use() {
     let end = Instant::now() + share(15);
     let (mut round, mut ended) = (0, 0);

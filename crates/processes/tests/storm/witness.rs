@@ -16,7 +16,7 @@ use std::{
 
 use crate::{board::Board, life::Life, mapped::Mapped};
 
-/// How long the files of a dead process may stay open. The kernel needs time on a core to close them.
+/// The longest time that the files of a dead process stay open. The kernel needs time on a core to close them.
 const LINGER: Duration = Duration::from_secs(20);
 
 /// Bit of the word: the holder has announced that its files are about to be closed.

@@ -13,11 +13,10 @@
 //! A claim may take several slots. It gets all of them in one transaction, so it has one token. While the head of the
 //! queue takes more slots than are free, the free slots stay free.
 //!
-//! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner
-//! has stopped renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns
-//! it to another claim, when the holder leaves. As long as the claim named in the record exists, no other
-//! process may change the record. A record whose claim is gone is *stale*: the owner has crashed, or was
-//! cut off from the store.
+//! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner has stopped
+//! renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns it to another claim,
+//! when the holder leaves. As long as the claim named in the record exists, only that claim's process changes the
+//! record. A record whose claim is gone is *stale*: the owner has crashed, or was cut off from the store.
 //!
 //! The end of a lease does not prove that the owner has stopped, because store and owner have no common
 //! clock, and etcd is known to end leases early. So no process relies on the end of a lease. The owner

@@ -28,7 +28,8 @@ pub(super) enum HallKind {
 use HallKind::*;
 
 impl HallKind {
-    /// Returns the number of slots that processes may hold. A hall that is resized has one more than otherwise at first.
+    /// Returns the number of slots that processes may hold. A hall that is resized has one more than otherwise at
+    /// first.
     pub(super) fn slots(self, casts: Casts, k: usize) -> usize {
         let slots = match self {
             Plain | Mixed { .. } => k,
@@ -53,7 +54,7 @@ impl HallKind {
         matches!(self, Many | Mixed { .. } | Spare)
     }
 
-    /// Returns the number of processes that may be in the critical section at once.
+    /// Returns the largest number of processes that are in the critical section at once.
     pub(super) fn max_holders(self, casts: Casts, k: usize) -> usize {
         match self {
             Many => k, // one more slot is not enough for one more process

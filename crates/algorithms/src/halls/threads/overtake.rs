@@ -5,7 +5,7 @@
 //! | credit | meaning |
 //! |---|---|
 //! | more than 0 | this many more newcomers may overtake |
-//! | 0, or a little less | no newcomer may overtake; the server has not noticed this yet |
+//! | 0, or a little less | newcomers must not overtake; the server has not noticed this yet |
 //! | [`DEBT`] - d | d more waiters get in first; then the server sets the credit to the limit |
 //!
 //! Every newcomer that reaches B3 lowers the credit by one. Only the server raises the credit, when none is left. A
@@ -110,8 +110,8 @@ pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake)
     }
 }
 
-/// Tries to get in ahead of the waiters: once, and then up to `tries` more times. Before a caller that was refused tries
-/// again, it calls `pause`, which returns whether to try again. Returns `None` if the caller must join the queue.
+/// Tries to get in ahead of the waiters: once, and then up to `tries` more times. Before a caller that was refused
+/// tries again, it calls `pause`, which returns whether to try again. Returns `None` if the caller must join the queue.
 #[inline]
 pub fn overtake<P: Pool, E: OvertakeEnvironment>(
     e: &mut E,

@@ -124,7 +124,7 @@ changed_lines! {
 
 changed_lines! {
     Named<A>, names::At<A::State> => Next<names::At<A::State>> where [A: Algorithm];
-    /// Line 3 of Figure 1 only reads: two processes may take the same name.
+    /// Line 3 of Figure 1 only reads, so two processes can take the same name.
     NameReadOnly: |s, m, _p| {
         names::At::L3 { name, held } if s.is_name(name) => {
             if m.read(s.x.at(name as usize)) != 0 {

@@ -37,8 +37,7 @@ impl Client {
 
     /// Renews a lease. Returns `false` if the lease no longer exists.
     pub(crate) async fn keep_alive(&self, id: i64) -> Result<bool, Failure> {
-        // Each call opens a new stream. This costs as much as a plain call, and no open stream remains that may
-        // break.
+        // Each call opens a new stream. This costs as much as a plain call, and leaves no open stream that could break.
         self.attempt(|line| async move {
             // etcd's gRPC proxy drops a request when the stream of requests closes. So keep the stream open until the
             // answer arrives.

@@ -42,9 +42,9 @@ struct Shared {
     members: Members,
     login: Option<Login>,
     history: Arc<History>,
-    /// How long one attempt may take.
+    /// The time limit of one attempt.
     patience: Patience,
-    /// How long a login may take.
+    /// The time limit of a login.
     login_timeout: Duration,
 }
 

@@ -24,7 +24,8 @@ impl Database {
         let tables = async {
             let begun = Instant::now();
             let checked = line.check_tables().await;
-            // The statements that follow probably take about as long. In a slow network, the first of them must not fail.
+            // The statements that follow probably take about as long. In a slow network, the first of them must not
+            // fail.
             self.patience.expect_answers_within(begun.elapsed());
             checked
         };
@@ -43,7 +44,8 @@ impl Database {
         Ok(line)
     }
 
-    /// Returns how long it may take to connect and log in. A holder must be able to try again before its pass is lost.
+    /// Returns the time limit for connecting and logging in. A holder must be able to try again before its pass is
+    /// lost.
     pub(super) fn login_limit(&self) -> Duration {
         let activities = lock(&self.activities);
         match activities.need {
@@ -111,7 +113,8 @@ fn weight(failure: &Failure) -> u8 {
     match failure {
         // A standby is in order, and is not the server to wait for.
         Failure::Unreachable(why) if why.contains(STANDBY) => 0,
-        // This server may be a standby. So the failure of another server must not stay hidden: that one may be the primary.
+        // This server may be a standby. So the failure of another server must not stay hidden: that one may be the
+        // primary.
         Failure::Busy(_) => 1,
         Failure::Unreachable(_) => 2,
         // Waiting does not help.
