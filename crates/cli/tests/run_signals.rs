@@ -240,7 +240,7 @@ fn a_signal_to_the_process_group_reaches_the_command_once() {
             assert_eq!(counter.line(), "got", "{name}");
             thread::sleep(A_WHILE);
         }
-        // A signal to hallpass alone is forwarded as before.
+        // A signal to hallpass alone is still forwarded.
         counter.send(signal);
         assert_eq!(counter.line(), "got", "{name}");
         thread::sleep(A_WHILE);

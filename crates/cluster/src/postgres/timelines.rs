@@ -92,7 +92,7 @@ mod tests {
             assert!(!timelines.lack(seen, at(1, copied)));
             assert!(!timelines.lack(seen, at(1, next_revision(copied, 1))));
         }
-        // A failover of the new server is noticed as before.
+        // A failover of the new server is also noticed.
         timelines.enter(2, copied);
         assert!(timelines.lack(at(1, copied + 1), at(2, copied)));
         assert!(!timelines.lack(at(1, copied), at(2, copied + 1)));

@@ -28,8 +28,7 @@ pub(super) enum HallKind {
 use HallKind::*;
 
 impl HallKind {
-    /// Returns the number of slots that processes may hold. A hall that is resized has one more than otherwise at
-    /// first.
+    /// Returns the number of slots that processes may hold. A hall that will be resized begins with one slot more.
     pub(super) fn slots(self, casts: Casts, k: usize) -> usize {
         let slots = match self {
             Plain | Mixed { .. } => k,

@@ -9,7 +9,7 @@
 //!     granted, no thread has ticket t + n, and no other thread is parked at the spot of t.
 //! I2: a thread registers at a spot only if it sees, under the lock of the spot, that its ticket is not granted.
 //! I3: a thread that is parked with ticket t is woken. The thread that grants t looks at the spot afterwards and wakes
-//!     it, unless the thread with ticket t + n comes to the spot first and does so.
+//!     the parked thread, unless the thread with ticket t + n has come to the spot first and woken it.
 //!
 //! Every access is SeqCst. So if the thread that grants t does not see that ticket t is taken, the thread that
 //! takes t later sees the grant.
