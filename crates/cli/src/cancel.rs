@@ -44,7 +44,7 @@ pub struct Args {
     /// Cancel all waiters
     #[arg(short, long, conflicts_with_all = ["position", "pids"])]
     all: bool,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
     /// The PIDs of waiters, as `status` shows them

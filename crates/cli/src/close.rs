@@ -26,7 +26,7 @@ const EVERY: Duration = Duration::from_millis(200);
 pub struct CloseArgs {
     #[command(flatten)]
     location: LocationArgs,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
 }
@@ -39,7 +39,7 @@ pub struct DrainArgs {
     /// Wait at most this long, such as 10, 1.5m or 2h; then fail with status 124
     #[arg(short, long, value_name = "TIME", value_parser = time::parse)]
     wait: Option<Duration>,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
 }

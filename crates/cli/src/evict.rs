@@ -13,7 +13,7 @@ use crate::location::{Error, LocationArgs};
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
     /// The slot, as `hallpass status` shows it

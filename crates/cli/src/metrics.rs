@@ -16,7 +16,7 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// The halls [default: all]
+    /// The names of the halls [default: all halls]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }

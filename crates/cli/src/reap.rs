@@ -19,7 +19,7 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// The halls [default: all]
+    /// The names of the halls [default: all halls]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }

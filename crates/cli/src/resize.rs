@@ -14,7 +14,7 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
     /// The new number of slots

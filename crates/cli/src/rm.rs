@@ -16,7 +16,7 @@ pub struct Args {
     /// Remove halls even if they are in use or damaged; with --on, hallpass ends the commands of their holders
     #[arg(short, long)]
     force: bool,
-    /// The halls
+    /// The names of the halls
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
 }

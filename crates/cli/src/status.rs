@@ -28,7 +28,7 @@ pub struct Args {
     /// With --follow: the time between two checks of the halls; what happens in between may be missed
     #[arg(short, long, value_name = "TIME", default_value = "0.2", value_parser = time::parse, requires = "follow")]
     delay: Duration,
-    /// The halls [default: all]
+    /// The names of the halls [default: all halls]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }

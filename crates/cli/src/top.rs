@@ -43,7 +43,7 @@ pub struct Args {
     /// The time between updates
     #[arg(short, long, value_name = "TIME", default_value = "1", value_parser = time::parse)]
     delay: Duration,
-    /// The halls [default: all]
+    /// The names of the halls [default: all halls]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }

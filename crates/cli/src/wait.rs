@@ -33,7 +33,7 @@ pub struct Args {
     /// Wait only until this process neither holds a slot nor waits for one; can be repeated
     #[arg(short, long, value_name = "PID")]
     pid: Vec<u32>,
-    /// The halls
+    /// The names of the halls
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
 }

@@ -242,7 +242,7 @@ pub struct Access {
     pub variable: usize,
     /// The indices, if the variable is an array.
     pub indices: Vec<Ex>,
-    /// The kind.
+    /// What the access does to the variable.
     pub touch: Touch,
     /// The label of the line, with that of the call around it.
     pub label: String,
@@ -300,7 +300,7 @@ pub struct Variable {
     pub name: String,
     /// The values of each index.
     pub indices: Vec<(Ex, Ex)>,
-    /// The type.
+    /// The type of the variable.
     pub kind: Kind,
     /// The initial value. With `None`, a shared variable is open, and a private variable starts with its default.
     pub start: Option<Ex>,

@@ -7,7 +7,7 @@ use crate::token::Span;
 /// An error or a warning about a place in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// The place.
+    /// Where the mistake is in the text of the file.
     pub span: Span,
     /// The mistake, in one sentence.
     pub message: String,

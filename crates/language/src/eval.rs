@@ -26,7 +26,7 @@ pub enum Fault {
     Index {
         /// Which index of the element it is, counted from 0.
         place: u8,
-        /// The index.
+        /// The index that does not exist.
         value: i32,
     },
     /// The expression takes too many operations.
@@ -116,15 +116,15 @@ impl Fault {
 pub struct Scope<'a> {
     /// The algorithm.
     pub program: &'a Program,
-    /// The process.
+    /// The process for which the expression is evaluated: `me`.
     pub me: Pid,
-    /// The private variables.
+    /// The private variables of this process.
     pub private: &'a [i32],
     /// The value found in shared memory.
     pub found: Word,
     /// The state, for invariants.
     pub state: Option<&'a View<'a, At>>,
-    /// Bound variables.
+    /// The values of bound variables, such as x in `exists x in s`.
     pub bound: Vec<Value>,
     /// The operations so far.
     pub work: u32,

@@ -69,9 +69,9 @@ const STACK: usize = 64 << 20;
 pub struct File {
     /// The path, for messages.
     pub path: String,
-    /// The text.
+    /// The text of the file.
     pub source: String,
-    /// The compiled form.
+    /// The instructions and declarations to which the text was compiled.
     pub code: Arc<Code>,
     /// Warnings about the file, which do not prevent a check.
     pub warnings: Vec<Diagnostic>,
@@ -83,7 +83,7 @@ pub struct File {
 pub struct Errors {
     /// The path, for messages.
     pub path: String,
-    /// The text.
+    /// The text of the file.
     pub source: String,
     /// The errors and warnings: first the symbols of other languages, then the others in the order of the file.
     pub diagnostics: Vec<Diagnostic>,

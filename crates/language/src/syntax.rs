@@ -5,9 +5,9 @@ use crate::token::Span;
 /// A name with its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Name {
-    /// The name.
+    /// The characters of the name.
     pub text: String,
-    /// The place.
+    /// Where this is in the text of the file.
     pub span: Span,
 }
 
@@ -16,7 +16,7 @@ pub struct Name {
 pub struct Expr {
     /// The form of the expression, with its parts.
     pub kind: ExprKind,
-    /// The place.
+    /// Where this is in the text of the file.
     pub span: Span,
 }
 
@@ -124,11 +124,11 @@ pub enum Type {
 /// The initial value of a variable.
 #[derive(Clone, Debug)]
 pub enum Start {
-    /// This value.
+    /// The variable starts with this value.
     Is(Expr),
-    /// Any value.
+    /// `open`: the variable may start with any value.
     Open,
-    /// Not given.
+    /// The declaration has no initial value.
     Missing,
 }
 
@@ -143,7 +143,7 @@ pub struct Decl {
     pub kind: Type,
     /// The initial value of the variable.
     pub start: Start,
-    /// The process in whose memory it is.
+    /// The process in whose memory the variable is.
     pub home: Option<Expr>,
 }
 
@@ -154,9 +154,9 @@ pub struct Promise {
     pub words: String,
     /// The number of stopped processes, or the bound.
     pub amount: Option<Expr>,
-    /// Where the paper states it.
+    /// Where the paper states the promise.
     pub source: Option<String>,
-    /// The place.
+    /// Where this is in the text of the file.
     pub span: Span,
 }
 
@@ -165,17 +165,17 @@ pub struct Promise {
 pub enum Item {
     /// A short description of the algorithm.
     Title(String),
-    /// The publication.
+    /// `paper`: the publication, as readers should see it.
     Paper(String),
-    /// The sizes for which it exists.
+    /// The condition on n and k under which the algorithm exists.
     Requires(Expr),
     /// A number that depends on n and k.
     Constant(Name, Expr),
     /// A function of local values.
     Define(Name, Vec<Name>, Expr),
-    /// Shared variables.
+    /// `shared`: declarations of shared variables.
     Shared(Vec<Decl>),
-    /// Private variables.
+    /// `private`: declarations of private variables.
     Private(Vec<Decl>),
     /// Lines with a name.
     Procedure(Name, Vec<Stmt>),
@@ -183,7 +183,7 @@ pub enum Item {
     Invariant(Name, Expr),
     /// The promises of the author.
     Promises(Vec<Promise>),
-    /// The registered algorithm whose normal form it has.
+    /// The registered algorithm whose normal form the file uses.
     NormalForm(Name),
     /// The lines of a passage.
     Passage(Span, Vec<Stmt>),
@@ -194,6 +194,6 @@ pub enum Item {
 pub struct Tree {
     /// The name of the algorithm.
     pub name: Name,
-    /// Its parts.
+    /// The items of the file, each with its place in the text.
     pub items: Vec<(Item, Span)>,
 }

@@ -30,7 +30,7 @@ pub enum Error {
     },
     /// The file has another version.
     Version {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The version of the file.
         found: u32,
@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// The file is not a hall, or is damaged.
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The check that failed.
         why: String,
@@ -58,7 +58,7 @@ pub enum Error {
     },
     /// The hall holds a value of another type.
     Value {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Size and alignment of the type that the caller asked for.
         asked: Layout,

@@ -34,7 +34,7 @@ pub enum Observation {
     Wiped,
     /// A note that may explain other observations.
     Note {
-        /// The note.
+        /// The text of the note.
         text: String,
     },
 }

@@ -289,7 +289,7 @@ impl<H: AsHall> Entering<H> {
         (Node::new(self.need(), Some(WakeHandle::Task(waker))), id)
     }
 
-    /// Leaves the queue.
+    /// Leaves the queue. A slot that the future has got goes to the next waiter.
     #[inline(never)]
     fn give_up(&mut self) {
         let (hall, place) = self.place();

@@ -21,7 +21,7 @@ use crate::{
     wake::WakeHandle,
 };
 
-/// A waiter.
+/// The node of a waiter in the queue.
 pub(crate) struct Node {
     /// The grant of the waiter: `grant` of the step machine.
     pub(crate) grant: AtomicI64,

@@ -18,7 +18,7 @@ use super::memory::{Pid, Var};
 pub struct StaleRule {
     /// A number by which the algorithm distinguishes its rules.
     pub kind: u8,
-    /// The variable.
+    /// The variable whose value may be stale.
     pub var: Var,
     /// The process that writes the variable.
     pub writer: Pid,

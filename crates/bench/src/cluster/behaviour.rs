@@ -37,7 +37,7 @@ const SIGNAL: Duration = Duration::from_secs(15);
 /// process becomes Z only some time later.
 const EXITING: u32 = 4;
 
-/// An experiment.
+/// A trial: what happens to a wrapper or to its command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trial {

@@ -30,7 +30,7 @@ const NAME: &str = "handover";
 /// The result, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Handover {
-    /// The cluster.
+    /// The store on which this was measured.
     #[serde(flatten)]
     pub setting: Setting,
     /// The time of one write.

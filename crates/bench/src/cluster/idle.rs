@@ -26,7 +26,7 @@ const TTL: u64 = 20;
 /// The result for one number of waiters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Idle {
-    /// The store.
+    /// The store on which this was measured.
     #[serde(flatten)]
     pub setting: Setting,
     /// Number of commands that wait.

@@ -26,7 +26,7 @@ const STAY: [&str; 3] = ["sh", "-c", "date +%s%N; sleep 0.05; date +%s%N"];
 /// The passages of both wrappers under one load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Race {
-    /// The cluster.
+    /// The store on which this was measured.
     #[serde(flatten)]
     pub setting: Setting,
     /// Number of competing loops.
@@ -42,7 +42,7 @@ pub struct Race {
 /// The time from the end of a command to the start of the next, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Succession {
-    /// The cluster.
+    /// The store on which this was measured.
     #[serde(flatten)]
     pub setting: Setting,
     /// The wrapper that ran the commands.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{PATIENCE, failed};
 
-/// Where members write.
+/// The medium to which the servers of a store write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {

@@ -52,7 +52,7 @@ pub struct Args {
     /// Report progress on standard error
     #[arg(long)]
     verbose: bool,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
     /// The build, such as `make`, `cargo build` or `ninja`

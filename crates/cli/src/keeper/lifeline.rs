@@ -105,7 +105,7 @@ pub fn ask_to_end(pid: Pid) {
     let _ = kill_process(pid, Signal::CONT);
 }
 
-/// Sends SIGKILL.
+/// Sends SIGKILL to this process.
 pub fn end(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
 }

@@ -24,7 +24,7 @@ pub struct Args {
     /// Print a JSON object for each run
     #[arg(long)]
     json: bool,
-    /// The hall
+    /// The name of the hall
     #[arg(value_name = "NAME")]
     name: String,
 }

@@ -31,7 +31,7 @@ pub(crate) enum Condition {
     Modified(Revision),
 }
 
-/// An operation.
+/// One operation of a transaction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Op {
     /// Writes a record, bound to a lease. Lease 0 means none.
@@ -64,7 +64,7 @@ pub(crate) enum Order {
     YoungestBefore(Revision),
 }
 
-/// A record.
+/// A record as the store returns it: key, value and revisions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct KeyValue {
     pub key: Vec<u8>,

@@ -91,7 +91,7 @@ pub(super) struct Judged<'a> {
 
 /// The sources of evidence by which statements are judged.
 pub struct Sources<'a> {
-    /// The atlas.
+    /// The manifest of the atlas, which has the measured results.
     pub manifest: &'a Manifest,
     /// Returns whether the test exists, given as `path/of/file.rs::name`.
     pub has_test: &'a dyn Fn(&str) -> bool,

@@ -12,7 +12,7 @@ use super::{
 /// The page and its runs.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The page.
+    /// The text of `docs/papers.md`.
     pub markdown: String,
     /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,

@@ -64,7 +64,7 @@ pub struct Range {
     pub algorithm: String,
     /// The cost model by which references are counted.
     pub model: CostModel,
-    /// The sizes.
+    /// The sizes at which the curve has points.
     pub over: Over,
     /// The number of processes that may be outside their remainder at once, or `None` for all n.
     pub contention: Option<usize>,

@@ -201,7 +201,7 @@ impl Symmetry {
 pub struct Quotient<'a, S> {
     /// The space whose states are merged.
     pub space: S,
-    /// The renamings.
+    /// The renamings under which states are merged.
     pub symmetry: &'a Symmetry,
 }
 

@@ -49,7 +49,7 @@ type Steps = IndexMap<(u8, Position, Position), Option<Procedure>, foldhash::fas
 
 /// All runs of a system.
 pub struct Runs<'a, O> {
-    /// The system.
+    /// The timestamp system to explore.
     pub subject: &'a dyn Subject,
     /// The role of each process.
     pub roles: Vec<Role>,

@@ -36,7 +36,7 @@ pub struct Use {
     pub verb: &'static str,
     /// The variable for messages.
     pub name: String,
-    /// The place.
+    /// Where the access is in the text of the file.
     pub span: Span,
     /// The access, without its label.
     pub access: Access,

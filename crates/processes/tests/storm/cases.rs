@@ -1,6 +1,6 @@
 //! The halls of the storms.
 
-/// A hall.
+/// A hall of the test, with its numbers of slots.
 pub struct Case {
     pub name: &'static str,
     /// The smallest and the largest number of slots. If they differ, workers keep resizing the hall.

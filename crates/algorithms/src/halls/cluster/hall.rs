@@ -46,7 +46,7 @@ pub(super) enum Late {
     Next(Pid),
     /// This request was sent and has not arrived. Its sender has sent it again, or has given up.
     Sent {
-        /// The sender.
+        /// The process that sent the request.
         from: Pid,
         /// The line that sent the request.
         line: Line<Pid>,

@@ -74,7 +74,7 @@ pub struct Parameters {
     /// The cells that a process updates, for each j', in order. -1 is the last cell of the previous
     /// block.
     pub update: Vec<Vec<i8>>,
-    /// N/k.
+    /// The number of blocks of the array, N/k.
     pub blocks: usize,
     /// Line 8 continues if exit <= u + slack.
     pub slack: Word,
@@ -115,7 +115,7 @@ impl Parameters {
 pub struct Token {
     /// The round, from 1.
     pub e: Word,
-    /// The block.
+    /// The number of the block in the round, i.
     pub i: u8,
     /// The cell in the block.
     pub j: u8,
@@ -195,12 +195,12 @@ impl Choi {
         Choi { n, k, parameters, layout, entry, exit, a }
     }
 
-    /// Returns N/k.
+    /// Returns the number of blocks of the array, N/k.
     pub(super) fn blocks(&self) -> usize {
         self.parameters.blocks
     }
 
-    /// Returns N.
+    /// Returns the number of cells of the array, N.
     pub(super) fn cells(&self) -> Word {
         (self.blocks() * self.k) as Word
     }
