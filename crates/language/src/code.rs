@@ -131,7 +131,8 @@ pub enum Ex {
     /// A function of the language.
     Builtin(Builtin, Vec<Ex>),
     /// One expression for each place that a process can be at, and one more. The bound variable stands for a process.
-    /// The place of this process selects the expression. If it is at none of the places, the last one applies.
+    /// The place of this process selects the expression. If the process is at none of
+    /// the places, the last expression applies.
     /// Only [`Program`](crate::Program) makes such an expression.
     ByPlace(usize, Vec<Ex>),
     /// One expression for each value of a bound variable, from the given value on. Only
@@ -304,16 +305,16 @@ pub struct Variable {
     pub kind: Kind,
     /// The initial value. With `None`, a shared variable is open, and a private variable starts with its default.
     pub start: Option<Ex>,
-    /// The process in whose memory it is.
+    /// The process in whose memory the variable is.
     pub home: Option<Ex>,
-    /// Where it is declared.
+    /// Where the variable is declared.
     pub span: Span,
 }
 
 /// A bound on remote references.
 #[derive(Clone, Debug)]
 pub struct BoundOn {
-    /// Where it is stated.
+    /// Where the paper states the bound.
     pub source: String,
     /// The bound as printed.
     pub formula: String,

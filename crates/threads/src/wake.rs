@@ -51,7 +51,7 @@ impl WakeList {
 
 /// Wakes a task.
 ///
-/// A waker is foreign code and may panic. The panic hook reports the panic, and this function then ends it. The panic
+/// A waker is foreign code and may panic. The panic hook reports the panic, and this function catches it. The panic
 /// must not unwind further, because the caller may have a node in the queue, and may have grants to make.
 fn wake(waker: Waker) {
     let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));

@@ -100,7 +100,8 @@ impl HallStore {
         }
     }
 
-    /// Returns the slots of `own` and the conditions that they still belong to it, or `None` if it had none in `was`.
+    /// Returns the slots of the claim `own`, and the conditions under which these slots still belong to the claim. Returns
+    /// `None` if the claim had no slots in `was`.
     /// The version alone is not enough, because a cluster that lost its history repeats revisions.
     pub(super) fn is_mine(&self, own: ClaimRef<'_>, was: &View) -> Option<(SlotSet, Vec<When>)> {
         let OwnClaim::Inside { slots, version, .. } = was.own else { return None };

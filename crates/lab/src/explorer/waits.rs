@@ -258,8 +258,8 @@ impl Wait {
     }
 }
 
-/// Returns sentences which say that these processes can still end a wait. Those that have stopped do so by a store in
-/// their buffers.
+/// Returns sentences which say that these processes can still end a wait. A process that has stopped
+/// ends the wait by a store in its buffer.
 fn who_can(processes: u64, stopped: u64, n: usize) -> String {
     let named = |set: u64| words::list((0..n).filter(|p| set >> p & 1 == 1));
     let (moving, rest) = (processes & !stopped, processes & stopped);

@@ -51,7 +51,7 @@ impl Blocks {
     }
 
     /// Takes one token. `in_expression` says whether this token continues an expression. Returns whether the next token
-    /// does so.
+    /// also continues an expression.
     fn next(
         &mut self,
         token: &Token,

@@ -37,13 +37,13 @@ pub trait Environment: OvertakeEnvironment {
     /// Accesses the [`Terms`](super::Terms).
     fn terms(&mut self, op: Op) -> Word;
 
-    /// Returns the first waiter of the queue. Only the server may call this.
+    /// Returns the first waiter of the queue. Only the server calls this.
     fn head(&mut self) -> Option<Self::Waiter>;
-    /// Puts `waiter` at the end of the queue. Any caller may call this.
+    /// Puts `waiter` at the end of the queue. Every caller can call this.
     fn push(&mut self, waiter: Self::Waiter);
-    /// Takes the head off the queue. Only the server may call this.
+    /// Takes the head off the queue. Only the server calls this.
     fn pop(&mut self);
-    /// Takes `waiter` out of the queue. Only the server may call this.
+    /// Takes `waiter` out of the queue. Only the server calls this.
     fn remove(&mut self, waiter: Self::Waiter);
 
     /// Accesses the grant of `waiter`.

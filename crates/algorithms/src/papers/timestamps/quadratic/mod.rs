@@ -12,7 +12,7 @@
 //! | Q\[i\] | a flag for each writer j | i |
 //!
 //! - A scanner i makes Q\[i\]\[j\] equal to R\[j\].p\[i\], and a writer j makes R\[j\].p\[i\]
-//!   different from it. So the flags show i that j has moved.
+//!   different from Q\[i\]\[j\]. So the flags show i that j has moved.
 //! - The toggle shows a second write of j between two collects.
 //!
 //! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
