@@ -116,7 +116,7 @@
 //!
 //! # Differences from `Hall`
 //!
-//! Methods that both types have, have the same names. Access to a file can fail, but access to memory cannot, so [`Error`] has more
+//! Methods with the same purpose have the same names. Access to a file can fail, but access to memory cannot, so [`Error`] has more
 //! cases. A method with a time limit returns [`Error::NoPermits`] when the time is over; `Hall` has a separate error for
 //! this. There is no `forget`. The passes of [`acquire_async`](SharedHall::acquire_async) and
 //! [`acquire_many_async`](SharedHall::acquire_many_async) do not borrow the hall, and each future that waits has a thread

@@ -34,11 +34,11 @@ macro_rules! passes {
                 self.held.slots.is_empty()
             }
 
-            /// Returns a descriptor, or `None` if there are no slots. While any process has it open, the slots stay
-            /// taken, even if this process dies.
+            /// Returns a descriptor, or `None` if there are no slots. While any process has the descriptor open, the
+            /// slots stay taken, even if this process dies.
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
-            /// close-on-exec flag. No process has to read or write it.
+            /// close-on-exec flag. No process has to read from the descriptor or write to it.
             pub fn lifeline(&self) -> Option<BorrowedFd<'_>> {
                 self.held.registration.as_ref().map(|registration| registration.lifeline())
             }

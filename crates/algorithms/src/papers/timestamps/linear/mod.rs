@@ -22,13 +22,13 @@
 //!   and copy. If this second look finds another colour, copy becomes *none*. Otherwise it finds the X of T.
 //! - S2: if an update of r reads X after T, its second look finds X as well. The reason: p writes no other
 //!   colour before its scan ends, and the scan waits for no other process. So the update saves the old
-//!   timestamp of r. Only one update does so, because the next update finds copy = X.
+//!   timestamp of r. Only one update saves it, because the next update finds copy = X.
 //! - S3: so copy = X means that SAVED has the timestamp that r had at T, or was writing at T. And copy
 //!   /= X means that no update that began after T has committed.
 //!
 //! For more than eight processes, MAIN does not fit into 63 bits and is split into LABEL\[r\], and
 //! HAND\[r\]\[g\] with ann and copy for a group of readers. An update writes copy before it commits the
-//! label. A scan reads the label before copy. S3 holds as before.
+//! label. A scan reads the label before copy. S3 still holds.
 //!
 //! It would be wrong to commit the label to one group of readers after another, although S1 to S3 hold
 //! for each reader. Of two consecutive scans, the first could see the new timestamp and the second the
