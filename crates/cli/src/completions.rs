@@ -24,9 +24,9 @@ fn with_hall_names(shell: Shell, script: String) -> String {
         Shell::Zsh => {
             let mut script = script;
             for operand in [
-                "*::names -- The halls \\[default\\: all\\]",
-                "*::names -- The halls",
-                ":name -- The hall",
+                "*::names -- The names of the halls \\[default\\: all halls\\]",
+                "*::names -- The names of the halls",
+                ":name -- The name of the hall",
             ] {
                 let plain = format!("'{operand}:_default'");
                 script = script.replace(&plain, &format!("'{operand}:_hallpass_halls'"));

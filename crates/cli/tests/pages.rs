@@ -5,6 +5,8 @@ use std::{
     process::{Command, Output},
 };
 
+use hallpass_testbed::documents::commands;
+
 fn hallpass(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hallpass")).args(words).output().expect("it runs")
 }
@@ -15,22 +17,13 @@ fn there_is_a_page_for_each_command() {
     let pages = folder.path().join("man1");
     let output = hallpass(&["man", pages.to_str().expect("text")]);
     assert!(output.status.success() && output.stdout.is_empty());
-    for command in [
-        "",
-        "-run",
-        "-status",
-        "-list",
-        "-top",
-        "-reap",
-        "-resize",
-        "-rm",
-        "-cancel",
-        "-wait",
-        "-log",
-        "-jobserver",
-    ] {
-        let page = fs::read_to_string(pages.join(format!("hallpass{command}.1"))).expect("a page");
-        assert!(page.contains(".TH") && page.contains(".SH NAME"), "{command}");
+    let help = String::from_utf8(hallpass(&["--help"]).stdout).expect("text");
+    let commands = commands(&help);
+    assert!(commands.len() > 15 && commands.iter().any(|command| command == "run"), "{help}");
+    let names = commands.iter().map(|command| format!("hallpass-{command}"));
+    for name in names.chain(["hallpass".to_string()]) {
+        let page = fs::read_to_string(pages.join(format!("{name}.1"))).expect("a page");
+        assert!(page.contains(".TH") && page.contains(".SH NAME"), "{name}");
     }
     let run = fs::read_to_string(pages.join("hallpass-run.1")).expect("a page");
     for word in

@@ -98,7 +98,7 @@ pub fn undocumented(path: &str) -> Vec<String> {
 
 /// Returns the commands that a help text lists. `help`, and commands that run another program, have no options of
 /// their own and are left out.
-fn commands(help: &str) -> Vec<String> {
+pub fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:").nth(1).unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();
     let named = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
@@ -108,7 +108,10 @@ fn commands(help: &str) -> Vec<String> {
 
 /// Returns the options with two hyphens that a help text lists, except `--help` and `--version`.
 fn options(help: &str) -> Vec<String> {
-    let lists_option = |line: &&str| line.starts_with("  ") && line.trim_start().starts_with('-');
+    // The text of an option is indented further than the option, and may wrap before the name of another option.
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let lists_option =
+        |line: &&str| (2..=6).contains(&indentation(line)) && line.trim_start().starts_with('-');
     let long = |word: &str| word.starts_with("--") && word != "--help" && word != "--version";
     let first_long = |line: &str| {
         let word = line.split_whitespace().take(2).find(|word| long(word))?;
@@ -303,7 +306,8 @@ let x = 1;
         let help = "About\n\nCommands:\n  list  Lists\n        the halls\n  lab   Checks (runs hallpass-lab)\n  \
                     help  Print this\n\nOptions:\n  -h, --help  Print help\n";
         assert_eq!(commands(help), ["list"]);
-        let help = "Options:\n  -n, --lines <N>  Show N, as --all does\n      --json   JSON\n  -k <K>  --x\n  -h, --help";
+        let help = "Options:\n  -n, --lines <N>  Show N, as\n                   --all, does\n      --json   JSON\n  \
+                    -k <K>  K\n  -h, --help";
         assert_eq!(options(help), ["--lines", "--json"]);
         assert!(mentions("use `--json`", "--json") && !mentions("--json-lines", "--json"));
     }
