@@ -226,3 +226,19 @@ fn a_mistake_of_a_line_is_shown_without_the_variable_that_records_it() {
     assert!(shown.contains("divides by 0"), "{shown}");
     assert!(!shown.contains("fault:") && !shown.contains("outside its declared range"), "{shown}");
 }
+
+/// Bakery tickets of three processes grow without bound, so the lab explores them up to a limit. This report once said
+/// that the exploration was complete.
+#[test]
+fn a_report_on_numbers_that_outgrow_their_range_is_not_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = lab(folder.path(), "check bakery -n 3 -k 1 --json");
+    assert_eq!(status(&output), 3, "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["verdict"], "partial");
+    assert_eq!(report["complete"], false);
+    let limits = report["limits"].as_array().expect("a list");
+    let is_named =
+        |limit: &Value| limit.as_str().is_some_and(|it| it.starts_with("PARTIAL: numbers"));
+    assert!(limits.iter().any(is_named), "{limits:?}");
+}

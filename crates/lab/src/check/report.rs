@@ -96,10 +96,17 @@ impl Report {
         &self.properties[property.name()]
     }
 
-    /// Returns whether every run was explored. If so, no limit was reached, and no store buffer was ever
-    /// full.
+    /// Returns whether no limit of the search was reached and no store buffer was ever full. Numbers can still have
+    /// outgrown their range: see [`Report::covers_all_runs`].
     pub fn is_complete(&self) -> bool {
         self.ended == Ended::Complete && self.buffer_capacity.is_none()
+    }
+
+    /// Returns whether every run was explored: the search [is complete](Report::is_complete), and no outcome is
+    /// partial because numbers grow without bound.
+    pub fn covers_all_runs(&self) -> bool {
+        let is_partial = |outcome: &Outcome| outcome.verdict == Verdict::Partial;
+        self.is_complete() && !self.properties.values().any(is_partial)
     }
 
     /// Returns the verdict on all promised properties: *violated* if one of them is violated; otherwise *partial* if one of
@@ -229,6 +236,10 @@ impl Report {
             Ended::Memory => limits.push("PARTIAL: the limit on memory was reached".into()),
             Ended::Stopped => limits.push("PARTIAL: the check was stopped".into()),
         }
+        if self.properties.get("range").is_some_and(|it| it.verdict == Verdict::Partial) {
+            limits
+                .push("PARTIAL: numbers grow without bound; larger ones were not explored".into());
+        }
         limits
     }
 
@@ -240,7 +251,7 @@ impl Report {
             "n": question.n,
             "k": question.k,
             "contention": question.contention,
-            "complete": self.is_complete() && question.left_out.is_empty(),
+            "complete": self.covers_all_runs() && question.left_out.is_empty(),
             "states": self.states,
             "transitions": self.transitions,
             "depth": self.depth,

@@ -142,10 +142,8 @@ fn headline(report: &Report, args: &Args) -> String {
     match report.verdict() {
         Verdict::Violated => "VIOLATED".into(),
         Verdict::Partial => {
-            let is_partial = |outcome: &Outcome| outcome.verdict == Verdict::Partial;
-            let explored = report.is_complete() && !report.properties.values().any(is_partial);
             let mut reasons = Vec::new();
-            if !explored {
+            if !report.covers_all_runs() {
                 reasons.push("not every state was explored".to_string());
             }
             reasons.extend(report.not_checked().map(|text| format!("not checked: {text}")));
@@ -260,7 +258,7 @@ fn word(verdict: Verdict) -> &'static str {
 fn remark(report: &Report, name: &str, outcome: &Outcome) -> String {
     let mut remarks = Vec::new();
     if let Some(resilience) = outcome.resilience {
-        let at_most = if report.is_complete() { "" } else { "at most " };
+        let at_most = if report.covers_all_runs() { "" } else { "at most " };
         let stopped = format!("{at_most}{}", counted(resilience, "stopped process"));
         remarks.push(match (name, resilience) {
             ("deadlock", 0) => "all processes can block even if none has stopped".into(),
