@@ -218,6 +218,7 @@ fn a_mistake_in_a_manifest_is_reported_with_its_line() {
         ("n = 2", "n = 1", "line 3"),
         ("n = 2", "n = 2\ncontention = 3", "line 3"),
         ("n = 2", "n = 2\nmemory = \"tso\"", "line 3"),
+        ("n = 2", "n = 2\nsymmetry = true", "symmetry works for [model.check] only"),
     ] {
         let error = Manifest::parse(&FIG3.replacen(old, new, 1)).unwrap_err().to_string();
         assert!(error.contains(text), "{new}: {error}");
@@ -225,6 +226,28 @@ fn a_mistake_in_a_manifest_is_reported_with_its_line() {
     let twice = format!("{FIG3}{FIG3}");
     let error = Manifest::parse(&twice).unwrap_err().to_string();
     assert_eq!(error, "line 18: am-fig3 n=2 k=1 is listed twice, first in line 3");
+}
+
+/// Choi's algorithm at n = 3, k = 2 has 723,197 states. `check choi -n 3 -k 2 --symmetry --compact` finds these.
+#[test]
+fn a_model_with_symmetry_counts_states_without_the_names_of_processes() {
+    let report = run_text(
+        r#"
+[[model]]
+algorithm = "choi"
+n = 3
+k = 2
+symmetry = true
+compact = true
+tier = "quick"
+states = 363917
+[model.check]
+exclusion = "holds"
+starvation = { verdict = "holds", resilience = 2 }
+"#,
+    );
+    assert_eq!(report.differences(), Vec::<String>::new());
+    assert_eq!(report.entries[0].model.id(), "choi n=3 k=2 symmetry");
 }
 
 #[test]

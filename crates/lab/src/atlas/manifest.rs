@@ -12,7 +12,7 @@
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (the default) or `tso` |
-//! | `forget`, `compact` | `true` for a check with `--forget` or `--compact`, which finds other numbers of states or takes less memory; default: `false` |
+//! | `forget`, `symmetry`, `compact` | `true` for a check with this option, which finds another number of states or takes less memory; default: `false` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
@@ -80,6 +80,9 @@ pub struct AtlasModel {
     /// Whether the check merges states that differ only in stale values.
     #[serde(default)]
     pub forget: bool,
+    /// Whether the check merges states that differ only by a renaming of processes.
+    #[serde(default)]
+    pub symmetry: bool,
     /// Whether the check decides starvation without a stored graph.
     #[serde(default)]
     pub compact: bool,
@@ -144,6 +147,9 @@ impl AtlasModel {
         if self.forget {
             parts.push("forget".into());
         }
+        if self.symmetry {
+            parts.push("symmetry".into());
+        }
         parts
     }
 
@@ -189,6 +195,7 @@ impl AtlasModel {
             memory: self.memory,
             initial: self.initial,
             forget: self.forget,
+            symmetry: self.symmetry,
             compact: self.compact,
             ..check::Question::everything(&self.algorithm, self.n, self.k)
         }
@@ -243,10 +250,13 @@ impl AtlasModel {
                     .into(),
             );
         }
-        if self.forget && (self.has_rmr() || self.has_ask()) {
-            return Some(
-                "forget works for [model.check] only: leave [model.rmr] and [model.ask] out".into(),
-            );
+        let merges = [("forget", self.forget), ("symmetry", self.symmetry)];
+        if let Some((key, _)) = merges.iter().find(|(_, is_set)| *is_set)
+            && (self.has_rmr() || self.has_ask())
+        {
+            return Some(format!(
+                "{key} works for [model.check] only: leave [model.rmr] and [model.ask] out"
+            ));
         }
         if self.has_ask() && self.memory != MemoryModel::Sequential {
             return Some(
