@@ -185,8 +185,8 @@ thread_local!(static HALLS: RefCell<[Option<Hall>; 3]> = const { RefCell::new([c
 
 /// Changes the file of a hall as `data` describes, opens the hall, and calls its methods.
 ///
-/// The first byte selects who owns the records: nobody, dead processes or living processes. It also selects whether the
-/// hall is removed at the end.
+/// The first byte selects the owners of the records: none, dead processes or living processes. It also selects whether
+/// the hall is removed at the end.
 ///
 /// # Panics
 /// Panics if no hall can be created for the test, or if a damaged hall gives out an impossible slot.

@@ -141,7 +141,8 @@ public:
     /** Returns the waiters at this moment, in the order in which they get a slot. */
     std::vector<hallpass_participant> waiters() const { return list(hallpass_waiters); }
 
-    /** Makes a forked child keep no slot of its parent taken. Call it in the child, before the child uses the hall. */
+    /** Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the
+     * parent dies. Call it in the child, before the child uses the hall. */
     void close_inherited_lifelines() const noexcept { hallpass_close_inherited_lifelines(handle_); }
 
     /** Returns the C handle. */

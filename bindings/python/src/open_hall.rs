@@ -154,7 +154,7 @@ fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);
-        // Before the passes are dropped: that counts as the first use of the hall by this process.
+        // Do this before the passes are dropped, which counts as the first use of the hall by this process.
         if let Some(hall) = &inner.hall {
             hall.close_inherited_lifelines();
         }

@@ -216,7 +216,7 @@ def test_event_loops_in_several_threads_share_a_hall(one):
     assert len(passed) == 60 and one.available == 1
 
 
-def test_a_thousand_waiting_tasks_use_no_cpu_and_no_threads(one):
+def test_a_thousand_waiting_tasks_use_one_thread_and_no_cpu_time(one):
     # The tasks run in a separate process, so that its CPU time is the time that the waiting tasks use.
     script = textwrap.dedent("""
         import asyncio, os, time

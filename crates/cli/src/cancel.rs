@@ -89,7 +89,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     Ok(errors.exit_code())
 }
 
-/// Returns the waiters that the arguments name, and a message for each that does not exist.
+/// Returns the waiters that the arguments name, and a message for each waiter that does not exist.
 fn chosen(args: &Args, hall: &SharedHall) -> (Vec<Waiter>, Vec<String>) {
     let mut queue = hall.status().waiters;
     queue.retain(|one| one.alive);

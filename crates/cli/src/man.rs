@@ -37,8 +37,8 @@ fn write(args: Args) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns `true` for commands that users call and that this program carries out. `lab` and `bench` run other
-/// programs: their pages would have the names of the pages that `hallpass-lab man` writes.
+/// Returns `true` for commands that users call and that this program carries out. `lab` and `bench` run other programs.
+/// Their pages would have the same names as the pages that `hallpass-lab man` writes.
 fn has_page(command: &Command) -> bool {
     !command.is_hide_set() && !["lab", "bench"].contains(&command.get_name())
 }

@@ -30,8 +30,8 @@ pub fn say(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(format!("hallpass: {text}\n").as_bytes());
 }
 
-/// Formats JSON on one line. JSON may contain the control characters from U+007F to U+009F, which a terminal obeys, so
-/// this escapes them. A program that reads the line gets the same value.
+/// Formats JSON on one line. JSON may contain the control characters from U+007F to U+009F. A terminal obeys them, so
+/// this function escapes them. A program that reads the line gets the same value.
 pub fn json_line(value: &Value) -> String {
     let text = value.to_string();
     if !text.contains(char::is_control) {

@@ -94,12 +94,12 @@ impl View {
         one.alive && one.host.is_none() && self.stopped.contains(&one.pid)
     }
 
-    /// Number of live holders. A dead holder does not count: a newcomer can get its slot.
+    /// Returns the number of live holders. A dead holder does not count: a newcomer can get its slot.
     pub fn held(&self) -> usize {
         self.status.holders.iter().filter(|one| one.alive).count()
     }
 
-    /// Number of slots that newcomers could get. Holders of removed slots do not count.
+    /// Returns the number of slots that newcomers could get. Holders of removed slots do not count.
     fn available(&self) -> usize {
         let Status { slots, holders, .. } = &self.status;
         let counts = |one: &&Participant| one.alive && one.slot.is_some_and(|slot| slot < *slots);

@@ -1,6 +1,6 @@
-//! A pool of connections, indexed by slot and opened when first needed. Only the holder of a slot uses the
-//! connection of that slot, so no thread ever waits for its mutex. The mutex is needed only because the compiler does
-//! not know this.
+//! A pool of connections, indexed by slot and opened when first needed. Only the holder of a slot uses the connection
+//! of that slot, so no thread ever waits for the mutex of a connection. The compiler cannot prove this, so the mutex is
+//! needed.
 //!
 //! A caller gets the smallest free slot, so the pool opens only as many connections as are in use at the same time.
 //!

@@ -118,10 +118,10 @@
 //!
 //! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
 //!
-//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case
-//! there are more threads than cores. (It does not yield if yields were slow before.) Then it parks. In a hall with [`Builder::bypass`] in which threads have
-//! recently waited, a thread also yields after each 256 passes that it has dropped. So all threads take turns, and the
-//! system rarely stops a thread that holds a slot.
+//! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case there
+//! are more threads than cores, unless its last yields were slow. Then it parks. In a hall with [`Builder::bypass`] in
+//! which threads have recently waited, a thread also yields after each 256 passes that it has dropped. So all threads
+//! take turns, and the system rarely stops a thread that holds a slot.
 //!
 //! # For users of tokio's semaphore
 //!
@@ -140,7 +140,8 @@
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
 //! | `SemaphorePermit` | [`Pass`], [`Passes`] | a pass has a [`slot`](Pass::slot) |
 //! | its `split`, `merge`, `num_permits`, `semaphore` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
-//! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed, or has too few slots; is no `Stream` |
+//! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed or has too few slots; is
+//! not a `Stream` |
 //! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!

@@ -1,5 +1,5 @@
-//! Checks what the documentation says to users of tokio's semaphore, on both semaphores: `docs/threads.md` and the front
-//! page of this crate compare them.
+//! Checks the comparison with tokio's semaphore in `docs/threads.md` and on the front page of this crate. Each test
+//! uses both semaphores.
 
 use std::{
     future::Future,
@@ -15,7 +15,7 @@ use tokio::{
     sync::{Semaphore, TryAcquireError},
 };
 
-/// Polls once. Returns whether the future waits.
+/// Polls the future once. Returns whether it waits.
 fn waits<F: Future>(future: &mut Pin<&mut F>) -> bool {
     future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending()
 }

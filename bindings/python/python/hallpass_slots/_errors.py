@@ -22,7 +22,7 @@ class SlotsMismatch(HallError, ValueError):
 
 
 class BadArgument(HallError, ValueError):
-    """No hall can have this name or this number of slots."""
+    """No hall can have this name or this number of slots, or the hall has fewer slots than requested."""
 
 
 class InUse(HallError):

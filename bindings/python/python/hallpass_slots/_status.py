@@ -1,4 +1,4 @@
-"""What ``Hall.status()`` returns."""
+"""The classes of the value that ``Hall.status()`` returns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Participant:
     uid: Optional[int]
     """The user who runs the process."""
     command: str
-    """The command that the process runs, or what it passed to ``Hall.describe_as``."""
+    """The command that the process runs, or the text that it passed to ``Hall.describe_as``."""
     since: datetime
     """The time at which the holder got its slot or the waiter joined the queue."""
     alive: bool

@@ -41,7 +41,7 @@ impl Picture {
         let live = io::stdout().is_terminal() && can_paint();
         writeln!(
             io::stdout(),
-            "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
+            "{workers} processes compete for a hall with {slots} slots; each stays for about half a second."
         )?;
         writeln!(io::stdout(), "Every 2.5 s a holder is killed with SIGKILL.\n")?;
         let (events, kills) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ impl Picture {
         Style::new().force_styling(self.is_coloured)
     }
 
-    /// Draws slots, queue and the latest events over the last drawing.
+    /// Draws the slots, the queue and the latest events over the last drawing.
     pub fn draw(&mut self, witness: &Witness, workers: &Workers) {
         if self.live {
             let lines = self.lines(witness, workers);

@@ -28,7 +28,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The name of the socket in the directory of the demo.
 const SOCKET: &str = "witness";
-/// Time limit for a visitor to send its number after it connected.
+/// Time limit for a visitor to send its worker number and slot after it has connected.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
 /// Returns the path of the socket of the witness.
@@ -133,7 +133,7 @@ impl Witness {
         connection.set_read_timeout(Some(INTRODUCTION))?;
         let mut line = String::new();
         if !matches!(BufReader::new(&connection).read_line(&mut line), Ok(1..)) {
-            return Ok(()); // the visitor was killed before it could send its number
+            return Ok(()); // the visitor was killed before it could send its worker number
         }
         let mut words = line.split_whitespace().map(str::parse);
         let (Some(Ok(worker)), Some(Ok(slot))) = (words.next(), words.next()) else {

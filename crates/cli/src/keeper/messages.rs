@@ -77,7 +77,7 @@ pub enum Report {
     Idle,
     /// The pass is lost. Another holder may get the slot after the deadline.
     Lost(String),
-    /// The slot was released. If it was not, this contains the reason.
+    /// The keeper has tried to release the slot. If this failed, the report contains the reason.
     Released(Option<String>),
 }
 

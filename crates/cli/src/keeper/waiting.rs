@@ -33,7 +33,7 @@ const ANSWER: Duration = Duration::from_secs(1);
 /// The pause before another attempt on a busy or unreachable store. An attempt itself tries for a few seconds.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Returns the time at which the user stops waiting. `None` means never.
+/// Returns the time at which the wait ends. `None` means never.
 pub fn until(request: &AcquireRequest) -> Option<Instant> {
     Instant::now().checked_add(request.limit.unwrap_or(LONG))
 }

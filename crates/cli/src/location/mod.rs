@@ -29,7 +29,7 @@ pub enum Halls {
 }
 
 impl Halls {
-    /// The path of the directory, or the URL of the cluster.
+    /// Returns the path of the directory, or the URL of the cluster.
     pub fn shown(&self) -> String {
         match self {
             Halls::OnMachine(dir) => dir.path().to_string_lossy().into_owned(),
@@ -37,7 +37,7 @@ impl Halls {
         }
     }
 
-    /// The names of all halls, sorted.
+    /// Returns the names of all halls, sorted.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         Ok(match self {
             Halls::OnMachine(dir) => dir.names()?,

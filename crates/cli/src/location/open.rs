@@ -2,8 +2,8 @@
 
 use super::Error;
 
-/// Opens a hall with `slots` slots. Without `slots`, opens an existing hall with any number of slots, or creates it
-/// with `default_slots`.
+/// Opens the hall with `slots` slots, or creates it. Without `slots`, opens an existing hall with any number of slots.
+/// If there is no hall, creates one with `default_slots` slots.
 pub fn open_or_create<H, E: Into<Error>>(
     slots: Option<usize>,
     default_slots: usize,

@@ -186,7 +186,7 @@ impl Guard {
         }
     }
 
-    /// Kills the command and its processes. The hook has a time limit of its own: after a suspension, the hook may have
+    /// Kills the command and its processes. The hook has a separate time limit: after a suspension, the hook may have
     /// just begun.
     fn kill(&mut self) {
         if let Some(stopping) = &mut self.stopping {

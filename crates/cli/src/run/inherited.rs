@@ -20,10 +20,10 @@ pub struct LowDescriptor(OwnedFd);
 
 /// Two descriptors of the lifeline that the command inherits.
 ///
-/// When a process dies, Linux releases its open files in the reverse order of their highest descriptors. So the
-/// first descriptor has a low number. A lock or a port of the command has a higher number, so it is free when the
-/// slot becomes free. The first descriptor is opened separately, because a duplicate would be released together
-/// with the second one.
+/// When a process dies, Linux releases its open files in descending order of their descriptors. For a file with several
+/// descriptors, the highest one counts. So the first descriptor of the lifeline has a low number: a lock or a port of
+/// the command has a higher number, and is free when the slot becomes free. The first descriptor is opened separately,
+/// because a duplicate would be released together with the second one.
 pub struct InheritedLifeline {
     _low: OwnedFd,
     _high: OwnedFd,

@@ -36,7 +36,7 @@ impl LossHook {
         let words = in_shell(line);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).envs(variables);
-        // The processes of the hook are in a group of their own, so that hallpass can end all of them.
+        // The processes of the hook are in a separate group, so that hallpass can end all of them.
         command.stdin(Stdio::null()).process_group(0);
         SignalSettings::now()?.pass_on_and_die_with_us(&mut command);
         Ok(LossHook { command, state: State::Ready })

@@ -52,7 +52,7 @@ pub fn parse_slots(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("a hall can have 1 to {MAX_SLOTS} slots, not {text}"))
 }
 
-/// Reads a number of slots of which there must be at least one.
+/// Reads a number that must be at least 1.
 fn parse_count(text: &str) -> Result<NonZero<usize>, String> {
     text.parse().map_err(|_| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
 }

@@ -1,6 +1,6 @@
 //! The signal settings with which hallpass was started. hallpass passes them on to the command.
 //!
-//! Rust makes programs ignore SIGPIPE. hallpass gives SIGCHLD its default action, because it does not work while
+//! Rust makes programs ignore SIGPIPE. hallpass gives SIGCHLD its default action, because hallpass does not work while
 //! SIGCHLD is ignored. The command must not see either of these changes.
 #![allow(unsafe_code)]
 

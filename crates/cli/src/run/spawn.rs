@@ -1,8 +1,8 @@
 //! Starts a command without copying this process, as `posix_spawn(3)` does.
 //!
-//! `std::process::Command` does the same, but the command inherits the signal mask of hallpass. With a `pre_exec`
-//! closure that sets another mask, `Command` copies this process. For a short command, the copy takes longer than
-//! everything else that hallpass does.
+//! `std::process::Command` does the same, but its child inherits the signal mask of hallpass. With a `pre_exec` closure
+//! that sets another mask, `Command` copies this process. For a short command, the copy takes longer than everything
+//! else that hallpass does.
 #![allow(unsafe_code)]
 
 use std::{

@@ -1,4 +1,4 @@
-//! Waiting for a slot, at most as long as the options allow.
+//! Waits for a slot, at most as long as the options allow.
 
 use std::{
     env,
@@ -25,7 +25,7 @@ pub const NO_SLOT: u8 = 1;
 /// Exit status: no slot was free within the time of `-w`. `timeout(1)` has the same status.
 pub const TIMED_OUT: u8 = 124;
 
-/// The pause of a command that was given a slot for which it has no value, before it joins the queue again.
+/// How long a command pauses before it joins the queue again, after it was given a slot for which it has no value.
 const UNUSABLE: Duration = Duration::from_millis(500);
 
 /// The options for waiting for a slot.
@@ -39,7 +39,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Acquires `count` slots together, of which `environment` has values for all. On a terminal, shows the queue while
+    /// Acquires `count` slots together for which `environment` has values. On a terminal, shows the queue while
     /// waiting.
     pub fn acquire_many<'a>(
         &self,
@@ -101,8 +101,8 @@ impl Waiting {
             match attendant.finish() {
                 None => match got {
                     Err(Error::NoPermits) => return Ok(None),
-                    // The hall has grown during the wait. If the command failed now, a resize would end all commands
-                    // that wait.
+                    // The hall may have grown during the wait. If the command failed now, a resize could end all
+                    // commands that wait.
                     Ok(passes) => match environment.check_held(passes.slots()) {
                         Ok(()) => return Ok(Some(passes)),
                         Err(why) => {

@@ -1,6 +1,6 @@
 //! The warden: a process between hallpass and the command that finds all processes that the command started.
 //!
-//! `hallpass run` starts a warden if an option is about these processes: `--descendants`, `--on-kill kill` or
+//! `hallpass run` starts a warden if an option concerns these processes: `--descendants`, `--on-kill kill` or
 //! `--time-limit`. `hallpass jobserver` always starts one. The warden is a *child subreaper*: when a process dies, its
 //! children become children of the warden. So no process escapes the warden, even if it closes all descriptors or
 //! starts a new session. The warden supervises the command as hallpass does without a warden. hallpass supervises the
