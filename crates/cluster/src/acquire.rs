@@ -22,7 +22,7 @@ use crate::{
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: ClusterHall,
-    /// The number of slots.
+    /// The number of slots to acquire.
     take: usize,
     begun: Option<Begun>,
 }
@@ -64,8 +64,10 @@ impl Future for Acquire {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Acquire { hall, take, begun } = &mut *self;
         let begun = begun.get_or_insert_with(|| Begun::new(hall.core(), *take));
-        let gone =
-            || Error::System { doing: "wait for the store", why: "its thread is gone".into() };
+        let gone = || Error::System {
+            doing: "wait for the store",
+            why: "the thread that talks to the store has ended".into(),
+        };
         let held = Pin::new(&mut begun.held).poll(context);
         held.map(|held| Ok(hall.pass(held.unwrap_or_else(|_| Err(gone()))?)))
     }

@@ -43,9 +43,9 @@ pub enum Loss {
 /// A claim of this process.
 pub(crate) struct Claim {
     pub record: ClaimRecord,
-    /// The lease. If it ends early, the claim gets a new lease.
+    /// The id of the lease to which the claim is bound. If the lease ends early, the claim gets a new one.
     lease: AtomicI64,
-    /// The number of times that the store had lost its history when the claim was created.
+    /// The number of times that this process had noticed, when it created the claim, that the store lost its history.
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
@@ -53,7 +53,8 @@ pub(crate) struct Claim {
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
-    /// The hall at some moment since this claim got its slot.
+    /// A view of the hall from some moment since this claim got its slot. With it, the holder can leave without reading
+    /// the hall first.
     exit_hint: Mutex<Option<View>>,
     stage: watch::Sender<Stage>,
     /// Whether a request for this claim got no answer. Such a request may take effect later.
@@ -63,7 +64,7 @@ pub(crate) struct Claim {
 /// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The claim waits for a slot, and its owner may be out of touch with the store for any length of time.
+    /// The claim waits for a slot. It is not lost if its owner is out of touch with the store, however long.
     Entering,
     /// The claim has a slot.
     Held,
@@ -116,7 +117,7 @@ impl Claim {
         }
     }
 
-    /// Returns the claim as requests name it.
+    /// Returns the data of the claim that requests need: its record, its lease and its slots.
     pub(crate) fn reference(&self) -> ClaimRef<'_> {
         let slots = match self.health().own {
             OwnClaim::Inside { slots, .. } => slots,
@@ -182,8 +183,8 @@ impl Claim {
         });
     }
 
-    /// Notes that a watch reported that the claim has a slot, in this hall. This does not prove at which time the
-    /// claim existed.
+    /// Notes that a watch has reported that the claim has a slot in this hall. The report does not renew the proof,
+    /// because it does not show when the claim existed.
     pub(crate) fn note_entry(&self, own: OwnClaim, hall: Option<Revision>) {
         let OwnClaim::Inside { version, .. } = own else { return };
         self.health.send_if_modified(|health| {
@@ -244,8 +245,8 @@ impl Claim {
         lock(&self.exit_hint).take()
     }
 
-    /// Finds the head of the queue while this claim has its slot, so that leaving needs no extra request.
-    /// One look is enough, because the head of the queue rarely changes.
+    /// Finds the head of the queue while this claim has its slot, so that leaving needs no extra request. If there is a
+    /// head, one look is enough, because the head rarely changes. If the queue is empty, waits for the first arrival.
     pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<HallStore>) {
         let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
         self.set_exit_hint(view.clone());
@@ -265,7 +266,7 @@ impl Claim {
         self.set_exit_hint(view);
     }
 
-    /// Returns the time after which the task [`keep`](Claim::keep) must act.
+    /// Returns how long the task [`keep`](Claim::keep) may sleep without noticing too late that the claim is lost.
     fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),
@@ -312,7 +313,7 @@ impl Claim {
         }
     }
 
-    /// Returns whether both the lease and the proof were renewed.
+    /// Renews the lease and the proof once. Returns whether both succeeded.
     async fn renew(&self, store: &HallStore) -> bool {
         let asked = self.clock.now();
         let (kept, view) = tokio::join!(
@@ -345,7 +346,7 @@ impl Claim {
         let Health { hall: Some(hall), lost: None, .. } = self.health() else { return false };
         let renewed = self.clock.now();
         let Ok(lease) = store.grant_lease(self.ttl).await else { return false };
-        // ORDERING: Relaxed, as where it is read.
+        // ORDERING: Relaxed, for the reason given in `lease_id`.
         self.lease.store(lease, Relaxed);
         *lock(&self.renewed) = renewed;
         let asked = self.clock.now();

@@ -133,7 +133,7 @@ impl Core {
         &self.handle
     }
 
-    /// Announces background work. The end of the program waits for it.
+    /// Announces background work. Dropping the last handle waits for it.
     pub(crate) fn begin_task(&self) -> TaskGuard {
         self.tasks.begin()
     }
@@ -186,9 +186,9 @@ impl Core {
         lock(&self.history).epoch
     }
 
-    /// Returns for how much longer this process must assign no slot, because the store lost history. In this time,
-    /// there may be a holder that the store does not show and that has not noticed the loss yet. Returns `None` if
-    /// there is no need to wait.
+    /// Returns how much longer this process must not assign any slot, because the store lost history. During this time,
+    /// there may be a holder that the store does not show and that has not noticed the loss yet. Returns `None` if this
+    /// process may assign slots.
     pub(crate) fn until_trusted(&self, view: &View) -> Option<Duration> {
         let since = self.store.since_loss()?;
         let longest =
@@ -197,7 +197,7 @@ impl Core {
         (longest.saturating_mul(11) / 10).checked_sub(since).filter(|time| !time.is_zero())
     }
 
-    /// Reduces a view to the parts that a line of a process that takes `take` slots needs.
+    /// Reduces a view to the parts that the step machine needs, for a claim that takes `take` slots.
     pub(crate) fn picture(&self, view: &View, take: usize) -> Picture<Waiter> {
         let size = view.size();
         let needed = view.first.as_ref().map_or(take, |first| first.record.take);

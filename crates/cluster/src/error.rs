@@ -79,7 +79,7 @@ pub enum Error {
         /// The number that was asked for.
         asked: usize,
     },
-    /// An option, or a variable of the environment, is invalid.
+    /// An option or an environment variable is invalid.
     BadOption {
         /// The option or variable.
         what: String,

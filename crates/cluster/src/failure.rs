@@ -1,4 +1,4 @@
-//! Failures of requests to the store. They show whether the request may have taken effect, and whether another
+//! Failures of requests to the store. A failure shows whether the request may have taken effect, and whether another
 //! attempt may help.
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ pub(crate) enum Failure {
     /// There was no answer, or the answer does not show what happened. The request may have taken effect.
     Unreachable(String),
     /// The store answers, but has no capacity for this request at the moment. The request had no effect.
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "only PostgreSQL answers so"))]
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(dead_code, reason = "only PostgreSQL gives this answer")
+    )]
     Busy(String),
     /// The revision to watch from has been compacted away.
     Compacted,

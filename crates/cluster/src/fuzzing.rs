@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{ClusterOptions, requests, store::TxnResponse, view::OwnClaim};
 
-/// Parses the answer of etcd to a transaction, and reads the records of a hall in this answer with every function
-/// that the crate has for this.
+/// Parses an answer of etcd to a transaction. Then passes this answer to every function of the crate that reads the
+/// records of a hall.
 pub fn transaction(bytes: &[u8]) {
     let Some(response) = TxnResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {

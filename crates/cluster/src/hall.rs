@@ -1,4 +1,5 @@
-//! The hall: acquiring passes, and reading the hall. Its submodule changes the hall.
+//! The hall: acquiring a pass, and reading the hall. The submodule `many` acquires several slots at once, and
+//! `management` changes the hall.
 
 mod management;
 mod many;
@@ -135,7 +136,7 @@ impl ClusterHall {
     /// Takes a slot if one is free and there are no waiters. Does not wait.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if no slot is free or there are waiters, and those of
+    /// [`Error::NoPermits`] if no slot is free or there are waiters, and the errors of
     /// [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run
@@ -156,12 +157,12 @@ impl ClusterHall {
 
     /// Blocks until a slot is free or `time` has passed.
     ///
-    /// If a request is under way when the time is over, the call first waits for its answer, so that no slot stays
-    /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl) longer. A request
-    /// to PostgreSQL consists of several statements. It may have to connect first, which takes up to 10 s or half of
-    /// the ttl, whichever is longer. If the hall changes all the time, it also starts over for half of the ttl, and then
-    /// makes its last attempt. Each statement of this attempt takes up to half of the ttl, if the server does not
-    /// answer.
+    /// If a request is under way when the time is over, the call first waits for the answer, so that no slot stays
+    /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl). With PostgreSQL,
+    /// it can take longer, because a request consists of several statements. The request may have to connect first,
+    /// which takes up to 10 s or half of the ttl, whichever is longer. If other processes keep changing the hall, the
+    /// request starts over for half of the ttl, and then makes its last attempt. If the server does not answer, each
+    /// statement of this attempt takes up to half of the ttl.
     ///
     /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that does
     /// not answer or has no capacity, this takes up to the
@@ -257,7 +258,7 @@ impl ClusterHall {
     /// Returns `true` if the hall is closed or was removed.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if the cluster does not answer.
+    /// The errors of [`status`](ClusterHall::status), except [`Error::Closed`].
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -274,7 +275,7 @@ impl ClusterHall {
 
     /// Returns the connection error that calls on this handle are retrying at the moment, if any.
     ///
-    /// A caller that waits in another thread can show it to the user.
+    /// While one thread waits for a pass, another thread can call this method and show the error to the user.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) {
@@ -290,7 +291,8 @@ impl ClusterHall {
     /// Lists the holders and the waiters: a snapshot that may already be stale.
     ///
     /// # Errors
-    /// [`Error::Closed`] if the hall was removed, [`Error::Unreachable`] if the cluster does not answer.
+    /// [`Error::Closed`] if the hall was removed, [`Error::Damaged`] if a record of the hall cannot be read, and the
+    /// errors of [`Cluster::names`](crate::Cluster::names).
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

@@ -24,17 +24,18 @@
 //!   when its pass is no longer [valid](ClusterPass::is_valid).
 //! - **First come, first served.** A waiter gets a slot before every waiter that joins the queue later.
 //!   [`try_acquire`](ClusterHall::try_acquire) fails while there are waiters.
-//! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the
-//!   cluster, the network and other machines. Passes are renewed in the background. A pass that cannot be renewed
-//!   is [lost](ClusterPass::lost), *before* another process can get the slot. Each machine measures durations by
-//!   its own clock: the time of day does not matter, and rates may differ by a tenth either way.
+//! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the cluster, the
+//!   network and other machines. (The exceptions are under [Limits](#limits).) hallpass renews passes in the
+//!   background. A pass that cannot be renewed is [lost](ClusterPass::lost), *before* another process can get the slot.
+//!   Each machine measures durations by its own clock: the time of day does not matter, and rates may differ by a tenth
+//!   either way.
 //! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
 //!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until the store ends the lease of the holder.
 //!   The second one is needed because the store may end leases early.
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.
-//! - **No thundering herd.** A release costs one write. etcd reports it to two or three waiters, however many wait.
+//! - **No thundering herd.** A release costs one write. etcd reports it to only two waiters, however many wait.
 //!
 //! # Leases are only hints
 //!
@@ -72,18 +73,19 @@
 //! - [`try_acquire`](ClusterHall::try_acquire) takes the slot of a vanished holder only if a process on the same
 //!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
 //!   slot, and [`reap`](ClusterHall::reap) releases it.
-//! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup. This
-//!   ends when a process that ran before the restore has noticed the restore. [`ClusterPass`] has the details.
-//! - If you delete keys below `slots/` with `etcdctl`, slots are reassigned while they are held. Their holders lose
-//!   their passes at the next renewal.
+//! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup.
+//!   So it can take a slot that such a holder still has, until that holder notices the restore or reaches its deadline.
+//!   [`ClusterPass`] has the details.
+//! - If you delete keys below `slots/` with `etcdctl`, or call [`evict`](ClusterHall::evict), a slot can be reassigned
+//!   while its holder still uses it. The holder loses its pass at its next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,
 //!   `slots` or `gone`.
 //! - After a fork, the child has none of the passes of its parent, and must not use the handles of its parent.
 //!
 //! # Features
 //!
-//! `etcd`, on by default, is the store etcd. `postgres` is the store PostgreSQL. The store in memory, for tests, needs no
-//! feature.
+//! `etcd` (on by default) adds the store etcd, and `postgres` the store PostgreSQL. The store in memory, for tests,
+//! needs no feature.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -1,9 +1,10 @@
-//! Operations on a hall that need no claim: open it, change its door, list its holders and waiters, reclaim the
-//! slots of vanished holders, remove it.
+//! Operations on a hall that need no claim: opening the hall, changing its door, listing its holders and waiters,
+//! reclaiming the slots of vanished holders, and removing the hall.
 //!
 //! `resize` and `reap` give slots to waiters, as the manager does in the step machine
-//! ([`hallpass_algorithms::halls::cluster`]). So does `reclaim_own`, which the lab **does not check**. They send the
-//! transactions of line E3, which take effect only while the slot is still free or stale and the receiver still waits.
+//! ([`hallpass_algorithms::halls::cluster`]). So does `reclaim_own`, which the lab **does not check**. All three send
+//! the transactions of line E3. Such a transaction takes effect only while the slot is still free or stale and the
+//! receiver still waits.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -23,7 +24,7 @@ use crate::{
     view::{SeenDoor, View, Waiter},
 };
 
-/// The time limit, when a hall is opened, for all servers to answer which cluster they belong to.
+/// How long opening a hall waits for the servers to say which cluster they belong to.
 const SERVERS_ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
 /// Returns the present state of the hall. If the hall does not exist and `slots` is given, creates it.
@@ -185,7 +186,7 @@ async fn hand_over_stale(core: &Core, slot: usize, was: &View) -> Result<View, S
 /// Removes the hall.
 pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
-    // Whether a request was sent. It may have taken effect even if no answer came.
+    // Whether a request to remove the hall was sent. It may have taken effect even if no answer came.
     let mut asked = false;
     loop {
         match remove_once(core, force, &mut asked).await {

@@ -32,8 +32,8 @@ pub struct ClusterOptions {
     pub store: StoreOptions,
     /// The time limit for the first answer. The default is 5 s.
     pub command_timeout: Duration,
-    /// The longest time that a holder can be out of touch with the cluster: 2 s to 1 h. The default is 20 s, with which
-    /// a command outlives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
+    /// The longest time that a holder can be out of touch with the cluster: 2 s to 1 h. The default is 20 s, so that a
+    /// command survives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
@@ -135,7 +135,7 @@ impl ClusterOptions {
     }
 
     /// Checks the options and creates a client of the store. The client connects when it is first used. `tasks` counts
-    /// the work that the store has to finish before the program ends.
+    /// the background work that the store has to finish before the last handle is gone.
     pub(crate) fn connect(&self, tasks: Tasks) -> Result<Arc<dyn Store>, Error> {
         self.check()?;
         #[cfg(not(feature = "postgres"))]
@@ -212,11 +212,11 @@ impl ClusterOptions {
 /// The beginning of the URL of a store in memory.
 const MEMORY: &str = "memory://";
 
-/// Looks up a variable of the environment.
+/// A function that looks up an environment variable.
 pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 impl StoreOptions {
-    /// Parses a URL and variables of the environment. Also returns the command timeout.
+    /// Parses a URL and environment variables. Also returns the command timeout.
     fn parse(url: &str, variable: &Variables) -> Result<(StoreOptions, Duration), Error> {
         if let Some(name) = url.strip_prefix(MEMORY) {
             return Ok((StoreOptions::Memory { name: name.into() }, Duration::from_secs(5)));

@@ -31,7 +31,7 @@ use crate::{
 /// seen a larger revision notices this with the next answer. A holder then loses its pass immediately
 /// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the slot may
 /// have a holder that the cluster does not show. Before the waiter takes a slot, it raises the epoch of the hall. The
-/// epoch is the upper part of every token, so tokens keep growing. All this assumes that the processes of a hall use
+/// epoch is the upper part of every token, so tokens keep growing. These rules assume that all processes of a hall use
 /// the same ttl.
 ///
 /// A process that starts after the restore cannot notice the restore. To be safe even then, restore with
@@ -160,8 +160,8 @@ impl ClusterPass {
 
     /// Resolves when the pass is lost, with any executor.
     ///
-    /// From then on the caller has no pass. To stop *before* that, check [`valid_for`](ClusterPass::valid_for) and
-    /// follow the renewals with [`watch`](ClusterPass::watch).
+    /// From then on, the caller no longer has the slot. To stop *before* that, check
+    /// [`valid_for`](ClusterPass::valid_for) and follow the renewals with [`watch`](ClusterPass::watch).
     ///
     /// ```no_run
     /// # async fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -197,8 +197,9 @@ impl ClusterPass {
     ///
     /// # Errors
     /// - [`Error::Lost`] if the pass was lost before.
-    /// - [`Error::Unreachable`] if the cluster does not answer. Then the slot becomes free some time after the
-    ///   lease of the claim has ended, after at most about twice the [ttl](crate::ClusterOptions::ttl).
+    /// - The errors of [`Cluster::names`](crate::Cluster::names) if the cluster does not confirm the release. The slot
+    ///   then becomes free after the lease of the claim has ended, at most about twice the
+    ///   [ttl](crate::ClusterOptions::ttl) later.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -285,7 +286,7 @@ impl Renewals {
     /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.
     ///
     /// # Panics
-    /// Panics if it is called within a tokio runtime, where blocking is not allowed.
+    /// Panics if the caller is in a tokio runtime, where blocking is not allowed.
     ///
     /// ```no_run
     /// # fn example(pass: hallpass_cluster::ClusterPass) {

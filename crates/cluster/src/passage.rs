@@ -39,8 +39,9 @@ use crate::{
     waiting::{News, WaitingRoom},
 };
 
-/// The time limit for the requests of a newcomer that may wait. It is longer than any caller lives. If the store has no
-/// space, a request with this limit fails, and a request with the limit [`Duration::MAX`] is sent again.
+/// The time limit for the requests of a newcomer that may wait. It is longer than any caller lives. It differs from
+/// [`Duration::MAX`] in one way: if the store has no space, a request with this limit fails, and a request with the
+/// limit `Duration::MAX` is sent again.
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
 /// The maximum number of slots of one request. etcd allows 128 operations in a transaction, and a transaction has up to
@@ -71,7 +72,7 @@ pub(crate) struct Passage {
     waiting_room: WaitingRoom,
     /// How long this passage tolerates an unreachable cluster.
     limit: Duration,
-    /// Resolves when the caller gives up or drops the sender. `None` once it has resolved, and in the exit section.
+    /// Resolves when the caller gives up. `None` once it has resolved, and in the exit section.
     given_up: Option<oneshot::Receiver<()>>,
 }
 
@@ -104,9 +105,9 @@ impl Passage {
         Ok(Passage { core, claim, keeper, view, waiting_room, limit, given_up: None })
     }
 
-    /// Runs the entry section of a request for `take` slots. A waiter gives up when `given_up` resolves. The caller resolves it at its time
-    /// limit, or by dropping the sender. A request that changes the hall is not interrupted, because its answer
-    /// shows what has to be cleaned up.
+    /// Runs the entry section of a request for `take` slots. The passage gives up when `given_up` resolves, which
+    /// happens when the sender is dropped: at the time limit, or when the caller no longer waits. A request that
+    /// changes the hall is not interrupted, because its answer shows what has to be cleaned up.
     pub(crate) async fn enter(
         core: Arc<Core>,
         take: usize,
@@ -187,7 +188,7 @@ impl Passage {
     /// gives up first.
     async fn certify(&mut self) -> Result<Option<(SlotSet, u64)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 && self.ask(Ask::Look).await?.is_none() {
-            // The end of this passage gives the slot to the next claim.
+            // `retire` then gives the slot to the next claim.
             self.claim.uncertain.store(true, Relaxed);
             return Err(self.reason_to_give_up());
         }
@@ -285,10 +286,10 @@ impl Passage {
         }
     }
 
-    /// Line X1. An old answer is good enough if it is from a moment at which this claim had its slot: the passage
-    /// could have sent the request at that moment. The next request takes effect only if the answer is still true. With
-    /// one slot, the head of the queue rarely changes. If the queue was empty, the successor finder watches for
-    /// arrivals.
+    /// Performs line X1: finds the head of the queue. An old answer is good enough if it is from a moment at which this
+    /// claim had its slot, because the passage could have sent the request at that moment. The next request takes
+    /// effect only if the answer is still true. In a hall with one slot, the answer usually is still true: the head of
+    /// the queue rarely changes, and if the queue was empty, the successor finder watches for arrivals.
     async fn find_head(&mut self) -> Result<Picture<Waiter>, Error> {
         let known = self.claim.take_exit_hint().filter(|view| view.size() == 1);
         let view = match known {
@@ -305,7 +306,7 @@ impl Passage {
         }
     }
 
-    /// Sends a request until there is an answer, even if the caller gives up.
+    /// Sends a request until there is an answer. Ignores a caller that gives up.
     async fn ask_to_the_end(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
         let given_up = self.given_up.take();
         let picture = self.ask(ask).await;
@@ -346,7 +347,7 @@ impl Passage {
                 // The lease ended before the claim was in the store.
                 Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
                 Err(error) => {
-                    // The request may create the claim later, when nobody renews it any more.
+                    // The request may create the claim later, when no task renews the claim any more.
                     self.claim.uncertain.store(true, Relaxed);
                     tokio::select! {
                         biased;

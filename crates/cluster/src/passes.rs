@@ -6,6 +6,18 @@ use crate::{ClusterPass, Error};
 /// of them.
 ///
 /// The slots belong to one [pass](ClusterPass). They are renewed together and lost together.
+///
+/// ```no_run
+/// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+/// let passes = hall.acquire_many(2)?;
+/// assert_eq!((passes.len(), passes.is_empty()), (2, false));
+/// if let Some(pass) = passes.pass() {
+///     println!("slots {:?}, token {}", pass.slots(), pass.token());
+/// }
+/// passes.release()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping the passes releases the slots"]
 pub struct ClusterPasses {
@@ -14,7 +26,7 @@ pub struct ClusterPasses {
 }
 
 impl ClusterPasses {
-    /// The result of a request for 0 slots.
+    /// Returns the result of a request for 0 slots.
     pub(crate) fn none() -> Self {
         ClusterPasses { pass: None }
     }
@@ -47,7 +59,7 @@ impl ClusterPasses {
         self.pass.as_ref()
     }
 
-    /// Turns this value into the pass that has all these slots.
+    /// Converts this value into the pass that has all these slots. Returns `None` if the request was for 0 slots.
     pub fn into_pass(self) -> Option<ClusterPass> {
         self.pass
     }

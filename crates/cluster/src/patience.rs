@@ -1,14 +1,14 @@
 //! The time limit for an answer.
 //!
 //! A member that does not answer soon may be stuck, and a holder must be able to ask another member in time. But in a
-//! slow network all members are slow. So the limit grows when answers are late, and shrinks when they are not late.
+//! slow network all members are slow. So the limit grows when answers are late, and shrinks when they are quick.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-/// The present limit for an answer.
+/// The current time limit for an answer.
 pub(crate) struct Patience {
     least: Duration,
     most: Duration,

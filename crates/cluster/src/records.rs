@@ -93,9 +93,9 @@ pub(crate) struct ExpiryRecord {
     pub wall: u64,
 }
 
-/// If a record comes from the same clock, the clock and the time of day agree on how long ago the event was, to
-/// within this many milliseconds. If they differ more, the record comes from another clock. Clocks that differ by
-/// less cannot be distinguished, so readers add this to the time.
+/// If a record comes from the same clock, the clock and the time of day agree on how long ago the event was, to within
+/// this many milliseconds. If they differ more, the record comes from another clock. Clocks that differ by less cannot
+/// be distinguished, so readers add this tolerance to the recorded time.
 const TOLERANCE: u64 = 1000;
 
 impl ExpiryRecord {

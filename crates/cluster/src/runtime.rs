@@ -61,11 +61,14 @@ impl Runtime {
             let _ = done.send(work.await);
         });
         result.recv().unwrap_or_else(|_| {
-            Err(Error::System { doing: "wait for the store", why: "its thread is gone".into() })
+            Err(Error::System {
+                doing: "wait for the store",
+                why: "the thread that talks to the store has ended".into(),
+            })
         })
     }
 
-    /// Blocks until no tasks are pending, at most for `limit`.
+    /// Blocks until no tasks are pending, but at most for `limit`.
     pub(crate) fn settle(&self, limit: Duration) {
         let mut pending = self.tasks.subscribe();
         let _ = self.wait(async move {
@@ -91,7 +94,7 @@ impl Drop for Runtime {
     }
 }
 
-/// Counts the pending background tasks. The end of the program waits for them.
+/// Counts the pending background tasks. Dropping the last handle waits for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks(watch::Sender<usize>);
 

@@ -6,9 +6,8 @@
 //! - the door;
 //! - the claim right before it in the queue. Once that claim is gone, the waiter may be at the head.
 //!
-//! Only the head watches all claims below `inside/`, because one of them may vanish. So the store reports a release to two
-//! or three waiters: to the waiter that gets the slot, which is notified as the head and by its own key, and to the
-//! next waiter.
+//! Only the head watches all claims below `inside/`, because one of them may vanish. So the store reports a release to
+//! only two waiters: to the head, which gets the slot, and to the waiter behind it.
 //!
 //! A watch reports the changes after a certain revision. If this revision is later than the one in which the waiter
 //! decided which keys to watch, the waiter may have missed a change. Then it reads the hall once more.

@@ -66,7 +66,7 @@ fn a_waiter_that_has_seen_the_lost_history_waits_for_holders_that_it_cannot_see(
     assert!(matches!(near.try_acquire(), Err(Error::NoPermits)));
 }
 
-/// A cluster with a backup of an empty hall of one slot.
+/// Starts a cluster with an empty hall of one slot, and makes a backup.
 fn backed_up_hall() -> (EtcdCluster, ClusterHall) {
     let cluster = EtcdCluster::start(1);
     let connected = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");

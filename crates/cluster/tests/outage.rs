@@ -152,7 +152,7 @@ fn a_holder_in_a_slow_network_keeps_its_pass() {
 
 /// The outage lasts for `HALLPASS_OUTAGE_SECONDS`. CI sets more than a minute.
 #[test]
-fn a_waiter_waits_as_long_as_it_was_told_to() {
+fn a_waiter_waits_until_its_time_limit_even_during_an_outage() {
     let Some(()) = etcd() else { return };
     let seconds =
         env::var("HALLPASS_OUTAGE_SECONDS").map_or(3, |text| text.parse().expect("a number"));
@@ -185,7 +185,7 @@ fn a_waiter_waits_as_long_as_it_was_told_to() {
 
 /// The store answers when the hall is opened, and cannot be reached when the waiter joins the queue.
 #[test]
-fn a_waiter_whose_first_request_fails_waits_as_long_as_it_was_told_to() {
+fn a_waiter_whose_first_request_fails_waits_until_its_time_limit() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(1);
     let path = Proxy::before(cluster.member(0));

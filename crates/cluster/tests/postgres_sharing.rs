@@ -1,5 +1,5 @@
-//! Tests of processes that share a connection to PostgreSQL. Each connection to the cluster stands for a process: it has
-//! its own thread and its own options, and knows nothing of the others.
+//! Tests of processes that share a connection to PostgreSQL. Each connection to the cluster stands for a process: it
+//! has its own thread and its own options, and is independent of the others.
 #![cfg(feature = "postgres")]
 
 mod common;
@@ -68,7 +68,7 @@ static RUNTIME: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// Makes the tests use a directory of their own for sockets. Returns `None` if PostgreSQL is not installed.
+/// Makes the tests use a separate directory for sockets. Returns `None` if PostgreSQL is not installed.
 fn start() -> Option<()> {
     LazyLock::force(&RUNTIME);
     postgres()
@@ -97,7 +97,7 @@ fn first_line(socket: &Path, wrapper: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("text"))
 }
 
-/// Starts a server, a holder, which has a connection of its own, and waiters, which join the queue one after another.
+/// Starts a server, a holder with its own connection, and waiters that join the queue one after another.
 fn crowd(count: usize) -> (PostgresServer, ClusterPass, Vec<Waiter>) {
     let server = PostgresServer::start();
     let (pass, waiters) = crowd_at(&server.url(), count);
@@ -141,7 +141,7 @@ fn waiting_processes_share_one_connection_and_get_the_slot_in_their_order() {
 }
 
 #[test]
-fn a_holder_soon_has_a_connection_of_its_own() {
+fn a_holder_soon_has_its_own_connection() {
     let Some(()) = start() else { return };
     let (server, pass, mut waiters) = crowd(3);
     pass.release().expect("reachable");
@@ -189,7 +189,7 @@ fn a_holder_that_cannot_connect_uses_the_relay_and_tries_again() {
 }
 
 #[test]
-fn a_process_that_waits_for_a_second_pass_keeps_a_connection_of_its_own() {
+fn a_process_that_waits_for_a_second_pass_keeps_its_own_connection() {
     let Some(()) = start() else { return };
     let (server, pass, waiters) = crowd(1);
     let cluster = Cluster::connect(sharing(&server.url())).expect("valid options");
@@ -208,7 +208,7 @@ fn a_process_that_waits_for_a_second_pass_keeps_a_connection_of_its_own() {
 }
 
 #[test]
-fn a_relay_that_ends_cancels_the_statements_of_its_members() {
+fn a_relay_that_ends_cancels_the_statements_of_its_borrowers() {
     let Some(()) = start() else { return };
     let (server, pass, mut waiters) = crowd(1);
     pass.release().expect("reachable");

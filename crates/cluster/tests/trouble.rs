@@ -19,7 +19,7 @@ fn skewed(url: &str, rate: f64) -> ClusterOptions {
     ClusterOptions { clock, ..with_short_ttl(url) }
 }
 
-/// A hall of one slot, with this ttl, and a proxy that can cut its connection.
+/// Creates a hall of one slot with this ttl, behind a proxy that can cut the connection.
 fn far_hall(cluster: &EtcdCluster, ttl: Duration) -> (Proxy, ClusterHall) {
     let path = Proxy::before(cluster.member(0));
     let url = EtcdCluster::url_through(std::slice::from_ref(&path));

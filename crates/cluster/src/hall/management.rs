@@ -11,8 +11,8 @@ impl ClusterHall {
     /// Holders of removed slots keep them until they leave.
     ///
     /// # Errors
-    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall
-    /// is closed or was removed, [`Error::Unreachable`] if the cluster does not answer.
+    /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall is
+    /// closed or was removed, and the errors of [`status`](ClusterHall::status).
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -70,7 +70,8 @@ impl ClusterHall {
     /// [ttl](crate::ClusterOptions::ttl).
     ///
     /// # Errors
-    /// [`Error::Vacant`] if no holder has the slot, [`Error::Unreachable`] if the cluster does not answer.
+    /// [`Error::Vacant`] if no holder has the slot, and the errors of [`status`](ClusterHall::status), except
+    /// [`Error::Closed`].
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

@@ -6,7 +6,7 @@ use hallpass_common::Limit;
 
 use crate::{AcquireMany, ClusterHall, ClusterPasses, Error};
 
-/// Acquiring several slots at once.
+/// Methods that acquire several slots at once.
 impl ClusterHall {
     /// Waits until `m` slots are free, and takes all of them at once.
     ///
@@ -33,11 +33,24 @@ impl ClusterHall {
         self.several(m, || self.enter(m, Limit::Never))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits. Does not wait.
+    /// Takes `m` slots at once if they are free and there are no waiters. Does not wait.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if fewer than `m` slots are free or others wait, and the errors of
+    /// [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, and the errors of
     /// [`acquire_many`](ClusterHall::acquire_many).
+    ///
+    /// ```no_run
+    /// use hallpass_cluster::Error;
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), Error> {
+    /// match hall.try_acquire_many(2) {
+    ///     Ok(passes) => println!("using GPUs {:?}", passes.slots()),
+    ///     Err(Error::NoPermits) => println!("busy"),
+    ///     Err(error) => return Err(error),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_acquire_many(&self, m: usize) -> Result<ClusterPasses, Error> {
         self.several(m, || self.enter(m, Limit::Now))
     }
@@ -47,6 +60,15 @@ impl ClusterHall {
     /// # Errors
     /// The errors of [`try_acquire_for`](ClusterHall::try_acquire_for) and
     /// [`acquire_many`](ClusterHall::acquire_many).
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let passes = hall.try_acquire_many_for(2, Duration::from_secs(30))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_acquire_many_for(&self, m: usize, time: Duration) -> Result<ClusterPasses, Error> {
         self.several(m, || self.try_acquire_within(m, Limit::after(time)))
     }
@@ -55,6 +77,15 @@ impl ClusterHall {
     ///
     /// # Errors
     /// The errors of [`try_acquire_many_for`](ClusterHall::try_acquire_many_for).
+    ///
+    /// ```no_run
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// let passes = hall.try_acquire_many_until(2, Instant::now() + Duration::from_secs(30))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_acquire_many_until(
         &self,
         m: usize,
@@ -63,7 +94,7 @@ impl ClusterHall {
         self.several(m, || self.try_acquire_within(m, Limit::Until(deadline)))
     }
 
-    /// Waits in an async task until `m` slots are free, and takes all of them at once, with any executor.
+    /// Waits in an async task until `m` slots are free, and takes all of them at once. Works with any executor.
     ///
     /// The claim joins the queue soon after the future is first polled. Dropping the future leaves the queue. The future
     /// resolves to the errors of [`acquire_many`](ClusterHall::acquire_many).

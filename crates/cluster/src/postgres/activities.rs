@@ -1,4 +1,4 @@
-//! The use that this process makes of its connection: it enters, waits or holds a slot.
+//! What this process uses its connection for: to enter a hall, to wait, or to hold a slot.
 
 use crate::store::Activity;
 
@@ -20,7 +20,7 @@ impl Activities {
         self.holding > 0
     }
 
-    /// Returns whether `need` has changed.
+    /// Notes that an activity begins or ends. Returns whether this changes `need`.
     pub(super) fn note(&mut self, activity: Activity, begins: bool) -> bool {
         let count = match activity {
             Activity::Waiting => &mut self.waiting,
@@ -48,6 +48,6 @@ pub(super) enum Need {
     Entering,
     /// The process only waits. It uses the connection of another process, or shares its own.
     Resting,
-    /// The process has a slot, or leaves. It uses a connection of its own.
+    /// The process has a slot, or leaves. It uses its own connection.
     Holding,
 }

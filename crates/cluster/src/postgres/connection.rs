@@ -38,11 +38,11 @@ use crate::{
     store::{Activity, Place, Reply},
 };
 
-/// The largest number of connections of a process: the one that it uses, and one that is being ended or that checks
-/// notifications.
+/// The largest number of connections of a process: the connection that it uses, and another one that is being closed or
+/// that checks notifications.
 const MOST_CONNECTIONS: usize = 2;
 
-/// After a connection could not be made, further callers get the same failure for this time.
+/// After an attempt to connect has failed, other callers get the same failure for this time.
 const FAILURE_LASTS: Duration = Duration::from_millis(100);
 
 /// The database, and the connection to it.
@@ -73,19 +73,19 @@ pub(super) struct Database {
     activities: std::sync::Mutex<Activities>,
     /// How long a new holder keeps using the connection of another process.
     short_hold: Duration,
-    /// The pause before a holder tries again to get a connection of its own.
+    /// The pause before a holder tries again to connect to the server itself.
     own_pause: Duration,
     this: Weak<Database>,
-    /// Set when the store is dropped. Then the tasks that serve other processes end. The end of the program waits for
-    /// the guard in this field. So this field comes after `current`: it is dropped when the connection is already being
-    /// ended.
+    /// Set when the store is dropped. The tasks that serve other processes then end. The guard in this field counts as
+    /// a pending task, so dropping the last handle waits until it is dropped. The field comes after `current`, so the
+    /// guard is dropped when the connection is already being closed.
     end: watch::Sender<Option<TaskGuard>>,
 }
 
 #[derive(Default)]
 struct Current {
     line: Option<Arc<Line>>,
-    /// A connection of another process that was used before. Its watches go on.
+    /// The connection of another process that this process used before. Its watches continue.
     former: Option<Arc<Line>>,
     /// The last failure to connect. Many callers may wait for a connection at the same time. If each of them tried to
     /// connect in turn, the last one would fail very late.
@@ -229,10 +229,12 @@ impl Database {
         Box::pin(async {
             let line = self.line().await?;
             if line.is_shared() {
-                // If a relay were also a borrower, relays could wait for each other in a circle. The next connection is
-                // one to the server.
+                // If a relay were also a borrower, relays could wait for each other in a circle. The next attempt
+                // connects to the server.
                 self.leave(&line).await;
-                return Err(Failure::Unreachable("the relay has no connection of its own".into()));
+                return Err(Failure::Unreachable(
+                    "the relay is not connected to the server".into(),
+                ));
             }
             Ok(line)
         })
@@ -251,13 +253,13 @@ impl Database {
         let Some(sharing) = self.sharing.as_ref().filter(|_| need != Need::Holding) else {
             return Ok(None);
         };
-        let late = || {
-            Failure::Unreachable(format!("no answer of a relay within {:?}", self.login_timeout))
-        };
+        let late =
+            || Failure::Unreachable(format!("no relay answered within {:?}", self.login_timeout));
         let role = timeout(self.login_timeout, sharing.find_role(need == Need::Resting)).await;
         Ok(match role.unwrap_or_else(|_| Err(late()))? {
             Role::Borrower(line) => {
-                // The relay has checked it. ORDERING: Relaxed, because a second check does no harm.
+                // The relay has checked that notifications arrive. ORDERING: Relaxed, because a second check does no
+                // harm.
                 self.checked.store(true, Relaxed);
                 Some(*line)
             }
@@ -269,7 +271,7 @@ impl Database {
         })
     }
 
-    /// Notes that an activity of this process begins or ends, and changes to the connection for it.
+    /// Notes that an activity of this process begins or ends, and switches to the connection that it needs.
     pub(super) fn note_activity(&self, activity: Activity, begins: bool) {
         let (need, change) = {
             let mut activities = lock(&self.activities);
@@ -279,7 +281,7 @@ impl Database {
             (activities.need, activities.changes)
         };
         let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
-        // Without a runtime, the process ends.
+        // If there is no runtime, the process is about to end.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(this.until_end(async move |this| match need {
             Need::Entering => {}
@@ -299,7 +301,7 @@ impl Database {
 
     /// Stops using the connection of another process, as soon as the server accepts another connection.
     async fn use_own_connection(&self, change: u64) {
-        // Many commands end before a connection of their own is of any use.
+        // Many commands end so soon that a separate connection would be of no use.
         sleep(self.short_hold).await;
         while self.is_latest(change) && self.uses_shared_line().await == Some(true) {
             // The connection of the other process renews the pass in the meantime, so there is no hurry.
@@ -315,7 +317,7 @@ impl Database {
         }
     }
 
-    /// Returns whether the need is the same as after this change.
+    /// Returns whether `need` has not changed since the change with this number.
     fn is_latest(&self, change: u64) -> bool {
         lock(&self.activities).changes == change
     }
@@ -325,7 +327,7 @@ impl Database {
         self.current.lock().await.line.as_ref().map(|line| line.is_shared())
     }
 
-    /// Notes that the store is dropped. The end of the program waits until the connection is being ended.
+    /// Notes that the store is dropped. Dropping the last handle waits until the connection is being closed.
     pub(super) fn end(&self) {
         if self.sharing.is_some() {
             self.end.send_replace(Some(self.ending.tasks.begin()));
@@ -336,21 +338,21 @@ impl Database {
     pub(super) async fn until_end(self: Arc<Self>, work: impl AsyncFnOnce(Arc<Self>)) {
         let mut end = self.end.subscribe();
         tokio::select! {
-            // It is an error if the database is gone.
+            // An error here means that the database was dropped.
             _ = end.wait_for(Option::is_some) => {}
             () = work(self) => {}
         }
     }
 
-    /// Uses this connection from now on, unless the need has changed since. Calls that are under way finish on the old
-    /// one.
+    /// Uses this connection from now on, unless `need` has changed since the change with this number. Calls that are
+    /// under way finish on the old connection.
     async fn replace(&self, line: Line, change: u64) {
         let mut current = self.current.lock().await;
         if !self.is_latest(change) {
             return;
         }
         let former = current.line.replace(Arc::new(line));
-        // The connection of another process costs nothing, so its watches may go on.
+        // The connection of another process costs nothing, so its watches may continue.
         current.former = former.filter(|line| line.is_shared());
     }
 }

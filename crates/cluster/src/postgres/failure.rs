@@ -36,14 +36,14 @@ fn of_server(error: &DbError) -> Failure {
         // The server is a standby, or was one a moment ago.
         Some("55" | "25") => Failure::Unreachable(format!("{why}: it is not the primary server")),
         _ if *code == SqlState::TOO_MANY_CONNECTIONS => Failure::Busy(why),
-        // A prepared statement does not exist any more, or another process has made one of this name: a pooler has changed
-        // the session. The next connection may have a session of its own.
+        // A prepared statement does not exist any more, or another process has made one of this name: a pooler has
+        // changed the session. The next connection may get its own session.
         _ if [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT]
             .contains(code) =>
         {
             Failure::Unreachable(why)
         }
-        // The connection, conflicts with other transactions, memory, shutdown, disks.
+        // These classes are about the connection, conflicts with other transactions, memory, shutdown and disks.
         Some("08" | "40" | "53" | "57" | "58" | "XX") => Failure::Unreachable(why),
         _ => Failure::Refused(why),
     }

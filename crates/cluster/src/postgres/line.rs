@@ -6,7 +6,8 @@
 //! the limit of this process until the server has ended it.
 //!
 //! A commit whose wait for the standby was cancelled succeeds, with a warning. But it proves nothing, because another
-//! server may have taken over. So this warning makes the connection useless before the answer arrives.
+//! server may have taken over. The warning arrives before the answer. So when it arrives, hallpass stops using the
+//! connection and ignores the answer.
 
 use std::{
     future::{Future, poll_fn},
@@ -54,7 +55,7 @@ enum Wire {
     Relay(BorrowerWire),
 }
 
-/// The reports of the task that reads from a connection.
+/// The signals of the task that reads from a connection.
 #[derive(Clone, Default)]
 pub(super) struct Signals {
     pub(super) subscribers: Arc<Subscribers>,
@@ -78,7 +79,7 @@ pub(super) struct Ending {
     pub tls: Option<MakeRustlsConnect>,
     /// The time limit for the server to end the connection.
     pub limit: Duration,
-    /// The end of the program waits for connections that are being ended.
+    /// Dropping the last handle waits for connections that are being closed.
     pub tasks: Tasks,
 }
 
@@ -148,7 +149,7 @@ impl Line {
 
     /// Waits until the connection is useless.
     pub(super) async fn ended(&self) {
-        // There is a sender, so there is no error.
+        // This cannot fail, because the sender lives as long as `self`.
         let _ = self.signals.useless.subscribe().wait_for(Option::is_some).await;
     }
 
@@ -166,7 +167,7 @@ impl Line {
         }
     }
 
-    /// Runs one statement, in a transaction of its own. Returns after the transaction is committed.
+    /// Runs one statement in its own transaction. Returns after the transaction is committed.
     pub(super) async fn query(
         &self,
         statement: &str,
@@ -188,7 +189,7 @@ impl Line {
         }
     }
 
-    /// Runs statements without parameters. Only for a connection to the server.
+    /// Runs statements without parameters. Fails on a connection to a relay.
     pub(super) async fn execute(&self, statements: &str) -> Result<(), Failure> {
         match &self.wire {
             Wire::Server(server) => {
@@ -281,8 +282,8 @@ async fn close(mut driver: JoinHandle<()>, cancel: CancelToken, ending: Ending) 
             }
         };
         if !matches!(timeout(left, request).await, Ok(Ok(()))) {
-            // The server cannot be reached, so no other connection to it can be made now. Or the server does not know
-            // this connection any more.
+            // Either the server cannot be reached, and then no other connection to it can be made now, or the server no
+            // longer knows this connection.
             driver.abort();
         }
     }

@@ -21,7 +21,7 @@ use crate::{
     store::{Changes, Event, KeyRange, KeyValue, Reply, Revision, Watch},
 };
 
-/// The longest time that a notification takes, unless the next answer of the server takes longer.
+/// How long to wait for a notification before asking the server for an answer that follows the notification.
 const ECHO_WITHIN: Duration = Duration::from_secs(1);
 
 /// The watches on one connection.
@@ -59,7 +59,7 @@ pub(super) fn new_id() -> u64 {
 }
 
 impl Subscribers {
-    /// Passes a notification on.
+    /// Sends a notification to the subscribers of its channel.
     pub(super) fn tell(&self, channel: &str, payload: &str) {
         // Every user of the database may send notifications. A notification that cannot be read has no effect.
         let Some((revision, key)) = payload.split_once(' ') else { return };
@@ -180,7 +180,7 @@ pub(super) async fn watch(
 }
 
 impl Line {
-    /// Passes notifications on these channels on to a subscriber.
+    /// Adds a subscriber to these channels. Starts to listen on channels that are new for this connection.
     pub(super) async fn subscribe(
         &self,
         channels: &[String],
@@ -193,7 +193,7 @@ impl Line {
         self.listen(&new).await
     }
 
-    /// Ends what [`subscribe`](Line::subscribe) began.
+    /// Removes the subscriber `id` from these channels. Stops listening on channels that have no subscriber left.
     pub(super) async fn unsubscribe(&self, channels: &[String], id: u64) {
         let _turn = self.subscribers().turn.lock().await;
         let unused = self.subscribers().remove(channels, id);
@@ -214,7 +214,8 @@ impl Line {
         other.execute(&format!("NOTIFY {channel}, '0 echo'")).await?;
         let mut received = timeout(ECHO_WITHIN, notes.recv()).await;
         if received.is_err() {
-            // A slow network delays everything. The server sends the notification before its answer to this statement.
+            // In a slow network, the notification may still be on its way. The server sends it before its answer to
+            // this statement.
             self.execute("SELECT").await?;
             received = timeout(Duration::ZERO, notes.recv()).await;
         }
@@ -290,7 +291,7 @@ impl Drop for Reports {
     fn drop(&mut self) {
         let Some(line) = self.line.upgrade() else { return };
         let (channels, id) = (std::mem::take(&mut self.channels), self.id);
-        // Without a runtime, the process ends, and the connection with it.
+        // If there is no runtime, the process is about to end, and so is its connection.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             line.unsubscribe(&channels, id).await;

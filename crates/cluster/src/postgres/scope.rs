@@ -6,8 +6,8 @@
 //! hall. So the part includes:
 //!
 //! - all records of a range that the step lists or deletes, and all single records that it names;
-//! - of a range of which it needs only the first record, this record, and one more for each record of the range that the
-//!   step may delete before it looks;
+//! - the first record of a range from which the step reads only the first record, and one more record for each record
+//!   of this range that the step may delete before it reads;
 //! - the leases to which the step binds records, and the leases that are over.
 
 use crate::store::{Condition, KeyRange, LeaseId, Op, Order, Revision, Txn, When};
@@ -40,14 +40,14 @@ pub(super) struct Selection {
 }
 
 impl Scope {
-    /// The whole hall, whose keys begin with `base`.
+    /// Returns the scope of the whole hall, whose keys begin with `base`.
     pub(super) fn all(base: &str) -> Scope {
         let mut scope = Scope { all_leases: true, ..Scope::default() };
         scope.select(&KeyRange::prefix(base), Order::Keys, None);
         scope
     }
 
-    /// The part that a step needs.
+    /// Returns the scope of the part that a step needs.
     pub(super) fn of_step(step: &Txn) -> Scope {
         let mut deletions = Vec::new();
         collect_deletions(step, &mut deletions);
@@ -56,7 +56,7 @@ impl Scope {
         scope
     }
 
-    /// A lease and its records.
+    /// Returns the scope of a lease and its records.
     pub(super) fn of_lease(lease: LeaseId) -> Scope {
         Scope { leases: vec![lease], bound_to: vec![lease], ..Scope::default() }
     }
@@ -64,7 +64,7 @@ impl Scope {
     fn add_step(&mut self, step: &Txn, deletions: &[KeyRange]) {
         for When { range, condition } in &step.when {
             match condition {
-                // Any record of the range decides.
+                // One record of the range is enough to decide the condition.
                 Condition::Absent => self.select_first(range, Order::Oldest, deletions),
                 Condition::Present | Condition::Created(_) | Condition::Modified(_) => {
                     self.select(range, Order::Keys, None);
@@ -88,8 +88,8 @@ impl Scope {
         }
     }
 
-    /// Adds the first record of a range. The step may delete records of the range before it looks, so this adds one more
-    /// for each of them.
+    /// Adds the first record of a range. The step may delete records of the range before it reads, so this adds one
+    /// more record for each deletion.
     fn select_first(&mut self, range: &KeyRange, order: Order, deletions: &[KeyRange]) {
         let deletions: Vec<_> =
             deletions.iter().filter(|deleted| deleted.overlaps(range)).collect();

@@ -5,9 +5,10 @@ pub(super) const VERSION: i32 = 1;
 
 /// Returns the version of the tables; fails with "undefined table" if there are none.
 ///
-/// Also changes settings of this session that the user or the database may have set. A commit that is not on disk, or
-/// not on the standby, proves nothing. If two steps change a hall at the same time, the second must see the first
-/// one, instead of failing. And the server need not plan a prepared statement each time that it runs.
+/// Also changes three settings of this session, which the user or the database may have set. `synchronous_commit` is
+/// on, because a commit that is not on disk, or not on the standby, proves nothing. Transactions are read committed: if
+/// two steps change a hall at the same time, the second must see the change of the first, instead of failing. The
+/// server plans a prepared statement only once.
 pub(super) const FIND_VERSION: &str = "SELECT version,
         CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
             THEN set_config('synchronous_commit', 'on', false) END,

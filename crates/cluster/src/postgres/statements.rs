@@ -1,4 +1,4 @@
-//! Prepared statements: the server parses and plans a statement once, and not each time that it runs.
+//! Prepared statements: the server parses and plans such a statement once, not each time that it runs.
 //!
 //! Preparing takes a round trip. So a connection prepares a statement only after it has run a few times. Prepared
 //! statements need a session on the server, and so do notifications. A pooler that has no session for each client is
@@ -28,7 +28,7 @@ const MOST_STATEMENTS: usize = 32;
 #[derive(Default)]
 pub(super) struct Statements {
     known: Mutex<HashMap<String, Known>>,
-    /// Whether the connection has a session of its own, so that statements may be prepared.
+    /// Whether the connection has its own session on the server, so that statements may be prepared.
     may_prepare: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ impl Statements {
         self.may_prepare.store(true, Relaxed);
     }
 
-    /// Runs a statement on the connection of this value.
+    /// Runs a statement on `client`, the connection whose statements this value counts.
     pub(super) async fn query(
         &self,
         client: &Client,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statement_is_prepared_after_a_few_uses_if_the_connection_has_a_session_of_its_own() {
+    fn a_statement_is_prepared_after_a_few_uses_if_the_connection_has_its_own_session() {
         let statements = Statements::default();
         let is_direct = || matches!(statements.note("SELECT 1"), How::Directly);
         assert!((0..3 * PREPARE_AFTER).all(|_| is_direct()), "nobody has checked the session");

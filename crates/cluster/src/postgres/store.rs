@@ -33,7 +33,8 @@ use crate::{
 /// The largest number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
 const ATTEMPTS: u32 = 100;
 
-/// The pause after the first conflict is random, and up to this time if an attempt takes less.
+/// The smallest upper bound of the random pause after the first conflict. If an attempt takes longer, its duration is
+/// the bound.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
 
 /// The longest pause after a conflict.
@@ -58,7 +59,7 @@ impl Drop for PostgresStore {
 #[derive(Default)]
 struct Hall {
     history: Arc<History>,
-    /// Steps of this process take turns if they write, so that they do not make each other start over.
+    /// Held while a step of this process changes the hall, so that these steps do not make each other start over.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -110,7 +111,7 @@ impl PostgresStore {
             if !loaded.overdue.is_empty() {
                 // The answer must not show records that vanish without a step.
                 self.change(hall, Change::EndLeases).await?;
-                // In a slow network, the first two attempts may take longer.
+                // In a slow network, even two attempts may take longer than `longest_step`, and both are allowed.
                 if attempt > 0 && begun.elapsed() >= self.longest_step {
                     break;
                 }
@@ -129,7 +130,7 @@ impl PostgresStore {
         Err(busy())
     }
 
-    /// Changes a hall. Returns the answer to the step, if it is one.
+    /// Changes a hall. Returns the answer to the step, if the change is a step.
     async fn change(&self, hall: &str, change: Change<'_>) -> Result<Option<TxnResponse>, Failure> {
         let known = self.hall(hall);
         let end = Instant::now() + self.longest_step;
@@ -170,7 +171,7 @@ impl PostgresStore {
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
                     Some(revision) => revision,
                     None => {
-                        // Other steps of this process do not have to pause.
+                        // Other steps of this process may try during this pause.
                         drop(turn);
                         let pause = pause_after_conflict(attempt, begun.elapsed());
                         if Instant::now() + pause >= end {
@@ -295,8 +296,8 @@ impl Write {
     }
 }
 
-/// Returns the pause after another process was faster. `took` is the time of the attempt, the first of which has the
-/// number 0.
+/// Returns the pause after an attempt that failed because another process was faster. `attempt` counts from 0, and
+/// `took` is the duration of the attempt.
 ///
 /// Hundreds of processes may try at the same time, and only one of those that have loaded the same revision succeeds. So
 /// the pause is random, and its range grows. It also grows with the time of an attempt: the more processes try, and the

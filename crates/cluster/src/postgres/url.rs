@@ -19,7 +19,7 @@ use crate::{
 
 const PORT: u16 = 5432;
 
-/// Options of libpq about TLS, which the client crate does not read, and the variables for them.
+/// The TLS options of libpq, which the client crate does not read, and their environment variables.
 const TLS_OPTIONS: [(&str, &str); 4] = [
     ("sslmode", "PGSSLMODE"),
     ("sslrootcert", "PGSSLROOTCERT"),

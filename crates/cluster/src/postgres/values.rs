@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_survives_the_way_to_another_process() {
+    fn a_row_survives_being_sent_to_another_process() {
         let row = Row(vec![Value::Int(i64::MIN), Value::Text("a\n\u{1}\"".into()), Value::Null]);
         let text = serde_json::to_string(&row).expect("plain data");
         assert!(!text.contains('\n'), "a message is one line");

@@ -47,8 +47,8 @@ impl Keys {
         KeyRange::prefix(format!("{}inside/", self.base))
     }
 
-    /// The key of an expiry record. The record says when the processes with this clock first noticed that the
-    /// claim in this version of the slot is gone.
+    /// Returns the key of an expiry record. The record contains the time at which a process with this clock first
+    /// noticed that the claim in this version of the slot is gone.
     pub(crate) fn gone(&self, slot: usize, version: i64, clock: &str) -> String {
         format!("{}gone/{slot:04}/{version}/{clock}", self.base)
     }
@@ -61,7 +61,7 @@ impl Keys {
         KeyRange::prefix(format!("{}gone/", self.base))
     }
 
-    /// The key of a slot. The number is padded with zeros, so that the keys have the order of the slots.
+    /// Returns the key of a slot. The number is padded with zeros, so that the keys have the order of the slots.
     pub(crate) fn slot(&self, slot: usize) -> String {
         format!("{}slots/{slot:04}", self.base)
     }

@@ -33,7 +33,9 @@ pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Resu
     };
     let owner = |kv: &KeyValue| -> Result<(usize, Owner), Error> {
         let record: ClaimRecord = records::read(&kv.key, &kv.value)?;
-        let slot = last(&kv.key).parse().map_err(|_| damaged(kv, "it is no slot"))?;
+        let slot = last(&kv.key)
+            .parse()
+            .map_err(|_| damaged(kv, "its key does not end with a slot number"))?;
         Ok((slot, Owner { version: kv.mod_revision, record }))
     };
     let slots: BTreeMap<_, _> = slots.kvs().iter().map(owner).collect::<Result<_, _>>()?;
@@ -69,8 +71,8 @@ pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Resu
     })
 }
 
-/// Returns the operations that read the records that a holder needs for leaving: the door, the head of the queue, its
-/// claim and its slot.
+/// Returns the operations that read the records that a holder needs for leaving: the door, the head of the queue, the
+/// claim of the holder and its slots.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
     let slot = own.slots.iter().map(|slot| Op::get(keys.slot(slot)));

@@ -100,9 +100,9 @@ impl HallStore {
         }
     }
 
-    /// Returns the slots of the claim `own`, and the conditions under which these slots still belong to the claim. Returns
-    /// `None` if the claim had no slots in `was`.
-    /// The version alone is not enough, because a cluster that lost its history repeats revisions.
+    /// Returns the slots of the claim `own`, and the conditions under which these slots still belong to the claim.
+    /// Returns `None` if the claim had no slots in `was`. The version of a slot alone is not enough, because a cluster
+    /// that lost its history repeats revisions.
     pub(super) fn is_mine(&self, own: ClaimRef<'_>, was: &View) -> Option<(SlotSet, Vec<When>)> {
         let OwnClaim::Inside { slots, version, .. } = was.own else { return None };
         let keys = slots.iter().map(|slot| self.keys.slot(slot));

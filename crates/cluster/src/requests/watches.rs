@@ -41,7 +41,8 @@ impl TurnWatch {
         TurnWatch { watch, keys: TurnKeys::new(keys, predecessor, id) }
     }
 
-    /// The watch reports all changes after this revision, and possibly some shortly before it.
+    /// Returns the revision after which the watch reports all changes. The watch may also report some changes shortly
+    /// before it.
     pub(crate) fn since(&self) -> Revision {
         self.watch.since
     }
@@ -96,7 +97,8 @@ impl TurnKeys {
 pub(crate) struct ArrivalWatch(pub(super) Watch);
 
 impl ArrivalWatch {
-    /// The watch reports all arrivals after this revision, and possibly some shortly before it.
+    /// Returns the revision after which the watch reports all arrivals. The watch may also report some arrivals shortly
+    /// before it.
     pub(crate) fn since(&self) -> Revision {
         self.0.since
     }

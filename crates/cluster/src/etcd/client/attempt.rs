@@ -48,8 +48,8 @@ impl Client {
         self.judge(&line, outcome)
     }
 
-    /// Makes the call with the token of this client. If the member does not know the token, tries the next member,
-    /// which becomes `line`.
+    /// Makes the call with the token of this client. If the member does not know the token, tries the next member, and
+    /// replaces `line` with the connection to that member.
     async fn with_login<T, F>(
         &self,
         login: &Login,
@@ -154,7 +154,8 @@ impl Client {
         }
     }
 
-    /// Waits for a login. If a member checks many passwords at the same time, each login takes a long time.
+    /// Waits for a login. A login has a longer time limit than other calls, because it is slow if a member checks many
+    /// passwords at the same time.
     async fn in_time_for_login<T>(
         &self,
         login: impl Future<Output = Result<T, Failure>>,

@@ -21,7 +21,7 @@ pub(super) struct Login {
     password: String,
     /// The longest pause before a new token is requested after a token was rejected.
     spread: Duration,
-    /// The lock is held while a token is requested, so that only one token is requested at a time. etcd is slow at
+    /// A task holds this lock while it requests a token, so that only one token is requested at a time. etcd is slow at
     /// checking passwords, and one token is enough.
     token: Mutex<Option<Token>>,
 }

@@ -36,7 +36,8 @@ impl Client {
         Ok(response)
     }
 
-    /// Reads one key by consensus. Members that have no space left answer such a read, but no transaction.
+    /// Reads one key by consensus. A member that has no space left still answers such a read, but rejects every
+    /// transaction.
     pub(crate) async fn read(&self, key: String) -> Result<KeyRead, Failure> {
         self.shared.history.check()?;
         let request = RangeRequest { key: key.into(), ..RangeRequest::default() };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::store::{Changes, Event, KeyRange, Reply};
 
-/// As a start revision, this asks etcd for future changes only.
+/// The start revision with which etcd reports only future changes.
 const NOW: i64 = 0;
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 

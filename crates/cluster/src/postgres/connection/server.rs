@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{failure::Failure, retry::lock};
 
-/// The words of the client library for a server that accepts no writes.
+/// The text with which the client library reports a server that accepts no writes.
 const STANDBY: &str = "does not allow writes";
 
 impl Database {
@@ -60,7 +60,8 @@ impl Database {
     }
 
     /// Connects to the first server that accepts writes, beginning with the one that was connected last. A server that
-    /// accepts a connection and then says nothing must not use up the time of the others, so each has its share.
+    /// accepts a connection and then says nothing must not use up the time of the others. So each server gets an equal
+    /// share of the remaining time.
     async fn find_server(&self, limit: Duration) -> Result<Line, Failure> {
         let end = Instant::now() + limit;
         // ORDERING: Relaxed, because the number is only a hint.
@@ -89,8 +90,8 @@ impl Database {
     ///
     /// A pooler may run each transaction on any of its connections. While no other client needs a connection, it often
     /// uses the same one again. So a notification that a process sends to itself arrives, although those of other
-    /// processes do not. If there is no second connection, because the number of connections is limited, there is no
-    /// such check.
+    /// processes do not. If there is no second connection, because the number of connections is limited, the caller can
+    /// only check that its own notifications arrive.
     async fn second_connection(&self, limit: Duration) -> Option<Line> {
         // ORDERING: Relaxed, because a second check does no harm.
         if self.checked.load(Relaxed) || self.permits.available_permits() == 0 {
@@ -107,13 +108,13 @@ impl Database {
     }
 }
 
-/// Returns how important a failure is. If all servers fail, the user learns of the most important failure, and of the
-/// last one of several.
+/// Returns how important a failure is. If all servers fail, hallpass reports the most important failure; among equally
+/// important failures, it reports the last one.
 fn weight(failure: &Failure) -> u8 {
     match failure {
-        // A standby is in order, and is not the server to wait for.
+        // A standby works as intended, and is not the server to wait for.
         Failure::Unreachable(why) if why.contains(STANDBY) => 0,
-        // This server may be a standby. So the failure of another server must not stay hidden: that one may be the
+        // This server may be a standby, so its failure must not hide the failure of another server, which may be the
         // primary.
         Failure::Busy(_) => 1,
         Failure::Unreachable(_) => 2,
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_failures_the_one_that_the_user_has_to_mend_counts_most() {
+    fn of_several_failures_the_one_that_the_user_has_to_fix_counts_most() {
         let standby = Failure::Unreachable(format!("error connecting to server: {STANDBY}"));
         let failures = [
             standby,

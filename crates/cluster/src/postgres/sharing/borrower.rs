@@ -1,4 +1,4 @@
-//! A borrower: a process that uses the connection of a relay instead of a connection of its own.
+//! A borrower: a process that uses the connection of a relay instead of its own.
 
 use std::{
     collections::HashMap,
@@ -86,7 +86,7 @@ impl BorrowerWire {
     }
 
     pub(in super::super) fn unlisten(&self, channels: &[String]) {
-        // If the relay has ended, nobody listens any more.
+        // If the relay has ended, there is nothing to stop.
         let _ = self.requests.send((Request::Unlisten { channels: channels.into() }, None));
     }
 

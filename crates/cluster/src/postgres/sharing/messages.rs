@@ -12,11 +12,11 @@ use crate::failure::Failure;
 /// A message of a borrower.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Runs a statement. There is an answer with this id.
+    /// Asks to run a statement. There is an answer with this id.
     Query { id: u64, statement: String, parameters: Vec<Parameter> },
-    /// Reports notifications on these channels from now on. There is an answer with this id.
+    /// Asks for the notifications on these channels from now on. There is an answer with this id.
     Listen { id: u64, channels: Vec<String> },
-    /// Reports no notifications on these channels any more.
+    /// Asks for no more notifications on these channels. There is no answer.
     Unlisten { channels: Vec<String> },
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Two hundred waiting commands must not need two hundred connections. So one waiting process of each machine, the
 //! *relay*, lets the others, its *borrowers*, use its connection through a socket. The relay forwards the statements of
-//! its borrowers, and the notifications that they wait for. A borrower keeps no connection of its own.
+//! its borrowers, and the notifications that they wait for. A borrower has no connection to the server.
 //!
 //! - **The relay** is the process that has locked the lock file. If it ends, another process gets the lock: each
 //!   borrower notices the end of its connection to the relay, and tries to become the relay after a random time.
@@ -69,11 +69,11 @@ pub(super) struct Sharing {
 
 /// How a process may use the server.
 pub(super) enum Role {
-    /// Through the connection of another process.
+    /// The process uses the connection of another process.
     Borrower(Box<Line>),
-    /// With its own connection, which it lets others use.
+    /// The process uses its own connection, and lets other processes use it.
     Relay(UnixListener, RelayLock),
-    /// With its own connection.
+    /// The process uses its own connection alone.
     Alone,
 }
 
@@ -147,7 +147,7 @@ impl Sharing {
                         Err(_) => return Ok(Role::Alone),
                     },
                 }
-                // All borrowers of a relay that has ended come at the same time.
+                // When a relay ends, all its borrowers come here at the same time, so each pauses for a random time.
                 sleep(Duration::from_millis(fastrand::u64(5..50))).await;
             }
         }
@@ -172,7 +172,7 @@ fn lead(socket: &Path) -> io::Result<Option<(UnixListener, RelayLock)>> {
         Err(Errno::WOULDBLOCK) => return Ok(None),
         locked => locked?,
     }
-    // The socket is that of an earlier relay.
+    // If there is a socket, an earlier relay left it behind.
     let _ = fs::remove_file(socket);
     let listener = UnixListener::bind(socket)?;
     Ok(Some((listener, RelayLock { socket: socket.into(), _file: file })))
@@ -181,7 +181,7 @@ fn lead(socket: &Path) -> io::Result<Option<(UnixListener, RelayLock)>> {
 /// The number of bytes of the key.
 const KEY_LENGTH: usize = 32;
 
-/// Returns the key of this user. Creates it if necessary, and replaces a file that is no key.
+/// Returns the key of this user. Creates the key if necessary, and replaces a file that does not contain a key.
 fn find_key(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("key");
     let read = || fs::read(&path).ok().filter(|key| key.len() == KEY_LENGTH);
@@ -195,8 +195,8 @@ fn find_key(folder: &Path) -> Option<Vec<u8>> {
             OpenOptions::new().create_new(true).write(true).mode(0o600).open(&draft).ok()?;
         let written = file.write_all(&key).and_then(|()| file.sync_all());
         if written.is_ok() && fs::hard_link(&draft, &path).is_err() && read().is_none() {
-            // The file exists and is no key. If several processes replace it at the same time, the last one wins. The
-            // others then share no connection with it.
+            // The file exists and does not contain a key. If several processes replace it at the same time, the last
+            // one wins, and the others do not share a connection with later processes.
             let _ = fs::rename(&draft, &path);
         }
         let _ = fs::remove_file(&draft);
