@@ -41,7 +41,7 @@ impl Picture {
         let live = io::stdout().is_terminal() && can_paint();
         writeln!(
             io::stdout(),
-            "{workers} processes compete for a hall with {slots} slots; each stays for about half a second."
+            "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
         )?;
         writeln!(io::stdout(), "Every 2.5 s a holder is killed with SIGKILL.\n")?;
         let (events, kills) = (Vec::new(), Vec::new());
