@@ -53,7 +53,8 @@ static void a_forked_child_does_not_free_the_slot_of_its_parent(void) {
     check_that_all_slots_are_free(hall);
 }
 
-/* Forks a child that closes the lifelines it has inherited, and lives until it is killed. Before, a thread waits. */
+/* Starts a thread that waits for a slot, and then forks a child. The child closes the lifelines that it has inherited,
+ * and lives until it is killed. */
 static pid_t child_that_outlives_its_parent(hallpass_hall *hall) {
     waiter one;
     enqueue(&one, hall, UINT64_MAX);

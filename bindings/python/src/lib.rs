@@ -96,8 +96,8 @@ fn refuse_sub_interpreter(_attached: Python<'_>) -> PyResult<()> {
 /// The number that CPython gives to the main interpreter.
 const MAIN_INTERPRETER: i64 = 0;
 
-// The reasoning in "Locks and forks" at the top of this file relies on the GIL. `gil_used` makes free-threaded interpreters turn the GIL
-// on.
+// The reasoning in "Locks and forks" at the top of this file relies on the GIL. `gil_used` makes free-threaded
+// interpreters turn the GIL on.
 #[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     refuse_sub_interpreter(module.py())?;

@@ -149,8 +149,8 @@ fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
 /// Closes the passes and handles that this process has inherited by a fork.
 ///
 /// An inherited pass frees no slot, because the slot belongs to the parent. But this process has a copy of its lifeline
-/// open, and a copy of the lifeline of each thread of the parent that waits. They are closed, so the slots are free when
-/// the parent dies, even if this process keeps running.
+/// open, and a copy of the lifeline of each thread of the parent that waits. This function closes these copies. So the
+/// slots are free when the parent dies, even if this process keeps running.
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);

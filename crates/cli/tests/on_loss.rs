@@ -20,7 +20,7 @@ struct Far {
 }
 
 impl Far {
-    /// Runs a test on each store that is installed, at the same time. `test` is different for each test.
+    /// Runs `check` on each store that is installed, at the same time. Each test has a different name `test`.
     fn on_each_store(test: &str, check: impl Fn(Far) + Sync) {
         let etcd = cluster().map(|cluster| {
             let path = Proxy::before(cluster.member(0));
@@ -33,7 +33,8 @@ impl Far {
         });
     }
 
-    /// Starts a command with a hook. The names of the halls are different, because all tests share the database.
+    /// Starts a command with a hook. Each test needs a different name of the hall, because all tests share the
+    /// database.
     fn start(&self, hall: &str, hook: &str, script: &str) -> Running {
         let words = ["-k", "1", "--on-loss", hook, hall, "sh", "-c", script];
         Running::start(

@@ -46,10 +46,10 @@
 //! - **No poisoning.** A holder that panics drops its pass, and the hall keeps working. If a waker panics, the panic
 //!   hook reports the panic, and the hall serves all other waiters as usual.
 //!
-//! The algorithm is model-checked, not only tested. It is a step machine. The project's checker explores
-//! every interleaving for small numbers of processes, with time-outs, requests for several slots, resizing
-//! and closing. The same code runs here on atomics. (For halls with more than 32 slots, the checker
-//! explores plain passages and resizing only.) The queue and the wake-ups around the step machine are tested under loom.
+//! The algorithm is model-checked, not only tested. It is a step machine. The project's checker explores every
+//! interleaving for small numbers of processes, with time-outs, requests for several slots, resizing and closing. The
+//! same code runs here on atomics. (For halls with more than 32 slots, the checker explores plain passages and resizing
+//! only.) The queue and the wake-ups around the step machine are tested under loom.
 //!
 //! # Limits
 //!

@@ -1,4 +1,5 @@
-//! The hook of `--on-loss`: a command that runs when the pass is lost, while the command that had the pass is being ended.
+//! The hook of `--on-loss`: a command that runs when the pass is lost, while hallpass ends the command that had the
+//! pass.
 
 use std::{
     ffi::OsString,
@@ -78,8 +79,8 @@ impl LossHook {
             say(format_args!("the command of --on-loss did not end within --grace and was killed"));
             // This process has not waited for the child, so the number is still that of its group.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-            // A process that hangs in the kernel, for example on a network file system, ends much later. hallpass does not wait
-            // for it.
+            // A process that hangs in the kernel, for example on a network file system, ends much later. hallpass does
+            // not wait for it.
             let _ = child.try_wait();
             self.state = State::Done;
         }

@@ -61,7 +61,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: the command was not found.
 const NOT_FOUND: u8 = 127;
 
-/// The reason why the command did not run, or did not run to its end, and the exit status of hallpass in this case.
+/// The reason why the command did not run or did not finish, and the exit status of hallpass in this case.
 pub struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.

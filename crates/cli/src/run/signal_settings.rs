@@ -75,7 +75,8 @@ impl SignalSettings {
         Ok(Pid::from_child(&command.spawn()?))
     }
 
-    /// Does the same as [`pass_on`](SignalSettings::pass_on), and lets the kernel kill the command when this thread ends.
+    /// Does the same as [`pass_on`](SignalSettings::pass_on), and makes the kernel kill the command when this thread
+    /// ends.
     pub fn pass_on_and_die_with_us(self, command: &mut Command) {
         self.pass_on(command);
         kill_with_parent(command);

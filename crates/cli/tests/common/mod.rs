@@ -181,7 +181,8 @@ pub fn state(pid: i32) -> Option<char> {
     state_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns the same from a line of `/proc/PID/stat`.
+/// Reads the letter for the state of a process from a line of `/proc/PID/stat`. Returns `None` if the process is
+/// exiting.
 pub fn state_in(stat: &str) -> Option<char> {
     /// Flag of a process that executes no further instruction of its program.
     const EXITING: u32 = 4;

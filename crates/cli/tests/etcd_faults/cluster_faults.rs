@@ -119,8 +119,8 @@ impl Targets<'_> {
     }
 }
 
-/// Waits until each member has been healthy, at most for [`TIMEOUT`]. On a machine that is very busy, the members may elect
-/// one leader after the other for minutes. Then the next fault happens earlier.
+/// Waits until each member has been healthy, for at most [`TIMEOUT`] each. On a very busy machine, the members may
+/// elect one leader after the other for minutes. Then the next fault happens before they are healthy.
 fn await_health(cluster: &EtcdCluster) {
     for member in cluster.members() {
         member.becomes_healthy(TIMEOUT);
