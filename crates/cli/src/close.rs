@@ -21,8 +21,14 @@ const TIMED_OUT: u8 = 124;
 /// Time between two checks of the holders.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Waiters give up. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.
+const AFTER_CLOSE: &str = "\
+Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.";
+
+const AFTER_DRAIN: &str = "\
+Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the drained hall.";
+
 #[derive(ClapArgs)]
+#[command(after_help = AFTER_CLOSE)]
 pub struct CloseArgs {
     #[command(flatten)]
     location: LocationArgs,
@@ -31,8 +37,8 @@ pub struct CloseArgs {
     name: String,
 }
 
-/// Waiters give up. Holders keep their slots until they exit. `hallpass rm` removes the drained hall.
 #[derive(ClapArgs)]
+#[command(after_help = AFTER_DRAIN)]
 pub struct DrainArgs {
     #[command(flatten)]
     location: LocationArgs,

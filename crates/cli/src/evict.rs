@@ -6,10 +6,13 @@ use clap::Args as ClapArgs;
 
 use crate::location::{Error, LocationArgs};
 
-/// Use this only if the holder has certainly ended, for example because its machine is switched off. If the holder
-/// still runs, hallpass ends it a moment later, and until then two commands may have the slot. Without this command,
-/// the slot becomes free after at most about twice the ttl.
+const AFTER: &str = "\
+Use this command only if the holder has certainly ended, for example because its machine is switched off. If the \
+holder still runs, hallpass ends it a moment later, and until then two commands may have the slot. Without this \
+command, the slot of a dead machine becomes free after at most about twice the ttl.";
+
 #[derive(ClapArgs)]
+#[command(after_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

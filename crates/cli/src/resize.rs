@@ -9,8 +9,8 @@ use crate::{
     run::parse_slots,
 };
 
-/// Holders of removed slots keep them until they exit.
 #[derive(ClapArgs)]
+#[command(after_help = "Holders of removed slots keep them until they exit.")]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

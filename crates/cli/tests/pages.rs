@@ -85,6 +85,23 @@ fn the_help_of_run_says_where_halls_are_and_groups_the_options_for_stores() {
 }
 
 #[test]
+fn the_help_of_a_command_contains_the_notes_on_it() {
+    for (command, note) in [
+        ("close", "fail with status 125"),
+        ("drain", "fail with status 125"),
+        ("evict", "two commands may have the slot"),
+        ("resize", "keep them until they exit"),
+        ("log", "killed by SIGKILL"),
+        ("jobserver", "ignore the jobserver"),
+        ("cancel", "exits with status 125"),
+    ] {
+        let help = String::from_utf8(hallpass(&[command, "--help"]).stdout).expect("text");
+        let words: Vec<_> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains(note), "{command}: {help}");
+    }
+}
+
+#[test]
 fn bash_completes_names_of_halls() {
     let folder = tempfile::tempdir().expect("a folder");
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_hallpass")).parent().expect("a folder");

@@ -34,9 +34,12 @@ use crate::{
     signals::exit_on_truncated_file,
 };
 
-/// The build gets its options for parallel jobs from hallpass. hallpass removes the options -j and --jobs of make and
-/// ninja.
+const AFTER: &str = "\
+hallpass removes the options -j and --jobs of make and ninja, because with these options they would ignore the \
+jobserver.";
+
 #[derive(ClapArgs)]
+#[command(after_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

@@ -13,8 +13,11 @@ use crate::{
     time, users,
 };
 
-/// Runs with --no-fork are not in the log, and neither are runs whose hallpass was killed by SIGKILL.
+const AFTER: &str = "\
+The log does not contain runs with --no-fork or --no-log, and runs whose hallpass was killed by SIGKILL.";
+
 #[derive(ClapArgs)]
+#[command(after_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
