@@ -53,7 +53,7 @@ impl Halls {
         })
     }
 
-    /// Releases the slots of dead processes. Returns their number.
+    /// Releases the slots of dead processes. Returns the number of dead processes that it found.
     pub fn reap(&self, name: &str) -> Result<usize, Error> {
         Ok(match self {
             Halls::OnMachine(dir) => dir.open_existing(name)?.reap()?,

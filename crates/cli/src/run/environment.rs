@@ -85,7 +85,7 @@ impl Environment {
         slot / self.per_device.map_or(1, NonZero::get)
     }
 
-    /// Returns the number of slots for which every variable has a value; `None` without `--env`.
+    /// Returns the number of slots for which every variable has a value; `None` without `--env` and `--gpus`.
     pub fn slots(&self) -> Option<usize> {
         let values = self.mappings.iter().map(|mapping| mapping.values.len()).min()?;
         Some(values.saturating_mul(self.per_device.map_or(1, NonZero::get)))

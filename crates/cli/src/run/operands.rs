@@ -73,7 +73,8 @@ pub fn in_shell(line: OsString) -> Vec<OsString> {
     vec![shell.unwrap_or_else(|| "/bin/sh".into()), "-c".into(), line]
 }
 
-/// Returns the argument with `{slot}` replaced by the slot. `{{slot}}` stands for `{slot}` itself.
+/// Returns the argument with `{slot}` replaced by `slot`, which is a list if the command has several slots. `{{slot}}`
+/// stands for `{slot}` itself.
 pub fn with_slot(argument: &OsStr, slot: &str) -> OsString {
     const SLOT: &[u8] = b"{slot}";
     const LITERAL: &[u8] = b"{{slot}}";

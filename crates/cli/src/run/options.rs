@@ -19,7 +19,8 @@ const USAGE: &str = "hallpass run [OPTIONS] NAME [--] CMD [ARG]...
        hallpass run [OPTIONS] NAME -c STRING";
 
 const AFTER: &str = "\
-Options go before NAME; everything after NAME belongs to CMD. {slot} in the arguments of CMD stands for its slot.
+Options go before NAME; everything after NAME belongs to CMD. {slot} in the arguments of CMD stands for its slot, \
+or with --take for all its slots, separated by commas.
 
 Without --dir, --system and --on, the hall is in the directory $HALLPASS_DIR, if that variable is set; else in \
 $XDG_RUNTIME_DIR/hallpass, if that variable is an absolute path; else in /run/user/UID/hallpass, if /run/user/UID \
@@ -65,8 +66,8 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Args {
     #[command(flatten)]
     pub location: LocationArgs,
-    /// The number of slots [default: that of the existing hall; for a new hall 1, or the number of
-    /// values of --env]
+    /// The number of slots [default: that of the existing hall; for a new hall, the number of values of --env, or else
+    /// that of --take, or 1]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
@@ -94,11 +95,11 @@ pub struct Args {
     /// Set VAR to V0 in slot 0, to V1 in slot 1, and so on; can be repeated
     #[arg(long = "env", value_name = "VAR=V0,V1,...", value_parser = Mapping::parse)]
     pub mappings: Vec<Mapping>,
-    /// Give each slot one of the GPUs that nvidia-smi or rocm-smi lists: CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES
-    /// tells CMD which one; if this variable is already set for hallpass, use only the GPUs that it names
+    /// Give each slot one of the GPUs that nvidia-smi or rocm-smi lists, in CUDA_VISIBLE_DEVICES or
+    /// HIP_VISIBLE_DEVICES; if this variable is already set, use only the GPUs that it names
     #[arg(long)]
     pub gpus: bool,
-    /// Let M consecutive slots share a device: slot s gets value number s / M of each --env
+    /// Let M consecutive slots share a device: slot s gets value s / M of each --env, counted from 0 and rounded down
     #[arg(long, value_name = "M", value_parser = parse_count)]
     pub per_device: Option<NonZero<usize>>,
     /// What happens to CMD if hallpass itself is killed by SIGKILL

@@ -171,11 +171,11 @@ impl WatchedCommand {
         let fate = match self.duties.kill_with_us {
             true => {
                 descendants::kill_all();
-                "so hallpass has killed it"
+                "so hallpass has killed the command"
             }
-            false => "it still runs, keeps its slot, and has no time limit any more",
+            false => "the command still runs and keeps its slot, but without a time limit",
         };
-        let why = format!("the process that watches over it was killed; {fate}");
+        let why = format!("the process that watches over it (the warden) was killed; {fate}");
         Err(io::Error::other(why).into())
     }
 }
@@ -268,13 +268,13 @@ impl Warden {
 
     /// Waits for an event, or until the time limit needs attention.
     fn sleep(&self) -> io::Result<Woken> {
-        // Request no event, because the kernel always reports that the other end is closed.
         let reporter = match self.orphaned {
             true => self.supervisor.signals(),
             false => self.reporter.as_fd(),
         };
         let mut files = [
             PollFd::from_borrowed_fd(self.supervisor.signals(), PollFlags::IN),
+            // This requests no event, because the kernel always reports that the other end is closed.
             PollFd::from_borrowed_fd(reporter, PollFlags::empty()),
         ];
         let left = self.deadline().map(|at| at.saturating_duration_since(Instant::now()));

@@ -1,6 +1,6 @@
-//! A storm through the command line. 40 loops start commands on a hall with three slots, with all kinds of
-//! options, and kill and suspend processes at random. Meanwhile, an operator cancels waiters and resizes the hall. A
-//! witness that does not use hallpass checks that no slot has two holders.
+//! A stress test of the command line. 40 loops start commands on a hall with three slots, with all kinds of options,
+//! and kill and suspend processes at random. Meanwhile, an operator cancels waiters and resizes the hall. A witness
+//! that does not use hallpass checks that no slot has two holders.
 //!
 //! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
 //! `HALLPASS_COMMAND_STORM_SEED` repeats the choices of a run.
