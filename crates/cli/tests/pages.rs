@@ -108,7 +108,11 @@ fn bash_completes_names_of_halls() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let script = "for name in gpu green 'two words'; do hallpass run -k 1 \"$name\" true; done; \
                   source <(hallpass completions bash); COMP_WORDS=(hallpass status g); COMP_CWORD=2; \
-                  _hallpass_with_halls hallpass g status; printf '%s\\n' \"${COMPREPLY[@]}\"";
+                  _hallpass_with_halls hallpass g status; printf '%s\\n' \"${COMPREPLY[@]}\"; \
+                  COMP_WORDS=(hallpass evict gp); _hallpass_with_halls hallpass gp evict; \
+                  printf 'evict %s\\n' \"${COMPREPLY[@]}\"; \
+                  COMP_WORDS=(hallpass drain --wait g); COMP_CWORD=3; \
+                  _hallpass_with_halls hallpass g --wait; printf 'wait %s\\n' \"${COMPREPLY[@]}\"";
     let mut bash = Command::new("bash");
     bash.args(["-c", script])
         .env("PATH", path)
@@ -117,10 +121,15 @@ fn bash_completes_names_of_halls() {
     let output = bash.output().expect("bash runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "gpu\ngreen\n", "{stderr}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "gpu\ngreen\nevict gpu\nwait \n",
+        "{stderr}"
+    );
     for shell in ["bash", "zsh", "fish"] {
         let script = String::from_utf8(hallpass(&["completions", shell]).stdout).expect("text");
         assert!(script.contains("list --names"), "{shell}");
+        assert!(!script.contains("COMMANDS") && !script.contains("OPTIONS)"), "{shell}");
         if shell == "zsh" {
             assert!(script.matches(":_hallpass_halls'").count() >= 8, "{script}");
         }

@@ -4,13 +4,13 @@ _hallpass_with_halls() {
     _hallpass "$@"
     local cur=${COMP_WORDS[COMP_CWORD]} location=() i
     case "${COMP_WORDS[1]}" in
-        run | status | top | reap | resize | rm | cancel | wait | log | jobserver) ;;
+        COMMANDS) ;;
         *) return 0 ;;
     esac
     [[ $cur == -* || $COMP_CWORD -lt 2 ]] && return 0
     # The word after an option with a value is not a name.
     case "${COMP_WORDS[COMP_CWORD - 1]}" in
-        --dir | --on | --env | --wait | -w | -k | --slots | -E | -c | --command | --label | --pid | --position) return 0 ;;
+        OPTIONS) return 0 ;;
     esac
     for ((i = 2; i < COMP_CWORD; i++)); do
         case "${COMP_WORDS[i]}" in
