@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::{
     halls::ErrorReport,
-    location::{Error, Location, LocationArgs},
+    location::{Error, Location, LocationArgs, hide_on_machine},
     signals::exit_on_truncated_file,
 };
 
@@ -34,7 +34,7 @@ const AFTER: &str = "\
 A cancelled `hallpass run` exits with status 125. A command that has its slot is never cancelled.";
 
 #[derive(ClapArgs)]
-#[command(override_usage = USAGE, after_help = AFTER)]
+#[command(override_usage = USAGE, after_help = AFTER, mut_args(hide_on_machine))]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

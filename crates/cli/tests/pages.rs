@@ -102,6 +102,20 @@ fn the_help_of_a_command_contains_the_notes_on_it() {
 }
 
 #[test]
+fn commands_for_one_machine_do_not_list_the_options_for_stores_and_say_why_they_refuse_them() {
+    for command in ["cancel", "log", "jobserver"] {
+        let help = String::from_utf8(hallpass(&[command, "--help"]).stdout).expect("text");
+        assert!(help.contains("--dir ") && !help.contains("--on "), "{help}");
+        let mut arguments = vec![command, "--on", "etcd://127.0.0.1:1", "gpu"];
+        arguments.extend(if command == "cancel" { ["--all"].as_slice() } else { &[] });
+        arguments.extend(if command == "jobserver" { ["true"].as_slice() } else { &[] });
+        let refused = hallpass(&arguments);
+        let stderr = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && stderr.contains("HALLPASS_ON"), "{command}: {stderr}");
+    }
+}
+
+#[test]
 fn bash_completes_names_of_halls() {
     let folder = tempfile::tempdir().expect("a folder");
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_hallpass")).parent().expect("a folder");

@@ -25,7 +25,7 @@ use self::{
     tokens::{Server, Tokens},
 };
 use crate::{
-    location::{Location, LocationArgs, check_file_system, open_or_create},
+    location::{Location, LocationArgs, check_file_system, hide_on_machine, open_or_create},
     log,
     run::{
         Duties, Ended, Environment, Failure, LowDescriptor, OWN_FAILURE, Refusal, Waiting,
@@ -39,7 +39,7 @@ hallpass removes the options -j and --jobs of make and ninja, because with these
 jobserver.";
 
 #[derive(ClapArgs)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, mut_args(hide_on_machine))]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,

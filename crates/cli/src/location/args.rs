@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{Arg, Args};
 #[cfg(feature = "postgres")]
 use hallpass_cluster::PostgresOptions;
 use hallpass_cluster::{Cluster, ClusterOptions, EtcdOptions, StoreOptions, Tls};
@@ -51,6 +51,13 @@ pub struct LocationArgs {
     /// Fail if no server of etcd or PostgreSQL answers within this time [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_A_STORE)]
     dial_timeout: Option<Duration>,
+}
+
+/// Hides an option from the help of a command that works only for halls of one machine, if the option is for halls on
+/// a store. The command still parses the option, so that its error can say why it refuses the option.
+pub fn hide_on_machine(option: Arg) -> Arg {
+    let hide = option.get_help_heading() == Some(ON_A_STORE);
+    option.hide(hide)
 }
 
 impl LocationArgs {

@@ -9,7 +9,7 @@ use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
 pub use self::{
-    args::{LocationArgs, ON_A_STORE},
+    args::{LocationArgs, ON_A_STORE, hide_on_machine},
     error::Error,
     file_system::check_file_system,
     open::open_or_create,

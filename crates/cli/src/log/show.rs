@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Entry, file};
 use crate::{
-    location::{Error, Location, LocationArgs},
+    location::{Error, Location, LocationArgs, hide_on_machine},
     output::{json_line, outln},
     snapshot::printable,
     time, users,
@@ -17,7 +17,7 @@ const AFTER: &str = "\
 The log does not contain runs with --no-fork or --no-log, and runs whose hallpass was killed by SIGKILL.";
 
 #[derive(ClapArgs)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, mut_args(hide_on_machine))]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
