@@ -91,7 +91,8 @@ pub fn run(args: Args) -> ExitCode {
 
 fn serve(args: Args) -> Result<Ended, Refusal> {
     let Location::Machine(dir) = args.location.location()? else {
-        let why = "jobserver is for halls of this machine: tokens cannot be shared among machines";
+        let why = "jobserver is for halls of this machine, because machines cannot share the tokens of make: use --dir or \
+                   --system, or unset HALLPASS_ON";
         return Err(Refusal::failure(why));
     };
     check_file_system(dir.path())?;
