@@ -33,8 +33,9 @@ impl Builder {
     /// Sets the largest number of slots that [`Hall::resize`] may give the hall, at most
     /// [`MAX_SLOTS`]. The default is 32, or `k` if that is more.
     ///
-    /// Up to 32 slots, an acquire and a release take one atomic read-modify-write each. With a higher limit, this holds
-    /// for slots 0 to 15, and the other slots take two each.
+    /// With a limit of up to 32 slots, an uncontended acquire takes one or two atomic read-modify-writes, and a release
+    /// takes one. With a higher limit, this holds for slots 0 to 15. For the other slots, an acquire and a release take
+    /// at least one more each.
     pub const fn max_slots(mut self, max: usize) -> Self {
         self.max = max;
         self
@@ -74,10 +75,10 @@ impl Builder {
 
     /// Lets a newcomer take a free slot ahead of the queue (barging). This also applies to `try_acquire`.
     ///
-    /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to
-    /// sleep while a slot is free, and no slot stays free until a sleeping thread wakes up. The price is
-    /// that there is no order, and that a waiter may starve. The only guarantee is this: when enough slots are free
-    /// for the first waiter, it is woken to try again.
+    /// This is faster if many threads share few cores and hold passes for a short time: no thread goes to sleep while a
+    /// slot is free, and no slot stays free until a sleeping thread wakes up. The price is that there is no order, so a
+    /// waiter may starve. The only guarantee is this: when enough slots are free for the first waiter, it is woken to
+    /// try again.
     ///
     /// Only one waiter at a time is woken to try again. If it is a future that nobody polls, no other waiter is
     /// woken until that future is polled or dropped; newcomers still get slots.

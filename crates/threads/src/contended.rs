@@ -99,7 +99,7 @@ impl Hall {
         })
     }
 
-    /// Lines L1 and L2 of a barging hall: takes `need` free slots. Tries again as long as enough slots are free and
+    /// Takes `need` free slots of a barging hall (lines L1 and L2). Tries again as long as enough slots are free and
     /// another caller is faster.
     fn barge<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
         loop {
@@ -130,7 +130,7 @@ impl Hall {
         by_mode!(self.mode, environment.work(Stage::Lock(job)));
     }
 
-    /// Resizes the hall. `change` gets the present number of slots and returns the new one. Returns the new number.
+    /// Resizes the hall, and returns the new number of slots. `change` computes this number from the present number.
     pub(crate) fn resize_with<E>(
         &self,
         change: impl FnOnce(usize) -> Result<usize, E>,
@@ -198,7 +198,7 @@ impl Hall {
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn run_as<P: Pool, M: Policy>(&self, node: &Node, at: Stage, stop: Stop) -> End {
-        // Here a task never waits, except for another server.
+        // In this run, a task never waits, except for another caller that is the server.
         let mut environment = NativeEnvironment::new(self, Deadline::Now);
         // SAFETY: the caller's promise.
         unsafe { environment.run::<P, M>(node.into(), at, stop) }

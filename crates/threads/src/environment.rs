@@ -32,7 +32,7 @@ pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
 /// Identifies a waiter.
 pub(crate) type Waiter = NonNull<Node>;
 
-/// One call's view of a hall.
+/// The environment of the step machine during one call.
 pub(crate) struct NativeEnvironment<'a> {
     hall: &'a Hall,
     /// Wakes the waiter that this caller last removed from the queue or made the server. After every line that puts a
@@ -162,10 +162,10 @@ impl<'a> NativeEnvironment<'a> {
 
     /// Wakes tasks while this thread is in the queue, with the node `me`. Does nothing if this thread has a grant.
     ///
-    /// A waker is foreign code that may call this hall, and may wait there until nobody serves. If this thread became
-    /// the server meanwhile (S19), the waker would wait for its own thread. So the node has no wake handle while
-    /// wakers run: then [`may_serve`](Environment::may_serve) is false. Nobody has to wake the thread either, because
-    /// it looks for its grant afterwards.
+    /// A waker is foreign code. It may call this hall, and wait in this call until there is no server. If this thread
+    /// became the server meanwhile (S19), the waker would wait for its own thread. So the node has no wake handle while
+    /// wakers run, and [`may_serve`](Environment::may_serve) returns `false` for it. The thread needs no wake-up during
+    /// this time, because it looks for its grant afterwards.
     #[cold]
     #[inline(never)]
     fn wake_tasks<P: Pool, M: Policy>(&mut self, me: Waiter) {
@@ -223,7 +223,7 @@ impl Environment for NativeEnvironment<'_> {
     const STRAIGHT: bool = true;
     type Waiter = Waiter;
 
-    /// Accesses the lock, which is in one word with the newcomers.
+    /// Accesses the lock, which shares one word with the newcomers.
     ///
     /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
     /// a run of the step machine in which no other access comes between L5 and S1.

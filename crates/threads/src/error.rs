@@ -37,7 +37,7 @@ impl Error for AcquireError {}
 pub enum TryAcquireError {
     /// The hall is closed.
     Closed,
-    /// Too few slots are free, or others wait for them. Methods that do not wait return this.
+    /// Too few slots are free, or there are waiters. Methods that do not wait return this.
     NoPermits,
     /// The time limit passed before the caller got a slot. Methods with a time limit return this.
     TimedOut,
@@ -64,7 +64,7 @@ impl fmt::Display for TryAcquireError {
         match *self {
             TryAcquireError::Closed => AcquireError::Closed.fmt(f),
             TryAcquireError::NoPermits => {
-                f.write_str("too few slots are free, or others wait for them")
+                f.write_str("too few slots are free, or there are waiters")
             }
             TryAcquireError::TimedOut => f.write_str("timed out while waiting for a slot"),
             TryAcquireError::TooMany { asked, slots } => {

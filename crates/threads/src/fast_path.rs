@@ -67,7 +67,7 @@ impl Hall {
         Some(self.wide_slot_of(take))
     }
 
-    /// [`acquire_slot`](Hall::acquire_slot) in the less common modes.
+    /// Does the work of [`acquire_slot`](Hall::acquire_slot) in the less common modes.
     #[inline(never)]
     fn acquire_slot_by_mode(&self, deadline: Deadline) -> Option<u32> {
         let take = self
@@ -76,7 +76,7 @@ impl Hall {
         Some(self.slot_of(take))
     }
 
-    /// Lines L1 and L2: takes a free slot, if nobody waits. This is fastest if the hall is empty.
+    /// Takes a free slot, if nobody waits (lines L1 and L2). This is fastest if the hall is empty.
     #[inline(always)]
     fn take_one<P: Pool, M: Policy>(&self) -> Option<Word> {
         let guess = self.empty.load(Relaxed);
@@ -86,20 +86,20 @@ impl Hall {
         }
     }
 
-    /// Lines L1 and L2: takes `need` free slots, if nobody waits.
+    /// Takes `need` free slots, if nobody waits (lines L1 and L2).
     #[inline(always)]
     pub(crate) fn take_free<P: Pool, M: Policy>(&self, need: u32) -> Option<Word> {
         let offer = fast::look::<P, M, _>(&mut &*self, need)?; // a load
         self.take_offer(offer)
     }
 
-    /// Line L2: takes the slots that L1 has chosen.
+    /// Takes the slots that L1 has chosen (line L2).
     #[inline(always)]
     fn take_offer(&self, offer: Offer) -> Option<Word> {
         fast::take(&mut &*self, offer).then_some(offer.take) // a compare-and-swap
     }
 
-    /// [`take_free`](Hall::take_free) in any mode.
+    /// Does the work of [`take_free`](Hall::take_free) in any mode.
     #[inline]
     pub(crate) fn take_any(&self, need: u32) -> Option<Word> {
         match self.mode {
@@ -108,7 +108,7 @@ impl Hall {
         }
     }
 
-    /// [`take_any`](Hall::take_any) in the less common modes.
+    /// Does the work of [`take_any`](Hall::take_any) in the less common modes.
     #[inline(never)]
     fn take_by_mode(&self, need: u32) -> Option<Word> {
         by_mode!(self.mode, self.take_free(need))
@@ -124,7 +124,7 @@ impl Hall {
         }
     }
 
-    /// [`release_slot`](Hall::release_slot) in the less common modes.
+    /// Does the work of [`release_slot`](Hall::release_slot) in the less common modes.
     #[inline(never)]
     fn release_slot_by_mode(&self, slot: u32) {
         let take = if !self.mode.is_wide() || slot < BITS_OF_WIDE {
@@ -139,7 +139,7 @@ impl Hall {
         }
     }
 
-    /// Line X1: releases the taken slots, and serves the waiters if there are any.
+    /// Releases the taken slots (line X1), and serves the waiters if there are any.
     #[inline(always)]
     fn put_back<P: Pool, M: Policy>(&self, take: Word) {
         let others_wait = fast::put_back::<M, _>(&mut &*self, take); // a fetch-and-add
@@ -151,7 +151,8 @@ impl Hall {
         }
     }
 
-    /// [`put_back`](Hall::put_back) in any mode. In a wide hall, the caller first puts the slot numbers back.
+    /// Does the work of [`put_back`](Hall::put_back) in any mode. In a wide hall, the caller must first put the slot
+    /// numbers back.
     #[inline]
     pub(crate) fn put_back_any(&self, take: Word) {
         match self.mode {
@@ -160,13 +161,13 @@ impl Hall {
         }
     }
 
-    /// [`put_back_any`](Hall::put_back_any) in the less common modes.
+    /// Does the work of [`put_back_any`](Hall::put_back_any) in the less common modes.
     #[inline(never)]
     fn put_back_by_mode(&self, take: Word) {
         by_mode!(self.mode, self.put_back(take));
     }
 
-    /// Guesses from now on that `word` has the value of an empty hall with the present number of slots.
+    /// Sets the value that newcomers guess for `word`: that of an empty hall with the present number of slots.
     pub(crate) fn update_guess(&self) {
         let k = self.slots();
         let empty = if self.mode.is_wide() { WideBits::all(k) } else { Bits::all(k) };

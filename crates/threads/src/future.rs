@@ -98,6 +98,18 @@ impl Hall {
 
     /// Returns a future like [`acquire_many_async`](Hall::acquire_many_async), whose passes own a reference
     /// to the hall.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::sync::Arc;
+    /// # pollster::block_on(async {
+    /// let hall = Arc::new(Hall::new(4));
+    /// let passes = hall.acquire_many_owned_async(3).await?;
+    /// std::thread::spawn(move || drop(passes)).join().unwrap();
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// # }).unwrap();
+    /// ```
     #[inline]
     pub fn acquire_many_owned_async(self: &Arc<Self>, m: usize) -> AcquireManyOwned {
         AcquireManyOwned(Entering::new(Arc::clone(self), m))
@@ -138,9 +150,9 @@ struct Place {
 
 /// Identifies a waker, like [`Waker::will_wake`], without owning it.
 ///
-/// The waker in a node belongs to the server from line S10 on. It lives until the server wakes it, after the grant
-/// was written. So a later poll with a waker of the same identity is in one of two cases. Either the waker of the
-/// node is alive, and it wakes the same task. Or the poll finds the grant.
+/// The waker in a node belongs to the server from line S10 on. It lives until the server wakes it, after the grant was
+/// written. So if a later poll has a waker of the same identity, there are two cases: the waker of the node is alive
+/// and wakes the same task, or the poll finds the grant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WakerId {
     data: usize,
@@ -229,7 +241,7 @@ impl<H: AsHall> Entering<H> {
         }
     }
 
-    /// Returns the result of a future that need not join the queue.
+    /// Returns the result of the future, or `None` if the future must join the queue.
     #[inline(always)]
     fn before_joining(&self) -> Option<Result<Word, AcquireError>> {
         let hall = self.hall.hall();
@@ -241,7 +253,7 @@ impl<H: AsHall> Entering<H> {
         by_mode!(hall.mode, hall.overtake(self.need(), Pause::Queue)).map(Ok)
     }
 
-    /// Joins the queue again. The future was woken to try again, failed, and has left the queue. It is pinned.
+    /// Joins the queue again. The future was woken to try again, got no slots, and has left the queue. It is pinned.
     #[cold]
     fn join_again(&mut self, context: &Context<'_>) -> Poll<Result<Word, AcquireError>> {
         loop {

@@ -73,7 +73,7 @@ pub struct Hall {
     pub(crate) instruments: Instruments,
 }
 
-// Two cache lines: one for the fast path, one for callers that queue.
+// A hall takes two cache lines: one for the fast path, and one for callers that queue.
 #[cfg(all(not(loom), not(feature = "metrics"), target_pointer_width = "64"))]
 const _: () = assert!(size_of::<Hall>() == 128);
 
@@ -180,8 +180,8 @@ impl Hall {
     /// a holder to leave. But it may wait for a moment while another thread serves the queue.
     ///
     /// # Errors
-    /// Returns [`TryAcquireError::NoPermits`] if no slot is free or others wait, and
-    /// [`TryAcquireError::Closed`] if the hall is closed.
+    /// Returns [`TryAcquireError::NoPermits`] if no slot is free or there are waiters, and [`TryAcquireError::Closed`]
+    /// if the hall is closed.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;

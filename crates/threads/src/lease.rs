@@ -24,7 +24,7 @@ pub struct Lease<'a, T> {
 #[must_use = "dropping a lease gives its item back"]
 pub struct OwnedLease<T> {
     pool: Arc<Pool<T>>,
-    /// The slot, whose pass was forgotten.
+    /// The slot. Its pass was forgotten, so dropping the lease frees the slot.
     slot: usize,
     /// A lease is like a mutable reference to its item.
     _item: PhantomData<*mut T>,
@@ -57,8 +57,8 @@ macro_rules! lease {
             /// makes a new item.
             ///
             /// # Errors
-            /// Returns the lease if the pool was not made by [`with_init`](Pool::with_init). Such a pool cannot make
-            /// another item.
+            /// Returns the lease if the pool was made by [`new`](Pool::new), because such a pool cannot make another
+            /// item.
             ///
             /// ```
             /// # use hallpass_threads as hallpass;
@@ -112,10 +112,10 @@ lease!(Lease<'a>);
 lease!(OwnedLease);
 
 impl<'a, T> Lease<'a, T> {
-    /// Lends the item of a slot, which has been made.
+    /// Lends the item of the slot of `pass`. The item must exist already.
     ///
     /// # Safety
-    /// The pass is a pass of the hall of `pool`.
+    /// `pass` belongs to the hall of `pool`.
     pub(crate) unsafe fn new(pool: &'a Pool<T>, pass: Pass<'a>) -> Self {
         Lease { pool, pass, _item: PhantomData }
     }
@@ -128,7 +128,7 @@ impl<'a, T> Lease<'a, T> {
 }
 
 impl<T> OwnedLease<T> {
-    /// Lends the item of a slot, which has been made.
+    /// Lends the item of `slot`. The item must exist already.
     ///
     /// # Safety
     /// The slot was taken from the hall of `pool`, and its pass was forgotten.

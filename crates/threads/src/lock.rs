@@ -65,7 +65,7 @@ impl Lock {
         Lock(AtomicPtr::new(EMPTY))
     }
 
-    /// L4: makes a node a newcomer.
+    /// Makes a node a newcomer (line L4).
     ///
     /// # Safety
     /// The caller owns `node`, which is alive, in no queue, and does not move until it has left the queue.
@@ -83,7 +83,8 @@ impl Lock {
         }
     }
 
-    /// L5 of a caller that has changed something: the caller becomes the server, or sets NEWS if there is a server.
+    /// Makes the caller the server, or sets NEWS if there is a server. This is line L5 of a caller that has changed
+    /// something.
     #[inline]
     pub(crate) fn announce(&self) -> Access {
         let mut word = self.0.load(SeqCst);
@@ -99,7 +100,8 @@ impl Lock {
         }
     }
 
-    /// L5 of a caller that must become the server itself: changes nothing if there is a server.
+    /// Makes the caller the server, or changes nothing if there is a server. This is line L5 of a caller that must
+    /// become the server itself.
     #[inline]
     pub(crate) fn try_lock(&self) -> Access {
         let mut word = self.0.load(SeqCst);
@@ -114,7 +116,7 @@ impl Lock {
         }
     }
 
-    /// S1: clears NEWS, and moves the newcomers into the queue.
+    /// Clears NEWS, and moves the newcomers into the queue (line S1).
     ///
     /// # Safety
     /// The caller is the server.
@@ -145,7 +147,7 @@ impl Lock {
         }
     }
 
-    /// S14 and S17: releases the lock if NEWS is not set. Returns whether it was released.
+    /// Releases the lock if NEWS is not set (lines S14 and S17). Returns whether it was released.
     #[inline]
     pub(crate) fn unlock(&self) -> bool {
         let mut word = held();

@@ -15,6 +15,11 @@ use crate::{
 /// Inspecting the hall, resizing and closing it.
 impl Hall {
     /// Returns the number of slots of the hall.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// assert_eq!(hallpass::Hall::new(4).slots(), 4);
+    /// ```
     pub fn slots(&self) -> usize {
         self.terms().k.into()
     }
@@ -33,13 +38,22 @@ impl Hall {
     /// ```
     pub fn available(&self) -> usize {
         let word = Op::Read.apply(&self.word);
-        // A held slot that `resize` has removed (an owed slot) keeps one free slot from being used.
+        // While a slot that `resize` has removed is still held (an owed slot), one free slot must stay unused.
         let owed = self.terms().owed;
         let count = if self.mode.is_wide() { WideBits::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize
     }
 
     /// Returns the number of waiters: a snapshot that may already be stale.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// let hall = Hall::new(1);
+    /// if hall.waiting() > 100 {
+    ///     println!("overloaded");
+    /// }
+    /// ```
     pub fn waiting(&self) -> usize {
         waiters(Op::Read.apply(&self.word)) as usize
     }
@@ -62,14 +76,22 @@ impl Hall {
     }
 
     /// Returns whether the hall is closed.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// let hall = Hall::new(1);
+    /// hall.close();
+    /// assert!(hall.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.terms().closed
     }
 
     /// Changes the number of slots to `k`. The change takes effect immediately.
     ///
-    /// With more slots, the hall admits waiters immediately. With fewer slots, holders keep their passes. Then the hall
-    /// admits nobody until fewer than `k` passes are held. From then on it assigns only slots below `k`.
+    /// With more slots, the hall admits waiters immediately. With fewer slots, holders keep their passes, and the hall
+    /// admits nobody until fewer than `k` passes are held. From then on, it assigns only slots below `k`.
     ///
     /// With 0 slots the hall pauses: callers wait until the hall has slots again. New requests for several slots
     /// return an error.
@@ -135,6 +157,15 @@ impl Hall {
     ///
     /// # Errors
     /// Returns [`ResizeError::TooFew`] if the hall has fewer than `count` slots.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::{Hall, ResizeError};
+    /// let hall = Hall::new(2);
+    /// assert_eq!(hall.remove_slots(1)?, 1);
+    /// assert_eq!(hall.remove_slots(2), Err(ResizeError::TooFew { removed: 2, slots: 1 }));
+    /// # Ok::<(), ResizeError>(())
+    /// ```
     pub fn remove_slots(&self, count: usize) -> Result<usize, ResizeError> {
         self.change_slots(|slots| {
             slots.checked_sub(count).ok_or(ResizeError::TooFew { removed: count, slots })

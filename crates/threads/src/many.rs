@@ -47,12 +47,12 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Takes `m` slots together if they are free and nobody waits.
+    /// Takes `m` slots together if they are free and nobody waits. Does not wait for a holder to leave.
     ///
     /// # Errors
-    /// Returns [`TryAcquireError::NoPermits`] if fewer than `m` slots are free or others wait,
-    /// [`TryAcquireError::TooMany`] if the hall has fewer than `m` slots, and [`TryAcquireError::Closed`] if
-    /// the hall is closed.
+    /// Returns [`TryAcquireError::NoPermits`] if fewer than `m` slots are free or there are waiters,
+    /// [`TryAcquireError::TooMany`] if the hall has fewer than `m` slots, and [`TryAcquireError::Closed`] if the hall
+    /// is closed.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;
@@ -100,6 +100,16 @@ impl Hall {
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](Hall::try_acquire_many_for), with
     /// [`TryAcquireError::TimedOut`] after `deadline`.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::time::{Duration, Instant};
+    /// let (hall, deadline) = (Hall::new(4), Instant::now() + Duration::from_millis(1));
+    /// let passes = hall.try_acquire_many_until(3, deadline)?;
+    /// assert!(hall.try_acquire_many_until(2, deadline).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_many_until(
         &self,
         m: usize,
@@ -144,7 +154,7 @@ impl Hall {
         self.acquire_slots_contended(m, deadline)
     }
 
-    /// [`acquire_slots`](Hall::acquire_slots) if the slots are not free.
+    /// Does the work of [`acquire_slots`](Hall::acquire_slots) if the slots are not free.
     #[cold]
     fn acquire_slots_contended(
         &self,

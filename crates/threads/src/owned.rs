@@ -64,6 +64,16 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_for`](Hall::try_acquire_for).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::{sync::Arc, time::Duration};
+    /// let hall = Arc::new(Hall::new(1));
+    /// let pass = hall.try_acquire_owned_for(Duration::from_secs(1))?;
+    /// assert!(hall.try_acquire_owned_for(Duration::from_millis(1)).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_owned_for(
         self: &Arc<Self>,
         timeout: Duration,
@@ -75,6 +85,16 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_until`](Hall::try_acquire_until).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::{sync::Arc, time::{Duration, Instant}};
+    /// let (hall, deadline) = (Arc::new(Hall::new(1)), Instant::now() + Duration::from_millis(1));
+    /// let pass = hall.try_acquire_owned_until(deadline)?;
+    /// assert!(hall.try_acquire_owned_until(deadline).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_owned_until(
         self: &Arc<Self>,
         deadline: Instant,
@@ -96,6 +116,17 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`acquire_many`](Hall::acquire_many).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::{sync::Arc, thread};
+    /// let hall = Arc::new(Hall::new(4));
+    /// let passes = hall.acquire_many_owned(3)?;
+    /// thread::spawn(move || assert_eq!(passes.len(), 3)).join().unwrap();
+    /// assert_eq!(hall.available(), 4);
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
     pub fn acquire_many_owned(self: &Arc<Self>, m: usize) -> Result<OwnedPasses, AcquireError> {
         let slots = self.acquire_slots(m, Deadline::Never)?.ok_or(AcquireError::Closed)?;
         Ok(OwnedPasses(Several { hall: Arc::clone(self), slots }))
@@ -105,6 +136,16 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many`](Hall::try_acquire_many).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::sync::Arc;
+    /// let hall = Arc::new(Hall::new(4));
+    /// let passes = hall.try_acquire_many_owned(3)?;
+    /// assert!(hall.try_acquire_many_owned(2).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_many_owned(
         self: &Arc<Self>,
         m: usize,
@@ -118,6 +159,16 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](Hall::try_acquire_many_for).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::{sync::Arc, time::Duration};
+    /// let hall = Arc::new(Hall::new(4));
+    /// let passes = hall.try_acquire_many_owned_for(3, Duration::from_secs(1))?;
+    /// assert!(hall.try_acquire_many_owned_for(2, Duration::from_millis(1)).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_many_owned_for(
         self: &Arc<Self>,
         m: usize,
@@ -132,6 +183,16 @@ impl Hall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_until`](Hall::try_acquire_many_until).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Hall;
+    /// # use std::{sync::Arc, time::{Duration, Instant}};
+    /// let (hall, deadline) = (Arc::new(Hall::new(4)), Instant::now() + Duration::from_millis(1));
+    /// let passes = hall.try_acquire_many_owned_until(3, deadline)?;
+    /// assert!(hall.try_acquire_many_owned_until(2, deadline).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_acquire_many_owned_until(
         self: &Arc<Self>,
         m: usize,

@@ -3,8 +3,8 @@
 //! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
-//! their grant when it is their turn again. A waiter that does not find it then would only take the core from threads
-//! that have a grant, so it yields once and then sleeps.
+//! their grant when they run again after one yield. A waiter that does not find its grant then yields no second time,
+//! because it would only take the core from threads that have a grant. It sleeps.
 
 use std::{
     cell::Cell,
@@ -20,7 +20,8 @@ use crate::{
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// The spins, and one yield. Under loom, a waiter parks without a yield.
 const ROUNDS_BEFORE_PARKING: u32 = SPINS + if cfg!(loom) { 0 } else { 1 };
-/// A yield that takes longer is slow. Then sleeping costs less: the system wakes a thread on a core that is free.
+/// A yield that takes longer than this is slow. Sleeping then costs less than yielding, because the system wakes a
+/// thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
 /// After a slow yield, a thread parks without yielding in its next waits. This is the largest number of such waits.
 const LONGEST_BREAK: u32 = 4096;
@@ -63,7 +64,8 @@ impl Deadline {
     }
 }
 
-/// Rests between two checks of a grant. Each rest is longer than the last.
+/// Lets a thread rest between two checks of its grant. The first rests are spins, the next one is a yield, and after
+/// that the thread parks.
 pub(crate) struct Parker {
     rounds: u32,
     deadline: Deadline,

@@ -137,7 +137,7 @@ macro_rules! one {
                 self.0.slot as usize
             }
 
-            /// Drops the pass without freeing its slot. The hall permanently has one usable slot less.
+            /// Drops the pass without freeing its slot. From then on, the hall has one usable slot fewer.
             ///
             /// [`Hall::resize`] treats the slot as held. If the hall shrinks so much that it no longer has this
             /// slot, the hall waits for it forever. From then on, all callers go through the queue instead of the

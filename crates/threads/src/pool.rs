@@ -38,7 +38,7 @@ use crate::{
 /// ```
 pub struct Pool<T> {
     pub(crate) hall: Hall,
-    /// The item of each slot, unless it is still to be made. Only the holder of the slot accesses it.
+    /// The item of each slot; `None` if the item was not made yet. Only the holder of the slot accesses it.
     pub(crate) items: Box<[UnsafeCell<Option<T>>]>,
     pub(crate) init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
@@ -54,7 +54,7 @@ impl<T> Pool<T> {
     /// # Panics
     /// Panics if there are no items, or more than [`MAX_SLOTS`].
     pub fn new(items: impl IntoIterator<Item = T>) -> Self {
-        // One item too many suffices to panic, even if the iterator never ends.
+        // Taking one item too many is enough to detect the error, even if the iterator never ends.
         let items = items.into_iter().take(MAX_SLOTS + 1);
         let items: Box<[_]> = items.map(|item| UnsafeCell::new(Some(item))).collect();
         Pool { hall: Hall::new(items.len()), items, init: None }
@@ -87,6 +87,14 @@ impl<T> Pool<T> {
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the pool is [closed](Pool::close).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// let pool = Pool::new(["a", "b"]);
+    /// assert_eq!(*pool.get()?, "a");
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
     pub fn get(&self) -> Result<Lease<'_, T>, AcquireError> {
         Ok(self.lease(self.hall.acquire()?))
     }
@@ -94,8 +102,8 @@ impl<T> Pool<T> {
     /// Takes an item if one is free and nobody waits for it.
     ///
     /// # Errors
-    /// Returns [`TryAcquireError::NoPermits`] if no item is free or others wait, and
-    /// [`TryAcquireError::Closed`] if the pool is closed.
+    /// Returns [`TryAcquireError::NoPermits`] if no item is free or there are waiters, and [`TryAcquireError::Closed`]
+    /// if the pool is closed.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;
@@ -114,6 +122,16 @@ impl<T> Pool<T> {
     /// # Errors
     /// Returns [`TryAcquireError::TimedOut`] after `timeout`, and [`TryAcquireError::Closed`] if the pool is
     /// closed.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// # use std::time::Duration;
+    /// let pool = Pool::new(["only"]);
+    /// let lease = pool.try_get_for(Duration::from_secs(1))?;
+    /// assert!(pool.try_get_for(Duration::from_millis(1)).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_get_for(&self, timeout: Duration) -> Result<Lease<'_, T>, TryAcquireError> {
         Ok(self.lease(self.hall.try_acquire_for(timeout)?))
     }
@@ -122,6 +140,16 @@ impl<T> Pool<T> {
     ///
     /// # Errors
     /// Returns the errors of [`try_get_for`](Pool::try_get_for).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// # use std::time::{Duration, Instant};
+    /// let (pool, deadline) = (Pool::new(["only"]), Instant::now() + Duration::from_millis(1));
+    /// let lease = pool.try_get_until(deadline)?;
+    /// assert!(pool.try_get_until(deadline).is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_get_until(&self, deadline: Instant) -> Result<Lease<'_, T>, TryAcquireError> {
         Ok(self.lease(self.hall.try_acquire_until(deadline)?))
     }
@@ -171,7 +199,7 @@ impl<T> Pool<T> {
 
 /// Getting an item with a lease that owns a reference to the pool.
 impl<T> Pool<T> {
-    /// Blocks until an item is free, and takes it.
+    /// Blocks until an item is free, and takes it. The lease owns a reference to the pool.
     ///
     /// # Errors
     /// Returns the errors of [`get`](Pool::get).
@@ -190,15 +218,25 @@ impl<T> Pool<T> {
         Ok(self.owned_lease(self.hall.acquire()?))
     }
 
-    /// Takes an item if one is free and nobody waits for it.
+    /// Takes an item if one is free and nobody waits for it. The lease owns a reference to the pool.
     ///
     /// # Errors
     /// Returns the errors of [`try_get`](Pool::try_get).
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// # use std::sync::Arc;
+    /// let pool = Arc::new(Pool::new(["only"]));
+    /// let lease = pool.try_get_owned()?;
+    /// assert!(pool.try_get_owned().is_err());
+    /// # Ok::<(), hallpass_threads::TryAcquireError>(())
+    /// ```
     pub fn try_get_owned(self: &Arc<Self>) -> Result<OwnedLease<T>, TryAcquireError> {
         Ok(self.owned_lease(self.hall.try_acquire()?))
     }
 
-    /// Blocks until an item is free and takes it, or gives up after `timeout`.
+    /// Blocks until an item is free and takes it, or gives up after `timeout`. The lease owns a reference to the pool.
     ///
     /// # Errors
     /// Returns the errors of [`try_get_for`](Pool::try_get_for).
@@ -209,7 +247,7 @@ impl<T> Pool<T> {
         Ok(self.owned_lease(self.hall.try_acquire_for(timeout)?))
     }
 
-    /// Blocks until an item is free and takes it, or gives up at `deadline`.
+    /// Blocks until an item is free and takes it, or gives up at `deadline`. The lease owns a reference to the pool.
     ///
     /// # Errors
     /// Returns the errors of [`try_get_for`](Pool::try_get_for).
@@ -220,7 +258,7 @@ impl<T> Pool<T> {
         Ok(self.owned_lease(self.hall.try_acquire_until(deadline)?))
     }
 
-    /// Waits in a task until an item is free, and takes it.
+    /// Waits in a task until an item is free, and takes it. The lease owns a reference to the pool.
     ///
     /// # Errors
     /// Returns the errors of [`get_async`](Pool::get_async).
@@ -250,6 +288,15 @@ impl<T> Pool<T> {
     }
 
     /// Returns the number of free items: a snapshot that may already be stale.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// let pool = Pool::new(["a", "b"]);
+    /// let lease = pool.get()?;
+    /// assert_eq!((pool.slots(), pool.available(), pool.waiting()), (2, 1, 0));
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
     pub fn available(&self) -> usize {
         self.hall.available()
     }
@@ -260,6 +307,17 @@ impl<T> Pool<T> {
     }
 
     /// Closes the pool permanently. Waiters and later callers get an error; leases stay valid.
+    ///
+    /// ```
+    /// # use hallpass_threads as hallpass;
+    /// use hallpass::Pool;
+    /// let pool = Pool::new(["only"]);
+    /// let lease = pool.get()?;
+    /// pool.close();
+    /// assert!(pool.get().is_err() && pool.is_closed());
+    /// assert_eq!(*lease, "only"); // still valid
+    /// # Ok::<(), hallpass_threads::AcquireError>(())
+    /// ```
     pub fn close(&self) {
         self.hall.close();
     }
@@ -269,8 +327,8 @@ impl<T> Pool<T> {
         self.hall.is_closed()
     }
 
-    /// Consumes the pool and returns the items in the order of their slots. Items that were never made, or were
-    /// discarded, are missing.
+    /// Consumes the pool and returns its items in the order of their slots. Slots whose item was never made, or was
+    /// discarded, are skipped.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;

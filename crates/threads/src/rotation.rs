@@ -29,12 +29,12 @@ use crate::yielding::Yields;
 /// between threads.
 const TURN: u32 = 256;
 
-/// For how many turns a hall stays crowded after a thread has waited. In a crowded hall threads wait rarely, so this is
-/// a large number.
+/// The number of turns for which a hall stays crowded after a thread has waited. It is large, because threads rarely
+/// wait in a crowded hall.
 const CROWDED_TURNS: u32 = 1 << 14;
 
-/// A yield that takes longer is slow. If only the threads of a hall take turns, a yield takes some tenths of a
-/// millisecond.
+/// A yield that takes longer than this is slow. If only the threads of a hall take turns, a yield takes some tenths of
+/// a millisecond.
 const SLOW_YIELD: Duration = Duration::from_millis(2);
 
 /// The largest number of turns that a thread makes without yielding after a slow yield. They take a few times as long as
@@ -52,7 +52,7 @@ thread_local! {
 
 /// Whether a hall is crowded.
 pub(crate) struct Rotation {
-    /// For how many more turns the hall is crowded.
+    /// The number of turns for which the hall stays crowded.
     turns: AtomicU32,
 }
 
@@ -82,8 +82,8 @@ impl Rotation {
 
     #[cold]
     fn turn_ends(&self) {
-        // ORDERING: Relaxed, because no other access depends on the number. If two threads end their turns at the same time, one of the turns may not be
-        // counted.
+        // ORDERING: Relaxed, because no other access depends on the number. If two threads end their turns at the same
+        // time, one of the two turns may not be counted.
         let turns = self.turns.load(Relaxed);
         if turns > 0 {
             self.turns.store(turns - 1, Relaxed);

@@ -8,7 +8,7 @@ use hallpass_algorithms::{
 
 use crate::sync::AtomicI64;
 
-/// The number of words in a group: a search goes past 1024 numbers in one step if all of them are held.
+/// The number of words in a group. If all 1024 numbers of a group are held, a search skips the group in one step.
 const WORDS_PER_GROUP: usize = 16;
 
 /// One bit for each number, set while the number is free. Number 0 is the first slot that is not a bit of `word`.

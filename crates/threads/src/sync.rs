@@ -35,7 +35,7 @@ pub(crate) mod thread {
     use loom::sync::{Arc, Condvar, Mutex};
     pub(crate) use loom::thread::yield_now;
 
-    /// A flag that holds the token, and a condition variable that announces it.
+    /// A flag that is set while the thread has its token, and a condition variable that announces the token.
     #[derive(Clone)]
     pub(crate) struct Thread(Arc<(Mutex<bool>, Condvar)>);
 

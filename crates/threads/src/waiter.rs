@@ -48,8 +48,8 @@ impl Node {
         }
     }
 
-    /// Lines L6 and L9 of a waiter that has got slots: takes the grant. Returns `None` if there is no grant, or the
-    /// grant is something other than slots.
+    /// Takes the grant of a waiter that has got slots (lines L6 and L9). Returns `None` if there is no grant, or the
+    /// grant does not consist of slots.
     #[inline]
     pub(crate) fn take_grant(&self) -> Option<Word> {
         let grant = Op::Read.apply(&self.grant);
@@ -110,7 +110,8 @@ impl Node {
         }
     }
 
-    /// Removes the handle that wakes the owner, and returns it. Then nobody wakes the owner or makes it the server.
+    /// Removes the handle that wakes the owner, and returns it. Without the handle, no caller wakes the owner or makes
+    /// it the server.
     ///
     /// # Safety
     /// The caller is the server.

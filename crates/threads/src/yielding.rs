@@ -17,12 +17,12 @@ const PARTS: u32 = 64;
 /// Decides whether the threads of this process yield in a certain situation.
 ///
 /// If only the threads of a hall share the cores, a yield is short. If another program keeps the cores busy, a yield is
-/// *slow*: the other program gets a whole time slice. After a slow yield the thread takes a break: it goes without yields
-/// for a while. Each slow yield of any thread doubles the length of later breaks, and each short yield makes it a
-/// little smaller. So a single slow yield costs little, and while another program keeps the cores busy, slow yields are
-/// rare.
+/// *slow*: the other program gets a whole time slice. After a slow yield, the thread takes a break: it does not yield
+/// for a while. Each slow yield of any thread doubles the length of later breaks, and each short yield makes later
+/// breaks a little shorter. So a single slow yield costs little, and while another program keeps the cores busy, slow
+/// yields are rare.
 pub(crate) struct Yields {
-    /// A yield that takes longer is slow.
+    /// A yield that takes longer than this is slow.
     slow: Duration,
     /// The length of the longest break: the number of yields that the thread skips.
     longest: u32,

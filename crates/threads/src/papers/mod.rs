@@ -42,8 +42,8 @@ trait Passages: Send + Sync {
     fn leave(&self, p: Pid);
 }
 
-/// An algorithm, and for each process in its critical section the line at which its exit section begins. Only
-/// the process itself accesses its entry.
+/// An algorithm. For each process in its critical section, `exits` has the line at which the exit section of this
+/// process begins. Only the process itself accesses its element.
 struct Named<A: Algorithm> {
     native: Native<A>,
     exits: Box<[Mutex<Option<A::State>>]>,

@@ -34,7 +34,7 @@ pub fn wait_until(what: &str, f: impl Fn() -> bool) {
     }
 }
 
-/// Starts a thread, and waits until it sleeps in the queue. It does not suffice that the hall counts the thread as a
+/// Starts a thread, and waits until it sleeps in the queue. It is not enough that the hall counts the thread as a
 /// waiter, because that happens a few steps before the thread joins the queue.
 pub fn queue<T: Send + 'static>(
     hall: &Arc<Hall>,

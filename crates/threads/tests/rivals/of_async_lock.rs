@@ -134,8 +134,7 @@ fn slots_can_be_added_to_a_full_hall() {
     }
 }
 
-/// Fifty tasks wait on threads of their own. As many slots as there are tasks are added together, and no task frees
-/// its slot.
+/// Fifty tasks wait on separate threads. Then fifty slots are added in one call, and no task frees its slot.
 #[test]
 fn every_waiter_gets_one_of_the_slots_that_are_added() {
     for hall in [Hall::builder(1).max_slots(50), Hall::builder(1).max_slots(50).bypass(1)] {

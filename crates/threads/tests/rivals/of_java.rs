@@ -77,7 +77,7 @@ fn slots_that_are_added_before_they_are_needed_stay() {
     }
 }
 
-/// The length of the queue, as waiters come, give up and get slots.
+/// The length of the queue changes as waiters come, give up and get slots.
 #[test]
 fn the_length_of_the_queue_is_the_number_of_waiters() {
     for hall in all_halls(1) {
@@ -183,7 +183,7 @@ fn an_attempt_does_not_overtake_a_large_request() {
     }
 }
 
-/// The text of a semaphore shows its permits.
+/// In Java, the text of a semaphore shows its permits.
 #[test]
 fn the_text_of_a_hall_shows_its_free_slots() {
     for hall in all_halls(2) {

@@ -300,7 +300,8 @@ fn a_waker_may_release_a_permit_when_it_is_dropped() {
     }
 }
 
-/// A large request that is dropped gives back what it has gathered. In a hall, these slots were free all the time.
+/// In tokio, a large request that is dropped gives back the permits that it has gathered. In a hall, these slots were
+/// free all the time.
 #[test]
 fn a_cancelled_large_request_leaves_the_permits_to_others() {
     for hall in halls(10) {

@@ -120,7 +120,7 @@ impl Drop for Seed {
 struct Run {
     hall: Arc<Hall>,
     witness: Witness,
-    /// How many portions of passages are still to be made.
+    /// The number of portions of passages that no thread has taken yet.
     left: AtomicU64,
     /// The number of portions that were taken. While it grows, the run makes progress.
     taken: AtomicU64,
