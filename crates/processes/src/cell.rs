@@ -48,9 +48,9 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// # What it does not survive
 ///
 /// - **A process that is suspended in an update**, by `SIGSTOP` or a debugger, blocks all other updates until it
-///   continues or dies. Other processes can still [`read`](SharedCell::read). The objects in `hallpass-objects`,
-///   which threads share, tolerate k-1 stopped threads: a thread finishes the operations of stopped threads.
-///   Processes cannot do this, because a closure is code and memory of its own process.
+///   continues or dies. Other processes can still [`read`](SharedCell::read). The objects in `hallpass-objects`, which
+///   threads share, tolerate k-1 stopped threads: a thread finishes the operations of stopped threads. Processes cannot
+///   do this, because only the process that made a closure has its code and its memory.
 /// - **A machine that loses power.** Files in `/run` and `/tmp` are usually gone then. On a disk, parts of
 ///   the value may have been written and others not.
 /// - **An update in the closure of another update** of the same cell. It waits for itself forever.
@@ -98,7 +98,7 @@ impl<T: Pod + Send> SharedCell<T> {
         HallDir::user()?.open_cell(name, initial)
     }
 
-    /// Waits until no other process updates the value, and applies the closure to the value.
+    /// Waits until no other process updates the value, then applies the closure to it.
     ///
     /// # Errors
     /// If there is an error, the value does not change. The errors are:
@@ -128,6 +128,16 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// Returns [`Error::NoPermits`] if another process updates the value or waits, and the errors of
     /// [`update`](SharedCell::update).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let counter = dir.open_cell("counter", 0_u64)?;
+    /// counter.try_update(|count| *count += 1)?;
+    /// assert_eq!(counter.read()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_update<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         self.apply(self.hall.try_acquire(), f)
     }
@@ -165,6 +175,15 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// Returns [`Error::Closed`] if the cell's hall is closed, and the errors of [`update`](SharedCell::update)
     /// if it joins the queue.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let counter = dir.open_cell("counter", 7_u64)?;
+    /// assert_eq!(counter.read()?, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(&self) -> Result<T, Error> {
         loop {
             if self.hall.is_closed() {
@@ -208,13 +227,13 @@ impl<T: Pod + Send> SharedCell<T> {
                 let (name, found) = (self.hall.name().into(), self.hall.slots());
                 Err(Error::Slots { name, asked: 1, found })
             }
-            // If the hall was removed, the first passage of a process may fail with another error.
+            // If the hall was removed, the first passage of a process may fail with an error other than `Closed`.
             Err(_) if self.hall.is_closed() => Err(Error::Closed),
             acquired => acquired,
         }
     }
 
-    /// Opens the value in the directory of `hall`, even if another directory has the path of this directory by now.
+    /// Opens the value in the directory of `hall`, even if there is another directory at this path by now.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);
@@ -236,6 +255,16 @@ impl HallDir {
     ///
     /// # Errors
     /// Returns [`Error::Missing`] if there is no hall of this name, and the errors of [`SharedCell::open`].
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// dir.open_cell("counter", 7_u64)?;
+    /// assert_eq!(dir.open_existing_cell::<u64>("counter")?.read()?, 7);
+    /// assert!(dir.open_existing_cell::<u64>("other").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_existing_cell<T: Pod + Send>(&self, name: &str) -> Result<SharedCell<T>, Error> {
         SharedCell::of(self.open_existing(name)?)
     }

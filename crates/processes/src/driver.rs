@@ -15,13 +15,13 @@ pub(crate) enum End {
     InMany(usize),
     /// The passage is in its remainder section.
     Out,
-    /// The run was ended because it would never end: another program has changed the words.
+    /// The driver stopped the run, because it would never end: another program has changed the words.
     Lost,
 }
 
-/// The largest number of lines that a passage runs without progress. A passage that runs more lines shows that a program
-/// that does not follow the protocol has changed the words. The fuzzer tries thousands of such halls. They are small, so
-/// the limit is lower there.
+/// The largest number of lines that a passage runs without progress. If a passage runs more lines, a program that does
+/// not follow the protocol has changed the words. The limit is lower for the fuzzer, which tries thousands of damaged
+/// halls, all of them small.
 const MAX_LINES: u32 = if cfg!(fuzzing) { 20_000 } else { 10_000_000 };
 
 /// The largest number of lines that a registration runs. Usually, these are about ten.
@@ -40,9 +40,9 @@ fn is_progress(at: &NativeLine) -> bool {
     matches!(at, Line::W8 { .. } | Line::R3 { .. } | Line::S14 { .. })
 }
 
-/// Returns `true` if a waiter goes from `at` to `next` because it has looked at all cards and has found no waiter that it
-/// may serve, not even itself. Then another program has changed its card or the next ticket, and all further looks would
-/// end like this one.
+/// Returns `true` if a waiter goes from `at` to `next` because it has looked at all cards and has found no waiter that
+/// it may serve, not even itself. In this case, another program has changed its card or the next ticket, and all
+/// further looks would end like this one.
 fn misses_itself(at: &NativeLine, next: &NativeLine) -> bool {
     matches!(at, Line::S3 { .. } | Line::S13 { .. })
         && matches!(next, Line::S1 { role: Role::Waiter | Role::Watcher(()) })
@@ -200,7 +200,7 @@ mod tests {
         assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 
-    /// The waiter behind was chosen before the first waiter arrived, and was killed. Nobody else watches it.
+    /// The waiter behind was chosen before the first waiter arrived, and was killed. No other process watches it.
     #[test]
     fn the_first_waiter_of_a_shrunk_hall_notices_the_death_of_a_waiter_behind_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -226,10 +226,10 @@ mod tests {
         registration.unregister(hall);
     }
 
-    /// Two processes have set one slot each aside for the large request. Both saw one slot only, so nobody has settled
-    /// this. Then the small request with a lower ticket arrives.
+    /// Each of two processes has set one slot aside for the large request. Each saw only one such slot, so neither has
+    /// settled the grant on the card of the large request. Then the small request with a lower ticket arrives.
     #[test]
-    fn a_small_request_settles_that_all_slots_are_set_aside_for_a_large_one_behind_it() {
+    fn a_small_request_settles_the_grant_of_a_large_one_behind_it_if_all_its_slots_are_set_aside() {
         let folder = tempfile::tempdir().unwrap();
         let open = HallDir::at(folder.path()).open("hall", 2).unwrap();
         let hall = &open.handle.state;

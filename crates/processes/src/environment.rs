@@ -29,11 +29,12 @@ pub(crate) type NativeLine = Line<i64, ()>;
 /// this time, the waiter looks again.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
-/// The longest sleep of any other waiter. A process that should have woken the waiter may have been unable to do so.
+/// The longest sleep of any other waiter. The sleep is limited, because a process that should have woken the waiter may
+/// have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
-/// In a hall with many records, the longest sleep is this long for each record. A waiter that looks again reads the cards
-/// of all processes, and thousands of waiters would keep all cores busy with this.
+/// In a hall with many records, the longest sleep is this time multiplied by the number of records. A waiter that looks
+/// again reads the cards of all processes, and thousands of waiters would keep all cores busy with this.
 const MAX_SLEEP_PER_RECORD: Duration = Duration::from_millis(20);
 
 /// The lifelines that wake a sleeping waiter: its own, and those of the processes it watches.
@@ -293,9 +294,9 @@ mod tests {
     use super::*;
     use crate::{HallDir, registration::Registration};
 
-    /// Each access of an environment returns the value from before it, as the model of the step machine does.
+    /// Each access of an environment returns the value before the access, as the model of the step machine does.
     #[test]
-    fn every_access_returns_the_value_from_before_it() {
+    fn every_access_returns_the_value_before_it() {
         let folder = tempfile::tempdir().unwrap();
         let hall = HallDir::at(folder.path()).open("hall", 2).unwrap();
         let hall = &hall.handle.state;

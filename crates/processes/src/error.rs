@@ -8,7 +8,7 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or others wait for one. With a time limit: the caller got no slot in time.
+    /// No slot is free, or there are waiters. With a time limit: the caller got no slot in time.
     NoPermits,
     /// The hall is closed, or was removed.
     Closed,
@@ -44,7 +44,7 @@ pub enum Error {
         /// The check that failed.
         why: String,
     },
-    /// There is something of this name that is not a hall, so it was not removed.
+    /// A file or directory of this name is not a hall, so it was not removed.
     NotAHall {
         /// The file or directory.
         path: PathBuf,
@@ -103,9 +103,9 @@ pub enum Error {
         /// The maximum number of registrations.
         max: usize,
     },
-    /// A call of the operating system failed.
+    /// A call to the operating system failed.
     System {
-        /// The attempt, as in `cannot open`.
+        /// The action that failed, such as `open` in `cannot open`.
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,

@@ -12,11 +12,11 @@ use crate::{Cancel, Error, hall::SharedHall, pass::OwnedSharedPass, passes::Owne
 
 /// Future returned by [`SharedHall::acquire_async`].
 ///
-/// If no slot is free when the future is first polled, it starts a thread, which joins the queue and waits. Each waiting
-/// future has a thread and a descriptor of its own.
+/// If no slot is free when the future is first polled, it starts a thread, which joins the queue and waits. Each
+/// waiting future has its own thread and descriptor.
 ///
 /// Dropping the future makes the thread leave the queue, but does not wait until it has done so. For some milliseconds,
-/// others still find a waiter in the queue. If the thread gets a slot meanwhile, it frees the slot.
+/// other callers still find a waiter in the queue. If the thread gets a slot in the meantime, it frees the slot.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire {
     hall: SharedHall,
@@ -79,7 +79,7 @@ impl<T: Send + 'static> Helper<T> {
         Ok(Helper(shared))
     }
 
-    /// Returns the result of the thread, or lets the thread wake the task later.
+    /// Returns the result of the thread. If there is no result yet, the thread will wake `waker` later.
     fn poll(&self, waker: &Waker) -> Poll<Result<T, Error>> {
         let mut state = self.0.state();
         match state.ready.take() {
@@ -98,7 +98,7 @@ impl<T> Drop for Helper<T> {
     }
 }
 
-/// Polls the helper. If there is none yet, calls `try_now`, and starts one unless this succeeds.
+/// Polls the helper. If there is no helper yet, calls `try_now`, and starts a helper if no slot is free.
 fn poll_helper<T: Send + 'static>(
     hall: &SharedHall,
     helper: &mut Option<Helper<T>>,

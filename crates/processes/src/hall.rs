@@ -76,16 +76,42 @@ impl SharedHall {
     }
 
     /// Returns the name of the hall.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// assert_eq!(hall.name(), "hall");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> &str {
         &self.handle.state.name
     }
 
     /// Returns the directory of the hall.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// assert!(hall.path().join("hall").is_file()); // the mapped file
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn path(&self) -> &Path {
         &self.handle.state.path
     }
 
     /// Returns the number of slots, or 0 if the hall is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 3)?;
+    /// assert_eq!(hall.slots(), 3);
+    /// hall.close();
+    /// assert_eq!(hall.slots(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slots(&self) -> usize {
         self.handle.state.size()
     }
@@ -109,13 +135,23 @@ impl SharedHall {
     }
 
     /// Returns the number of waiters: a snapshot that may already be stale.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// if hall.waiting() > 100 {
+    ///     println!("overloaded");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn waiting(&self) -> usize {
         self.status().waiters.len()
     }
 
     /// Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the
-    /// parent dies. Call it in the child, before the child uses the hall. In a process that was not forked since it
-    /// opened the hall, it does nothing.
+    /// parent dies. Call it in the child, before the child uses the hall. It does nothing in a process that opened the
+    /// hall itself.
     ///
     /// Without this call, the child has the lifelines open until it execs or exits (see [Threads, fork and
     /// exec](crate#threads-fork-and-exec)). Dropping the inherited passes closes only the lifelines of these passes, and
@@ -127,7 +163,7 @@ impl SharedHall {
     /// # let temp = tempfile::tempdir()?;
     /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
     /// let pass = hall.acquire()?;
-    /// hall.close_inherited_lifelines(); // this process is no forked child, so it keeps its slot
+    /// hall.close_inherited_lifelines(); // this process is not a forked child, so it keeps its slot
     /// assert_eq!(hall.available(), 0);
     /// # drop(pass);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,8 +177,8 @@ impl SharedHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
-    /// - [`Error::Full`] if the hall has no room for another registration and the caller does not wait. A caller that
-    ///   waits joins the queue when there is room.
+    /// - [`Error::Full`] if the hall has no room for another registration. Only methods that do not wait, such as
+    ///   [`try_acquire`](SharedHall::try_acquire), return this error. The other methods wait until there is room.
     /// - [`Error::System`] if the first passage of this process cannot create its pipe, for example
     ///   because the disk is full or too many files are open.
     /// - [`Error::Damaged`] if another program has overwritten the hall's file.
@@ -164,7 +200,7 @@ impl SharedHall {
     /// Takes a slot if one is free and nobody waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if no slot is free or others wait, and the errors of
+    /// Returns [`Error::NoPermits`] if no slot is free or there are waiters, and the errors of
     /// [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
@@ -209,6 +245,19 @@ impl SharedHall {
     /// # Errors
     /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
     /// [`acquire`](SharedHall::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    ///
+    /// let deadline = Instant::now() + Duration::from_millis(10);
+    /// let pass = hall.try_acquire_until(deadline)?;
+    /// assert!(hall.try_acquire_until(deadline).is_err());
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_until(&self, deadline: Instant) -> Result<SharedPass<'_>, Error> {
         self.borrowed(self.handle.enter(Limit::Until(deadline)))
     }
@@ -271,6 +320,16 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire`](SharedHall::try_acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// let pass = hall.try_acquire_owned()?;
+    /// assert!(hall.try_acquire_owned().is_err());
+    /// # drop(pass);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_owned(&self) -> Result<OwnedSharedPass, Error> {
         self.owned(self.handle.enter(Limit::Now))
     }

@@ -162,7 +162,7 @@ impl Handle {
         self.give_back(registration);
     }
 
-    /// Runs a passage from `line` to its end. The passage must not wait for a slot.
+    /// Runs a passage from `line` to its end. `line` must be a line from which the passage does not wait for a slot.
     #[inline(never)]
     pub(crate) fn serve(&self, registration: &mut Registration, line: NativeLine) {
         let _ = registration.environment(&self.state, Patience::NONE).run(line);

@@ -58,19 +58,20 @@
 //! The checker does not explore the following parts. A test kills a process at many different instructions of them:
 //!
 //! - creating, removing and sweeping the files of a hall;
-//! - lifelines, the pipes that show which processes are alive. The checker sees one word for each process instead, which
-//!   changes when the process dies. That a pipe is opened, polled and deleted in several steps is not in the model;
+//! - lifelines, the pipes that show which processes are alive. In the model, each process has one word instead, which
+//!   changes when the process dies. The model does not contain the steps in which a process opens, polls and deletes a
+//!   pipe;
 //! - the death of the process that resizes or closes the hall;
 //! - the values of [`SharedCell`].
 //!
-//! Other tests cover two more parts that the checker does not explore: what a forked child inherits, and the short wait
-//! before a waiter goes to sleep, which delays a line of the step machine and changes none. One test runs 64 processes and kills them at
-//! random.
+//! Other tests cover two more parts that the checker does not explore. The first is what a forked child inherits. The
+//! second is the short wait before a waiter goes to sleep, which only delays a line of the step machine. One test runs
+//! 64 processes and kills them at random.
 //!
 //! # Limits
 //!
-//! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its
-//!   directory is removed. `/run` and `/tmp` do not survive a reboot, and neither do holders.
+//! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its directory is
+//!   removed. A reboot usually clears `/run` and `/tmp`, and so removes the halls in them.
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders keep their slots until they leave, and no
 //!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the middle of
 //!   entering or leaving during `resize` may still take or give away one slot. A process that is killed in the middle of
@@ -78,7 +79,7 @@
 //!   notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
 //!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
-//!   Further callers wait until there is room in the queue, in no particular order.
+//!   Callers beyond this limit wait until there is room, and are admitted to the queue in no particular order.
 //!
 //! # Threads, fork and exec
 //!

@@ -1,13 +1,13 @@
 //! Waiting for a short time before going to sleep. Most waits are short, and a sleep that ends when a process dies
 //! needs several system calls.
 //!
-//! A waiter first *yields*: it stays runnable, lets other processes run, and looks at its card again. Then it *naps*
-//! on a word of its record: the process that gives it a slot ends the nap by one system call. If the machine is busy with
-//! other work, a yield is slow. Then the next waits begin with the nap. The first waiter does not nap: it goes to
-//! sleep, and so notices the death of a holder.
+//! A waiter first *yields*: it stays runnable, lets other processes run, and looks at its card again. Then it *naps* on
+//! a word of its record: the process that gives it a slot ends the nap by one system call. If the machine is busy with
+//! other work, a yield is slow. After a slow yield, the next waits begin with the nap. The first waiter in the queue
+//! does not nap: it goes to sleep, because a sleeping waiter notices the death of a holder.
 //!
-//! All this only delays line W1 of the step machine, and the step machine does not depend on time. If the process
-//! that should end a nap dies, or the word is damaged, the waiter goes on after [`MAX_LINGER`].
+//! All this only delays line W1 of the step machine, and the step machine does not depend on time. If the process that
+//! should end a nap dies, or the word is damaged, the waiter continues after [`MAX_LINGER`].
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -32,14 +32,14 @@ const MAX_LINGER: Duration = Duration::from_millis(4);
 /// A yield that takes longer than this shows that the core has other work.
 const SLOW_YIELD: Duration = Duration::from_millis(1);
 
-/// How many waits do not yield after a slow yield.
+/// The number of waits that begin with a nap after a slow yield.
 const WAITS_WITHOUT_YIELD: u32 = 64;
 
 /// The number of waits that still begin with a nap because yields were slow.
 #[derive(Default)]
 pub(crate) struct Crowded(u32);
 
-/// Waits until the waiter `me` is given a slot, or for a short time.
+/// Waits until the waiter `me` is given a slot, but only for a short time.
 pub(crate) fn linger(
     hall: &SharedState,
     me: usize,

@@ -13,14 +13,14 @@ use crate::{Error, hall::SharedHall, patience::Patience, status};
 impl SharedHall {
     /// Changes the number of slots while the hall is in use.
     ///
-    /// New slots go to waiters immediately. After the hall has shrunk, holders keep their slots until they leave, and no other
-    /// caller gets a slot until fewer than `k` slots are held. There is one exception: a process that is in the middle of
-    /// entering or leaving meanwhile may still take or give away one slot.
+    /// New slots go to waiters immediately. After the hall has shrunk, holders keep their slots until they leave, and
+    /// no other caller gets a slot until fewer than `k` slots are held. There is one exception: a process that is in
+    /// the middle of entering or leaving during the call may still take or give away one slot.
     ///
     /// # Errors
     /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
     /// - [`Error::Closed`] if the hall is closed.
-    /// - [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
+    /// - [`Error::Full`] or [`Error::System`] if this process cannot register; see [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```
@@ -75,11 +75,21 @@ impl SharedHall {
     }
 
     /// Returns `true` if the hall is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+    /// assert!(!hall.is_closed());
+    /// hall.close();
+    /// assert!(hall.is_closed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.slots() == 0
     }
 
-    /// Returns the holders and waiters at this moment.
+    /// Returns the holders and the waiters: a snapshot that may already be stale.
     ///
     /// # Examples
     /// ```
@@ -102,7 +112,8 @@ impl SharedHall {
     /// [`available`](SharedHall::available) or [`status`](SharedHall::status) to get exact figures.
     ///
     /// # Errors
-    /// Returns [`Error::Full`] and [`Error::System`] as for [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::Full`] or [`Error::System`] if this process cannot register; see
+    /// [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```

@@ -24,7 +24,7 @@ pub(crate) struct HeldSlots {
     pub registration: Option<Box<Registration>>,
     /// The slots, in ascending order.
     pub slots: Box<[usize]>,
-    /// Whether the passage waited for its only slot.
+    /// Whether the passage went through the queue. Only relevant if it has a single slot.
     queued: bool,
 }
 
@@ -60,7 +60,7 @@ impl SharedHall {
     /// Takes `m` slots at once if they are free and nobody waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if fewer than `m` slots are free or others wait, and the errors of
+    /// Returns [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, and the errors of
     /// [`acquire_many`](SharedHall::acquire_many).
     ///
     /// # Examples
@@ -82,6 +82,18 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns [`Error::NoPermits`] after `time`, and the errors of [`acquire_many`](SharedHall::acquire_many).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    ///
+    /// let passes = hall.try_acquire_many_for(3, Duration::from_secs(1))?;
+    /// assert!(hall.try_acquire_many_for(2, Duration::from_millis(10)).is_err());
+    /// # drop(passes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_many_for(
         &self,
         m: usize,
@@ -95,6 +107,19 @@ impl SharedHall {
     /// # Errors
     /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
     /// [`acquire_many`](SharedHall::acquire_many).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    ///
+    /// let deadline = Instant::now() + Duration::from_millis(10);
+    /// let passes = hall.try_acquire_many_until(3, deadline)?;
+    /// assert!(hall.try_acquire_many_until(2, deadline).is_err());
+    /// # drop(passes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_many_until(
         &self,
         m: usize,
@@ -108,8 +133,23 @@ impl SharedHall {
     /// queue.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if the caller gave up in time or was cancelled, and the errors of
-    /// [`acquire_many`](SharedHall::acquire_many).
+    /// Returns [`Error::NoPermits`] if `deadline` passed or the wait was cancelled, [`Error::TooMany`] if the hall has
+    /// shrunk below `m` slots, and the errors of [`acquire_many`](SharedHall::acquire_many).
+    ///
+    /// # Examples
+    /// ```
+    /// use hallpass_processes::{Cancel, Error};
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    ///
+    /// let passes = hall.acquire_many(3)?;
+    /// let cancel = Cancel::default();
+    /// cancel.cancel(); // another thread would do this
+    /// let refused = hall.acquire_many_unless(2, &cancel, None);
+    /// assert!(matches!(refused, Err(Error::NoPermits)));
+    /// # drop(passes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn acquire_many_unless(
         &self,
         m: usize,
@@ -124,6 +164,16 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns the errors of [`acquire_many`](SharedHall::acquire_many).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    /// let passes = hall.acquire_many_owned(3)?;
+    /// let worker = std::thread::spawn(move || passes.len());
+    /// assert_eq!(worker.join().unwrap(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn acquire_many_owned(&self, m: usize) -> Result<OwnedSharedPasses, Error> {
         self.owned_many(self.handle.enter_many(m, Limit::Never.into()))
     }
@@ -132,6 +182,16 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many`](SharedHall::try_acquire_many).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    /// let passes = hall.try_acquire_many_owned(3)?;
+    /// assert!(hall.try_acquire_many_owned(2).is_err());
+    /// # drop(passes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_many_owned(&self, m: usize) -> Result<OwnedSharedPasses, Error> {
         self.owned_many(self.handle.enter_many(m, Limit::Now.into()))
     }
@@ -141,6 +201,18 @@ impl SharedHall {
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](SharedHall::try_acquire_many_for).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 4)?;
+    ///
+    /// let passes = hall.try_acquire_many_owned_for(3, Duration::from_secs(1))?;
+    /// assert!(hall.try_acquire_many_owned_for(2, Duration::from_millis(10)).is_err());
+    /// # drop(passes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_acquire_many_owned_for(
         &self,
         m: usize,

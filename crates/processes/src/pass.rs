@@ -34,10 +34,11 @@ macro_rules! pass {
                 self.registration.as_ref().is_some_and(|registration| registration.is_ours())
             }
 
-            /// Returns a descriptor. While any process has it open, the slot stays taken, even if this process dies.
+            /// Returns the descriptor of the lifeline. While any process has it open, the slot stays taken, even if
+            /// this process dies.
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
-            /// close-on-exec flag. No process has to read or write it.
+            /// close-on-exec flag. No process has to read from it or write to it.
             pub fn lifeline(&self) -> BorrowedFd<'_> {
                 self.registration.as_ref().expect("taken out only on drop").lifeline()
             }

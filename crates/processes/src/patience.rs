@@ -8,9 +8,9 @@ use hallpass_common::Limit;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience<'a> {
     pub limit: Limit,
-    /// If this is set and the passage is woken, it gives up.
+    /// The passage gives up when it is woken and this flag is `true`.
     pub given_up: Option<&'a AtomicBool>,
-    /// If the hall has fewer slots when the passage is woken, it gives up.
+    /// The passage gives up when it is woken and the hall has fewer slots than this.
     pub min_slots: usize,
 }
 

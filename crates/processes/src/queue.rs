@@ -26,8 +26,8 @@ use crate::{Error, cell::SharedCell, hall::SharedHall, hall_dir::HallDir};
 /// # Ok::<(), hallpass_processes::PushError>(())
 /// ```
 ///
-/// If a process pops an item and is killed before it has processed the item, the item is lost. If no item may be
-/// lost, keep the items in progress in a [`SharedCell`], or push an item again until it is processed.
+/// If a process pops an item and is killed before it has processed the item, the item is lost. If no item may be lost,
+/// keep a list of the items in progress in a [`SharedCell`], and push the items of killed processes again.
 ///
 /// Each push and pop copies all `N` numbers, so `N` should be at most a few thousand.
 #[derive(Clone, Debug)]
@@ -159,7 +159,7 @@ impl HallDir {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PushError {
-    /// The queue is full. Contains the item.
+    /// The queue is full. The value is the item that was not added.
     Full(u64),
     /// The queue could not be changed.
     Failed(Error),

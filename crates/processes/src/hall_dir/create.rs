@@ -70,8 +70,8 @@ impl HallDir {
             let group = self.metadata()?.gid();
             match unix::fs::chown(hidden, None, Some(group)) {
                 Ok(()) => {}
-                // The user is not a member of the group, as in /tmp. Then the group has the permissions of all
-                // others.
+                // The user is not a member of the group of the directory, for example in /tmp. The hall then does not
+                // need this group, because all other users have the same permissions.
                 Err(_) if mode & OTHERS == OTHERS => mode &= !SET_GROUP,
                 Err(error) => return Err(Error::system("create", hidden)(error)),
             }

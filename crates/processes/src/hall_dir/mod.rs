@@ -124,6 +124,16 @@ impl HallDir {
     /// - [`Error::Closed`] if the hall is closed.
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or number of slots.
     /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let hall = dir.open("gpu", 4)?;
+    /// assert_eq!(hall.slots(), 4);
+    /// assert!(dir.open("gpu", 8).is_err()); // the hall has 4 slots
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(&self, name: &str, k: usize) -> Result<SharedHall, Error> {
         self.open_with(name, k, &|_| Ok(()))
     }
@@ -160,6 +170,16 @@ impl HallDir {
     /// - [`Error::Missing`] if there is no hall of this name.
     /// - [`Error::BadName`] if no hall can have this name.
     /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// dir.open("gpu", 4)?;
+    /// assert_eq!(dir.open_existing("gpu")?.slots(), 4);
+    /// assert!(dir.open_existing("other").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_existing(&self, name: &str) -> Result<SharedHall, Error> {
         check_name(name)?;
         self.check_owner()?;
@@ -188,6 +208,16 @@ impl HallDir {
     ///
     /// # Errors
     /// [`Error::System`] if the directory cannot be read.
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// dir.open("gpu", 4)?;
+    /// dir.open("build", 2)?;
+    /// assert_eq!(dir.names()?, ["build", "gpu"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,

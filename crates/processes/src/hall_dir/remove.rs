@@ -37,6 +37,19 @@ impl HallDir {
     /// - [`Error::NotAHall`] if there is something else of this name.
     /// - [`Error::System`] if a call to the operating system fails.
     /// - Without `force`, the errors of [`open_existing`](HallDir::open_existing).
+    ///
+    /// # Examples
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let hall = dir.open("gpu", 4)?;
+    /// let pass = hall.acquire()?;
+    /// assert!(dir.remove("gpu", false).is_err()); // it is in use
+    /// drop(pass);
+    /// dir.remove("gpu", false)?;
+    /// assert!(dir.names()?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove(&self, name: &str, force: bool) -> Result<(), Error> {
         let hall = match self.open_existing(name) {
             Ok(hall) => Some(hall),
@@ -93,8 +106,8 @@ fn is_damage(error: &Error) -> bool {
     }
 }
 
-/// Fails unless `path` is a directory that contains only files of a hall. So a typing error in the name of a damaged hall
-/// deletes no other data.
+/// Fails unless `path` is a directory that contains only files of a hall. So a typing error in the name of a damaged
+/// hall cannot delete other data.
 fn check_files(path: &Path) -> Result<(), Error> {
     let not_a_hall = |why: String| Err(Error::NotAHall { path: path.into(), why });
     match fs::symlink_metadata(path) {
@@ -272,8 +285,8 @@ mod tests {
         registration.unregister(state);
     }
 
-    /// A newcomer waits after the removal has checked that nobody does. It reads the remover's tag, and is then delayed
-    /// until the removal is over.
+    /// A newcomer joins the queue after the removal has checked that nobody waits. It reads the tag of the removing
+    /// process, and is then delayed until the removal is over.
     #[test]
     fn a_removed_hall_admits_no_newcomer_that_read_the_tag_of_its_remover() {
         let folder = tempfile::tempdir().unwrap();
@@ -301,7 +314,7 @@ mod tests {
         registration.unregister(state);
     }
 
-    /// A reaper has checked that the hall is open, and is then delayed until the removal is over.
+    /// A call of `reap` has checked that the hall is open, and is then delayed until the removal is over.
     #[test]
     fn a_removed_hall_keeps_its_slots_when_a_late_reaper_removes_void_tags() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Finishes what a killed process has left behind in the middle of creating or removing a hall.
+//! Cleans up after processes that were killed while they created or removed a hall.
 //!
 //! A removal renames the hall to `.old-*`, and then closes it and deletes its files. A removal that is killed after the
 //! rename has already freed the name of the hall. So before a process creates a hall, it *closes* every renamed hall.

@@ -10,8 +10,8 @@ use rustix::thread::futex::{self, Flags};
 const AWAKE: u32 = 0;
 const NAPPING: u32 = 1;
 
-/// Sleeps until another process calls [`end`], for at most `time`. Returns immediately unless `is_wanted` still holds
-/// once other processes can see that this process naps.
+/// Sleeps until another process calls [`end`], for at most `time`. First announces the nap to other processes, and then
+/// calls `is_wanted`. If that returns `false`, does not sleep.
 pub(crate) fn take(nap: &AtomicU32, time: Duration, is_wanted: impl Fn() -> bool) {
     nap.store(NAPPING, SeqCst);
     if is_wanted() {

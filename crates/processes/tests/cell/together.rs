@@ -1,4 +1,4 @@
-//! Tests with several processes. The only process that is killed in an update was suspended before.
+//! Tests with several processes. Only one of them is killed in an update, after it was suspended there.
 
 use std::{
     sync::atomic::Ordering::SeqCst,

@@ -25,7 +25,7 @@ pub fn fork(f: impl FnOnce() -> i32) -> Pid {
     })
 }
 
-/// Forks a child like [`fork`], but one that outlives this process.
+/// Forks a child as [`fork`] does, but the child may outlive this process.
 pub fn fork_free(f: impl FnOnce() -> i32) -> Pid {
     // Without this, both processes would print the buffered output.
     let _ = io::stdout().flush();

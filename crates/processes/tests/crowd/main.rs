@@ -42,7 +42,7 @@ fn main() {
     harness::run(&[("all_of_a_crowd_get_the_slot", all_of_a_crowd_get_the_slot)]);
 }
 
-/// The record that the processes share.
+/// The measurements that the processes share.
 #[repr(C)]
 struct Record {
     /// The number of processes that hold the slot now.
@@ -62,7 +62,10 @@ unsafe impl Shareable for Record {}
 
 fn all_of_a_crowd_get_the_slot() {
     let count = number("HALLPASS_CROWD").map_or(FEW, |count| count as usize);
-    assert!((1..=MOST).contains(&count), "HALLPASS_CROWD is a number from 1 to {MOST}");
+    assert!(
+        (1..=MOST).contains(&count),
+        "HALLPASS_CROWD must be between 1 and {MOST}, got {count}"
+    );
     let folder = tempfile::tempdir().unwrap();
     let record = Mapped::<Record>::open(&folder.path().join("record"));
     let dir = folder.path().join("halls");

@@ -194,7 +194,7 @@ fn other_things_in_place_of_the_hall() {
     ];
     let folder = tempfile::tempdir().unwrap();
     for (index, (what, put)) in things.iter().enumerate() {
-        // In place of the hall's directory, and in place of the file in it.
+        // Put the thing in place of the hall's directory, and then in place of the file in this directory.
         for file in [false, true] {
             let dir = folder.path().join(format!("dir-{index}-{file}"));
             let path = if file { file_in(&dir) } else { dir.join(NAME) };
@@ -206,7 +206,7 @@ fn other_things_in_place_of_the_hall() {
             }
         }
     }
-    // In place of the directory with the halls.
+    // Also put a file in place of the directory that contains the halls.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     for dir in [&file, Path::new("/proc/self/mem"), Path::new("/proc/no/such/dir")] {

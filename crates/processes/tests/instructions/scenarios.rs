@@ -6,7 +6,7 @@ use hallpass_processes::{HallDir, SharedHall};
 
 use crate::NAME;
 
-/// What another process does while a process is killed.
+/// The role of a process other than the victim.
 #[derive(Clone, Copy)]
 pub enum Other {
     /// A holder that leaves when the victim is dead.

@@ -18,7 +18,7 @@ const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
 
-/// Binds this process and its children to one core: processes that take turns are faster on one core.
+/// Binds this process and its children to one core, because processes that take turns are faster on one core.
 pub fn stay_on_one_core() {
     let mut core = CpuSet::new();
     let first = (0..CpuSet::MAX_CPU).find(|cpu| sched_getaffinity(None).unwrap().is_set(*cpu));

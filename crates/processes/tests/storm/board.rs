@@ -85,8 +85,8 @@ pub struct Board {
     pub watched_waits: AtomicU64,
     /// The number of waiters that were overtaken.
     pub overtaken: AtomicU64,
-    /// The longest time that a new holder of a slot waited because the witness's file of the slot was still locked by a
-    /// dead process, in nanoseconds.
+    /// The longest time, in nanoseconds, that a new holder had to wait because a dead process still had a lock on the
+    /// witness's file for this slot.
     pub lingered: AtomicU64,
     /// The holder of each slot.
     pub owners: [AtomicU64; SLOTS],

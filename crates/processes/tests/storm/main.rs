@@ -18,8 +18,8 @@
 //! - processes keep getting slots (`killer`);
 //! - at the end, when all processes are dead, all slots can be acquired, from 0 on.
 //!
-//! The second test lets processes join the queue one by one, and kills and suspends some of them. So it knows exactly
-//! which process is next.
+//! The second test lets processes join the queue one by one, and kills and suspends some of them. So the test knows
+//! exactly which process is next.
 //!
 //! A failure prints a seed, which repeats the actions of the test but not how processes are scheduled.
 
