@@ -1,5 +1,5 @@
-//! A simple hall in memory: a mutex, a condition variable and a queue. It shows the requirements of the
-//! suite, and replaces a real hall in tests.
+//! A simple hall in memory: a mutex, a condition variable and a queue. It shows what the suite requires of a hall, and
+//! tests of the suite use it instead of a real hall.
 
 use std::{
     collections::VecDeque,
@@ -39,7 +39,7 @@ pub trait Decisions: Send + Sync + 'static {
 
     /// Whether a held slot counts as taken.
     const SLOTS_ARE_EXCLUSIVE: bool = true;
-    /// Whether `try_acquire` fails while others wait.
+    /// Whether `try_acquire` fails while there are waiters.
     const TRY_QUEUES: bool = true;
     /// Whether a released slot is assigned to the next waiter immediately. Otherwise it stays free until a
     /// waiter wakes up and assigns it.

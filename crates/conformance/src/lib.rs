@@ -59,7 +59,7 @@ use std::{
 /// The reason why a hall did not grant a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// No slot is free, others wait for a slot, or the time limit has passed.
+    /// No slot is free, there are waiters, or the time limit has passed.
     NoPermits,
     /// The hall is closed.
     Closed,

@@ -152,7 +152,7 @@ impl<O: Object> Construction<O> {
     }
 }
 
-/// The shared state on real memory, as it appears to one operation of one process.
+/// The environment of the step machine on real memory, for one operation of one process.
 struct NativeEnvironment<'a, O: Object> {
     shared: &'a Construction<O>,
     op: Option<O::Op>,

@@ -1,9 +1,8 @@
-//! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] turns any sequential object
-//! into a linearizable shared object. At most k threads run operations at once. Each has its own slot,
-//! and together they run a wait-free construction. A thread may stop in the middle of an operation:
-//! preempted, throttled, at a page fault that takes a second, or in a debugger. As long as fewer than k
-//! threads have stopped like this, all other operations complete. Behind a mutex, one stopped thread
-//! blocks all others.
+//! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] turns any sequential object into a
+//! linearizable shared object. At most k threads run operations at once. Each has its own slot, and together they run a
+//! wait-free construction. A thread may stop in the middle of an operation: because it is preempted, throttled, waits a
+//! second for a page, or is stopped by a debugger. As long as fewer than k threads have stopped like this, all other
+//! operations complete. Behind a mutex, one stopped thread blocks all others.
 //!
 //! ```
 //! use hallpass_objects::ResilientCell;
@@ -29,9 +28,9 @@
 //!   currently cloning a copy (at most k). This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
 //!   Operations are also kept: at most k for each copy, and k for each slot.
-//! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets
-//!   the panic, even if another thread ran the operation (k > 1). Only a panic in `clone` does more
-//!   harm: its thread counts as stopped in the middle of an operation, so one of the k slots is lost.
+//! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets the panic, even
+//!   if another thread ran the operation (k > 1). Only a panic in `clone` does more harm: the thread that panics counts
+//!   as stopped in the middle of an operation, so one of the k slots is lost.
 //! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters.
 //!   But a thread that has waited for 5 ms draws a number, and from then on it is served before all
 //!   newcomers. (A thread that stops after it has drawn a number counts as stopped in the middle of an
@@ -66,7 +65,8 @@
 //! mutex. `hallpass-bench objects` measures this, and `docs/objects.md` explains when a mutex is the
 //! better choice.
 //!
-//! Reading ([`Resilient::read`]) makes no copy and blocks no other thread.
+//! Reading ([`Resilient::read`]) blocks no other thread. It makes no copy, unless other threads change the object twice
+//! while it begins.
 #![deny(unsafe_code)]
 
 mod cell;

@@ -8,8 +8,8 @@
 /// - **Deterministic**: the same operation on an equal object returns an equal value and leaves an equal
 ///   object, no matter which thread applies it. Only operations change the object. If the object
 ///   contained a mutex or an atomic, the copies would diverge (which is memory-safe, but useless).
-/// - **Non-blocking**: other threads also apply the operation. If it waits or never returns, it blocks
-///   all of them. Threads may stop, but operations must not.
+/// - **Non-blocking**: other threads also apply the operation. If the operation waits or never returns, it blocks all
+///   of them. A thread may stop, but the operation itself must not.
 /// - **No access to the same object through its shared handle**: the operation would wait for itself.
 ///   The same holds for the closure passed to [`Resilient::read`](crate::Resilient::read), and for
 ///   destructors of items and operations.

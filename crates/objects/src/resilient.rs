@@ -89,6 +89,19 @@ where
     ///
     /// # Panics
     /// Panics if `k` is not between 1 and [`MAX_K`](Self::MAX_K); see [`try_new`](Self::try_new).
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let sum = Resilient::new(2, Sum(0)); // tolerates one stopped thread
+    /// assert_eq!(sum.k(), 2);
+    /// ```
     #[track_caller]
     pub fn new(k: usize, object: O) -> Self {
         Self::try_new(k, object).unwrap_or_else(|error| panic!("{error}"))
@@ -120,6 +133,19 @@ where
     /// Panics if the operation panics. With k > 1, the operation then has no effect. If cloning the
     /// object panics, the operation may or may not have taken effect, and the thread counts as stopped
     /// in the middle of an operation. After k such panics, no operation completes.
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let sum = Resilient::new(2, Sum(0));
+    /// assert_eq!([sum.apply(2), sum.apply(3)], [2, 5]);
+    /// ```
     pub fn apply(&self, op: O::Op) -> O::Ret {
         match &self.inner {
             // SAFETY: k = 1, so one thread at a time runs this closure.
@@ -132,11 +158,26 @@ where
         }
     }
 
-    /// Calls `read` with the object as it is at one moment of the call, and returns its result. This
-    /// copies nothing. With k > 1, other operations continue meanwhile.
+    /// Calls `read` with the object as it is at one moment of the call, and returns its result. With k > 1, other
+    /// operations continue in the meantime, and the object is copied only if two operations of other threads change it
+    /// while this call begins.
     ///
     /// # Panics
-    /// Panics if `read` panics.
+    /// Panics if `read` panics. If cloning the object panics, the thread counts as stopped in the middle of an
+    /// operation, as in [`apply`](Self::apply).
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let sum = Resilient::new(2, Sum(7));
+    /// assert_eq!(sum.read(|sum| sum.0), 7);
+    /// ```
     pub fn read<R>(&self, read: impl FnOnce(&O) -> R) -> R {
         match &self.inner {
             // SAFETY: k = 1, so one thread at a time runs this closure.
@@ -150,6 +191,19 @@ where
     }
 
     /// Returns a clone of the object.
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let sum = Resilient::new(2, Sum(7));
+    /// assert_eq!(sum.snapshot().0, 7);
+    /// ```
     pub fn snapshot(&self) -> O {
         self.read(O::clone)
     }
@@ -159,7 +213,22 @@ where
         self.turnstile.k()
     }
 
-    /// Returns a mutable reference to the object. No other thread can access the object meanwhile.
+    /// Returns a mutable reference to the object. The borrow is exclusive, so no other thread can access the object in
+    /// the meantime.
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let mut sum = Resilient::new(2, Sum(7));
+    /// sum.get_mut().0 = 0;
+    /// assert_eq!(sum.apply(1), 1);
+    /// ```
     pub fn get_mut(&mut self) -> &mut O {
         match &mut self.inner {
             Inner::Single(object) => object.get_mut(),
@@ -168,6 +237,20 @@ where
     }
 
     /// Consumes the shared object and returns the plain object.
+    ///
+    /// ```
+    /// # use hallpass_objects::{Object, Resilient};
+    /// # #[derive(Clone)]
+    /// # struct Sum(u64);
+    /// # impl Object for Sum {
+    /// #     type Op = u64;
+    /// #     type Ret = u64;
+    /// #     fn apply(&mut self, by: &u64) -> u64 { self.0 += by; self.0 }
+    /// # }
+    /// let sum = Resilient::new(2, Sum(7));
+    /// sum.apply(1);
+    /// assert_eq!(sum.into_inner().0, 8);
+    /// ```
     pub fn into_inner(self) -> O {
         match self.inner {
             Inner::Single(object) => object.into_inner(),

@@ -1,12 +1,11 @@
 //! The turnstile in front of a [`Resilient`](crate::Resilient) object. It runs the step machine of
 //! [`hallpass_algorithms::objects::turnstile`], assigns slots, and defines how threads wait.
 //!
-//! Two threads that operate on one object at the same time are slower than two that operate one after
-//! the other: they compete for cache lines, and the work of one of them is lost. So newcomers hold back
-//! while the admitted threads make progress, although k threads may enter. One more thread enters only
-//! if no thread has left for a while. `level` is the number of admitted threads from which newcomers
-//! hold back. It is only a hint. The step machine decides which threads enter, and its guarantees hold
-//! for every `level`.
+//! Two threads that operate on one object at the same time are slower than two threads that take turns: they compete
+//! for cache lines, and the work of one of them is lost. So newcomers hold back while the admitted threads make
+//! progress, although k threads may enter. One more thread enters only if no thread has left for a while. `level` is
+//! the number of admitted threads from which newcomers hold back. It is only a hint. The step machine decides which
+//! threads enter, and its guarantees hold for every `level`.
 
 use std::{
     hint,
@@ -29,7 +28,7 @@ use crate::event::Event;
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
-/// After a sleeper was woken (*called*) and could not enter, this many threads leave before the next call.
+/// After a sleeper was woken (*called*) and could not enter, no sleeper is called until this many threads have left.
 const EXITS_BETWEEN_CALLS: Word = 1024;
 /// The time for which one sleeper watches for a stall. After that, another sleeper may watch.
 const WATCH: Duration = STALL;
@@ -156,8 +155,8 @@ impl Turnstile {
         let mut memory = CounterMemory { counters: &self.counters, exits: 0 };
         loop {
             at = match self.machine.step(&mut memory, 0, at) {
-                // The first try has failed. If the waiter has waited long enough, the second try is the
-                // last.
+                // The try has failed. If the waiter has waited long enough, its next try is the last one before it
+                // draws a number.
                 Next::Goto(At::Exclusion(Line::E1 { .. })) => self.wait(&mut patience),
                 Next::Goto(next) => next,
                 Next::Spin(next) => {
@@ -234,8 +233,7 @@ impl Turnstile {
         }
     }
 
-    /// Waits for a short time, or until a thread leaves. Returns whether the waiter should go on without
-    /// a number.
+    /// Waits for a short time, or until a thread leaves. Returns whether the waiter should try again without a number.
     fn rest(&self, patience: &mut Patience) -> bool {
         if patience.looks_again() {
             return true;

@@ -1,4 +1,4 @@
-//! The construction, for threads that own handles.
+//! [`WaitFree`]: the universal construction, for threads that own handles.
 #![allow(unsafe_code)]
 
 use std::{
@@ -10,8 +10,8 @@ use hallpass_algorithms::objects::universal::MAX_PROCESSES;
 
 use crate::{construction::Construction, error::BuildError, object::Object};
 
-/// A shared object with at most k [`Handle`]s. Every operation completes within a bounded number of its own
-/// steps, no matter what other threads do.
+/// A shared object with at most k [`Handle`]s. Every operation completes after a bounded number of steps of its thread,
+/// no matter what other threads do.
 ///
 /// The bound grows with k, and so does the time that an operation takes. [`Resilient`](crate::Resilient)
 /// serves any number of threads and needs only a small k.
@@ -94,8 +94,7 @@ where
         self.construction.k()
     }
 
-    /// Returns a mutable reference to the object. No handle exists meanwhile, because the borrow is
-    /// exclusive.
+    /// Returns a mutable reference to the object. The borrow is exclusive, so no handle exists in the meantime.
     pub fn get_mut(&mut self) -> &mut O {
         self.construction.get_mut()
     }
@@ -127,8 +126,8 @@ where
         outcome.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 
-    /// Calls `read` with the object as it is at one moment of the call, and returns its result. Other
-    /// operations continue meanwhile.
+    /// Calls `read` with the object as it is at one moment of the call, and returns its result. Other operations
+    /// continue in the meantime.
     ///
     /// # Panics
     /// Panics if `read` panics, and in the cases in which [`apply`](Self::apply) panics.

@@ -96,8 +96,8 @@ pub fn undocumented(path: &str) -> Vec<String> {
     missing
 }
 
-/// Returns the commands that a help text lists. `help`, and commands that run another program, have no options of
-/// their own and are left out.
+/// Returns the commands that a help text lists. Leaves out `help`, and commands that run another program, because they
+/// have no options.
 pub fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:").nth(1).unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();
@@ -120,7 +120,7 @@ fn options(help: &str) -> Vec<String> {
     help.lines().filter(lists_option).filter_map(first_long).collect()
 }
 
-/// Returns whether the text contains the phrase, and no longer word at its end.
+/// Returns whether the text contains the phrase. The phrase must not end in the middle of a word.
 fn mentions(text: &str, phrase: &str) -> bool {
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
     text.match_indices(phrase).any(|(at, _)| ends(&text[at + phrase.len()..]))

@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     Closed,
 }
 
-/// A gate that all data from one party to another passes.
+/// A gate through which all data from one party to another passes.
 #[derive(Debug)]
 pub(crate) struct Gate {
     mode: Mutex<Mode>,

@@ -40,7 +40,7 @@ pub(crate) struct Plan<'a> {
     pub peer_path: SocketAddr,
     pub all_members: &'a str,
     pub folder: &'a Path,
-    /// More flags for etcd.
+    /// Additional flags for etcd.
     pub flags: &'a [&'a str],
     pub pid: Arc<AtomicU32>,
 }
@@ -201,7 +201,7 @@ impl Member {
 }
 
 impl Drop for Member {
-    /// Kills the member. If the test has failed, shows whether the member still ran, and the end of its log.
+    /// Kills the member. If the test has failed, first prints whether the member still runs, and the end of its log.
     fn drop(&mut self) {
         if thread::panicking() {
             let state = if self.has_ended() { "has ended" } else { "runs" };

@@ -156,8 +156,8 @@ impl PostgresServer {
         }
     }
 
-    /// Starts the server if it is dead, and waits until it answers. Its old processes may keep it from starting for a
-    /// moment.
+    /// Starts the server if it is dead, and waits until it answers. Tries again while old processes of the server keep
+    /// it from starting.
     ///
     /// # Panics
     /// Panics if it does not start.
@@ -171,7 +171,7 @@ impl PostgresServer {
         }
     }
 
-    /// Lets this user log in with a password only. The password is encrypted as the settings of the server say.
+    /// Allows this user to log in only with a password (SCRAM-SHA-256).
     ///
     /// # Panics
     /// Panics if the files of the server cannot be changed.
@@ -242,7 +242,8 @@ impl PostgresServer {
     /// # Panics
     /// Panics if the SQL fails.
     pub fn psql(&self, sql: &str) -> String {
-        /// The status of `psql` if there is no connection. A server that becomes the primary server may close one.
+        /// The exit status of `psql` if it has no connection. A server that becomes the primary server may close
+        /// connections.
         const NO_CONNECTION: i32 = 2;
         let start = Instant::now();
         let mut output = self.try_psql(sql);

@@ -30,7 +30,8 @@ pub enum Observation {
         /// The number of the visit.
         visit: u64,
     },
-    /// Somebody has deleted the hall, together with everything that the store knew about tokens. Tokens begin again.
+    /// The hall was deleted, together with all information about tokens in the store. Tokens start again from small
+    /// numbers.
     Wiped,
     /// A note that may explain other observations.
     Note {

@@ -99,7 +99,7 @@ impl Witness {
         self.book.write(Observation::Note { text: text.to_string() });
     }
 
-    /// Records that the store has forgotten everything about tokens.
+    /// Records that the store has lost all information about tokens.
     pub fn note_wipe(&self) {
         self.book.write(Observation::Wiped);
     }
@@ -133,8 +133,8 @@ impl Book {
             Observation::Leave { visit } => pages.running.retain(|other| other.visit != *visit),
             Observation::Excused { .. } | Observation::Wiped | Observation::Note { .. } => {}
         }
-        let at =
-            u64::try_from(self.start.elapsed().as_micros()).expect("a test does not last for ages");
+        let at = u64::try_from(self.start.elapsed().as_micros())
+            .expect("a test takes less than 500,000 years");
         let event = Event { at, what };
         let line = serde_json::to_string(&event).expect("an event can be written as JSON");
         writeln!(pages.file, "{line}").expect("the record can be written");

@@ -14,7 +14,8 @@ use hallpass_testbed::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The program that visitors run. It is not a test.
+/// Acts as a visitor, in the processes that the tests start as visitors. In the process that runs the tests, it does
+/// nothing.
 #[test]
 fn visitor() {
     hallpass_testbed::visit();

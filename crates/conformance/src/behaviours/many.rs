@@ -57,7 +57,7 @@ pub fn more_slots_than_the_hall_has_are_refused<H: ManyUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// A request for no slots is granted immediately, even if others wait.
+/// A request for no slots is granted immediately, even if there are waiters.
 pub fn a_request_for_no_slots_does_not_wait<H: ManyUnderTest>() {
     let hall: H = open(1);
     let held = hall.acquire().expect("free");

@@ -103,8 +103,7 @@ pub fn a_slot_that_comes_in_time_is_taken<H: HallUnderTest>() {
     }
 }
 
-/// A slot that is freed just when a waiter times out is not lost: the waiter takes it, or leaves it to
-/// others.
+/// A slot that is freed just when a waiter times out is not lost: the waiter takes it, or leaves it to other callers.
 pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     for k in [1, 2] {
         let hall: H = open(k);
@@ -128,7 +127,7 @@ pub fn a_slot_that_comes_as_time_runs_out_is_not_lost<H: HallUnderTest>() {
     }
 }
 
-/// A waiter that gives up leaves the slot to others, even if it gets the slot at that very moment.
+/// A waiter that gives up leaves the slot to other callers, even if it gets the slot at that very moment.
 pub fn a_waiter_that_gives_up_does_not_lose_the_slot<H: HallUnderTest>() {
     let hall: H = open(2);
     let mut held = fill(&hall, 2);

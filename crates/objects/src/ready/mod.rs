@@ -1,7 +1,7 @@
 //! Ready-made objects. Each is a [`Resilient`](crate::Resilient) around a plain object.
 //!
-//! Operations that change the object are values, so that other threads can apply them. Operations that
-//! only read use the object directly, without a copy.
+//! Operations that change the object are values, so that other threads can apply them. Operations that only read call
+//! [`Resilient::read`](crate::Resilient::read).
 
 mod counter;
 mod items;

@@ -129,8 +129,7 @@ fn threads_stop_repeatedly_while_others_operate() {
     });
 }
 
-/// If k threads have stopped, other threads are guaranteed to continue only after one of the k threads
-/// has resumed.
+/// While k threads are stopped, other threads may be blocked. They continue after one of the k threads has resumed.
 #[test]
 fn others_continue_after_k_stopped_threads_resume() {
     within("k = 2, both stopped for a while", || {

@@ -3,7 +3,8 @@
 use super::{Promise, Promise::*, Violation, agreement, keys, visits};
 use crate::{Event, KeyChange, KeyState, Observation, Visit};
 
-/// Creates a record: `+VISIT SLOT TOKEN` enters, `-VISIT` leaves, `?VISIT` is excused, `!0` wipes the store.
+/// Creates a record. In a line, `+VISIT SLOT TOKEN` means that a visitor enters, `-VISIT` that it leaves, `?VISIT` that
+/// it is excused, and `!0` that the store is wiped.
 fn record(lines: &[&str]) -> Vec<Event> {
     let event = |(at, line): (usize, &&str)| {
         let (kind, rest) = line.split_at(1);

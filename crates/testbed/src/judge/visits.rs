@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Event, Observation, Visit};
 
-/// The judgement of a record.
+/// The verdict on the record of a witness.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Verdict {
     /// The broken guarantees.

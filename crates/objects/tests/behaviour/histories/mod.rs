@@ -1,10 +1,9 @@
 //! Real threads perform random operations on each ready-made object. A plain sequential object,
 //! implemented separately in these tests, must explain the results.
 //!
-//! Limits: the tests check only the interleavings that happen. Many short histories contain more
-//! different interleavings than one long history. The turnstile admits fast threads one after another.
-//! So some operations sleep in the middle, and other operations overtake them. `handles.rs` works without the
-//! turnstile.
+//! Limits: the tests check only the interleavings that happen. Many short histories contain more different
+//! interleavings than one long history. The turnstile admits fast threads one after another. So some operations sleep
+//! in the middle, and other operations overtake them. The tests in `handles.rs` do not use the turnstile.
 
 mod map;
 mod numbers;
