@@ -84,7 +84,10 @@ fn every_contestant_is_in_every_table_and_in_the_json() {
         assert_eq!(json["stopped"][index]["contestant"], name);
     }
     assert!(text.contains("plain, 33 threads: best k is "), "{text}");
-    assert!(text.contains("plain, worst to best number of threads: resilient-1 "), "{text}");
+    assert!(
+        text.contains("plain, longest total time / shortest total time: resilient-1 "),
+        "{text}"
+    );
     assert!(text.contains("std-mutex stops"), "{text}");
     let names: Vec<String> =
         plot::plots(&report).expect("plots").into_iter().map(|it| it.0).collect();

@@ -188,7 +188,7 @@ fn a_tiny_run_on_a_cluster_counts_notifications() {
 fn without_etcd_the_cluster_benchmark_says_what_to_install() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hallpass-bench"));
     let nowhere = tempfile::tempdir().expect("a folder");
-    // An alias of `cluster`.
+    // `machines` is an alias of `cluster`.
     let run = command.arg("machines").env("PATH", nowhere.path()).output();
     let run = run.expect("it runs");
     let stderr = text(&run.stderr);

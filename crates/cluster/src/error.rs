@@ -95,7 +95,8 @@ pub enum Error {
         /// Why the last attempt failed.
         why: String,
     },
-    /// The store answers, but had no capacity for the request in time. For example, the database has no connection left.
+    /// The store answers, but had no capacity for the request in time. For example, the database has no connection
+    /// left.
     Busy {
         /// The name of the store, such as `PostgreSQL`.
         engine: &'static str,

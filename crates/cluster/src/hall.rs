@@ -164,9 +164,9 @@ impl ClusterHall {
     /// request starts over for half of the ttl, and then makes its last attempt. If the server does not answer, each
     /// statement of this attempt takes up to half of the ttl.
     ///
-    /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that does
-    /// not answer or has no capacity, this takes up to the
-    /// [command timeout](crate::ClusterOptions::command_timeout).
+    /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that
+    /// does not answer or has no capacity, this takes up to the [command
+    /// timeout](crate::ClusterOptions::command_timeout).
     ///
     /// # Errors
     /// [`Error::NoPermits`] if the time is over, [`Error::Unreachable`] or [`Error::Busy`] if the cluster could not be

@@ -1,5 +1,5 @@
-//! **At most k at once across machines, each with its own slot.** A [`ClusterHall`] is a fair counting semaphore
-//! for processes on any machines that can reach the same store: an etcd cluster or a PostgreSQL database. A holder has a
+//! **At most k at once across machines, each with its own slot.** A [`ClusterHall`] is a fair counting semaphore for
+//! processes on any machines that can reach the same store: an etcd cluster or a PostgreSQL database. A holder has a
 //! pass with a *slot* and a *token*. The slot is a number from 0 to k-1 that no other holder has. The token is a number
 //! that is larger than the tokens of all earlier holders of the same slot.
 //!

@@ -9,8 +9,8 @@
 //! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
 //!   new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
-//! - `retire`: if a request got no answer, the owner ends the lease of the claim. If the claim has got a slot, the owner
-//!   gives this slot to the next claim.
+//! - `retire`: if a request got no answer, the owner ends the lease of the claim. If the claim has got a slot, the
+//!   owner gives this slot to the next claim.
 
 use std::{
     future,
@@ -126,8 +126,8 @@ impl Passage {
                 claim.enter_stage(Stage::Held);
                 let holding = core.store.begin(Activity::Holding);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
-                // If the hall has more than one slot, another holder will probably leave first, and give its slot to the
-                // head of the queue.
+                // If the hall has more than one slot, another holder will probably leave first, and give its slot to
+                // the head of the queue.
                 let successor_finder = (core.size() == 1).then(find);
                 Ok(Held { claim, slots, token, keeper, successor_finder, view, _holding: holding })
             }

@@ -88,8 +88,8 @@ impl Store for Postgres {
     }
 }
 
-/// Connects with limits that even a busy machine does not exceed. If a slot became free only when its claim expires, this
-/// would be after the suite's deadline of a minute, so the slot would count as lost.
+/// Connects with limits that even a busy machine does not exceed. If a slot became free only when its claim expires,
+/// this would be after the suite's deadline of a minute, so the slot would count as lost.
 fn connect(url: &str) -> Cluster {
     let mut options = ClusterOptions::at(url).expect("a valid URL");
     (options.command_timeout, options.ttl) = (TIMEOUT, TIMEOUT);

@@ -81,8 +81,8 @@ fn sockets() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|number| number == "0")).collect()
 }
 
-/// Connects to a socket in another process, and returns the first line that the relay sends; `None` if it cannot connect.
-/// `wrapper` starts the process.
+/// Connects to a socket in another process, and returns the first line that the relay sends; `None` if it cannot
+/// connect. `wrapper` starts the process.
 fn first_line(socket: &Path, wrapper: &[&str]) -> Option<String> {
     // A relay that has just ended has no socket.
     let script = "my $relay = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 3; \

@@ -103,8 +103,8 @@ impl NativeEnvironment<'_> {
         }
     }
 
-    /// Runs lines S6 and S7 for one slot after the other, and returns what comes next. Also returns if the process serves
-    /// another waiter from now on.
+    /// Runs lines S6 and S7 for one slot after the other, and returns what comes next. Also returns if the process
+    /// serves another waiter from now on.
     fn look_at_slots(&mut self, at: NativeLine) -> Next<NativeLine> {
         let me = self.me;
         let Line::S6 { role, size, who, mut j, mut got, own } = at else { return Next::Goto(at) };
@@ -185,8 +185,8 @@ mod tests {
         assert!((me + 1..=me + DEAD).all(|record| hall.card(record).phase == Phase::Vacant));
     }
 
-    /// The largest ticket is not less than the next one. So the waiter does not find itself among the waiters that it may
-    /// serve.
+    /// The largest ticket is not less than the next one. So the waiter does not find itself among the waiters that it
+    /// may serve.
     #[test]
     fn a_waiter_with_a_damaged_ticket_reports_this_after_one_look() {
         let folder = tempfile::tempdir().unwrap();
@@ -247,8 +247,8 @@ mod tests {
         large.unregister(hall);
     }
 
-    /// The large request already has slot 0, so the leaving process gives it one of its two slots. The other one goes to
-    /// the next waiter, even if the large request is stopped.
+    /// The large request already has slot 0, so the leaving process gives it one of its two slots. The other one goes
+    /// to the next waiter, even if the large request is stopped.
     #[test]
     fn a_process_that_leaves_two_slots_gives_both_away() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The environment of the step machine on real memory. The variables are words of the hall's file. Named pipes (lifelines)
-//! carry wake-ups and show which processes are alive.
+//! The environment of the step machine on real memory. The variables are words of the hall's file. Named pipes
+//! (lifelines) carry wake-ups and show which processes are alive.
 
 use std::{
     mem,
@@ -25,8 +25,8 @@ use crate::{
 /// A line of a passage, with the types of this environment.
 pub(crate) type NativeLine = Line<i64, ()>;
 
-/// The longest sleep of a waiter that cannot watch a process, for example because the waiter has no free descriptor. After
-/// this time, the waiter looks again.
+/// The longest sleep of a waiter that cannot watch a process, for example because the waiter has no free descriptor.
+/// After this time, the waiter looks again.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
 /// The longest sleep of any other waiter. The sleep is limited, because a process that should have woken the waiter may

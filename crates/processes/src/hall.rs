@@ -154,9 +154,9 @@ impl SharedHall {
     /// hall itself.
     ///
     /// Without this call, the child has the lifelines open until it execs or exits (see [Threads, fork and
-    /// exec](crate#threads-fork-and-exec)). Dropping the inherited passes closes only the lifelines of these passes, and
-    /// not those of threads that waited at the moment of the fork. A lifeline that a thread was opening at that moment
-    /// stays open.
+    /// exec](crate#threads-fork-and-exec)). Dropping the inherited passes closes only the lifelines of these passes,
+    /// and not those of threads that waited at the moment of the fork. A lifeline that a thread was opening at that
+    /// moment stays open.
     ///
     /// # Examples
     /// ```

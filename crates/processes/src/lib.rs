@@ -52,8 +52,8 @@
 //! - two processes that want two slots each, two processes of a hall that has shrunk, and two processes of a hall that
 //!   another process closes. In these models, each process makes one passage and may be killed at any line.
 //!
-//! Tests make random runs of the step machine with three and four processes that want one slot or two. The processes are
-//! killed or give up, while another process resizes or closes the hall.
+//! Tests make random runs of the step machine with three and four processes that want one slot or two. The processes
+//! are killed or give up, while another process resizes or closes the hall.
 //!
 //! The checker does not explore the following parts. A test kills a process at many different instructions of them:
 //!
@@ -73,10 +73,10 @@
 //! - A hall is for the processes of one machine. It exists until it is [removed](HallDir::remove), or its directory is
 //!   removed. A reboot usually clears `/run` and `/tmp`, and so removes the halls in them.
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders keep their slots until they leave, and no
-//!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the middle of
-//!   entering or leaving during `resize` may still take or give away one slot. A process that is killed in the middle of
-//!   `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The waiters
-//!   notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
+//!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the
+//!   middle of entering or leaving during `resize` may still take or give away one slot. A process that is killed in
+//!   the middle of `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The
+//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
 //!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
 //!   Callers beyond this limit wait until there is room, and are admitted to the queue in no particular order.
@@ -86,13 +86,13 @@
 //! Threads share a handle, or clones of it. A pass belongs to the process, not to the thread: it may be sent
 //! to another thread, and a thread that ends without dropping its pass leaves the slot taken.
 //!
-//! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the
-//! child's first passage makes a new registration. But the child has its parent's *lifelines* open until it execs
-//! or exits. (A lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the
-//! parent stay taken even if the parent is killed. If the parent was waiting, it may even get a slot after its
-//! death. [`close_inherited_lifelines`](SharedHall::close_inherited_lifelines) prevents this. **Exec** closes the lifelines and so frees the slots, unless close-on-exec was cleared for
-//! [the lifeline](SharedPass::lifeline). To hand a slot to a child, give the child the lifeline, and call
-//! [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
+//! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the child's
+//! first passage makes a new registration. But the child has its parent's *lifelines* open until it execs or exits. (A
+//! lifeline is the pipe that shows that the owner of a pass is alive.) Until then, the slots of the parent stay taken
+//! even if the parent is killed. If the parent was waiting, it may even get a slot after its death.
+//! [`close_inherited_lifelines`](SharedHall::close_inherited_lifelines) prevents this. **Exec** closes the lifelines
+//! and so frees the slots, unless close-on-exec was cleared for [the lifeline](SharedPass::lifeline). To hand a slot to
+//! a child, give the child the lifeline, and call [`leave_to_lifeline`](SharedPass::leave_to_lifeline).
 //!
 //! # Cost
 //!
@@ -117,11 +117,12 @@
 //!
 //! # Differences from `Hall`
 //!
-//! Methods with the same purpose have the same names. Access to a file can fail, but access to memory cannot, so [`Error`] has more
-//! cases. A method with a time limit returns [`Error::NoPermits`] when the time is over; `Hall` has a separate error for
-//! this. There is no `forget`. The passes of [`acquire_async`](SharedHall::acquire_async) and
-//! [`acquire_many_async`](SharedHall::acquire_many_async) do not borrow the hall, and each future that waits has a thread
-//! and a descriptor ([`Acquire`]). For thousands of tasks of one program, use a `Hall` in front of the `SharedHall`.
+//! Methods with the same purpose have the same names. Access to a file can fail, but access to memory cannot, so
+//! [`Error`] has more cases. A method with a time limit returns [`Error::NoPermits`] when the time is over; `Hall` has
+//! a separate error for this. There is no `forget`. The passes of [`acquire_async`](SharedHall::acquire_async) and
+//! [`acquire_many_async`](SharedHall::acquire_many_async) do not borrow the hall, and each future that waits has a
+//! thread and a descriptor ([`Acquire`]). For thousands of tasks of one program, use a `Hall` in front of the
+//! `SharedHall`.
 //!
 //! # Modules
 //!

@@ -61,8 +61,8 @@ impl Lifelines {
         Some(open)
     }
 
-    /// Closes the lifelines of the parent, in a forked child that has not used the hall yet. Threads of the parent, which
-    /// the child does not have, may own some of them.
+    /// Closes the lifelines of the parent, in a forked child that has not used the hall yet. Threads of the parent,
+    /// which the child does not have, may own some of them.
     pub(crate) fn close_inherited(&self, hall: BorrowedFd<'_>) {
         let Some(open) = self.open.lock() else { return };
         if open.generation != sys::generation() {

@@ -34,8 +34,8 @@ impl SharedHall {
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. No later request overtakes them:
     /// while the first waiter needs more slots than are free, the free slots stay free for it. If the hall shrinks
-    /// below `m` slots, the request waits until the hall grows again, and so do the requests behind it. A caller that needs
-    /// several slots must ask for all of them in one call; several calls can deadlock.
+    /// below `m` slots, the request waits until the hall grows again, and so do the requests behind it. A caller that
+    /// needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
     /// If this process is killed, all its slots become free. A request for 0 slots succeeds at once.
     ///

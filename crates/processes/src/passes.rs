@@ -73,7 +73,8 @@ passes! {
 }
 
 passes! {
-    /// A guard that holds several slots of a [`SharedHall`] and does not borrow the hall. Dropping it frees all of them.
+    /// A guard that holds several slots of a [`SharedHall`] and does not borrow the hall. Dropping it frees all of
+    /// them.
     ///
     /// If its process is killed, all of them become free.
     OwnedSharedPasses, SharedHall

@@ -136,8 +136,8 @@ impl Registration {
     }
 }
 
-/// Takes a free record, or the record of a dead process, among the first `records`. Returns its index and the number on its
-/// card.
+/// Takes a free record, or the record of a dead process, among the first `records`. Returns its index and the number on
+/// its card.
 fn find_record(
     hall: &SharedState,
     wake: &mut WakeSources,

@@ -96,8 +96,8 @@ impl SharedState {
         Card::unpack(self.file.card(record).load(SeqCst))
     }
 
-    /// Returns the record that has this slot, or to which the slot is offered. A slot that is set aside for a waiter has
-    /// no holder yet.
+    /// Returns the record that has this slot, or to which the slot is offered. A slot that is set aside for a waiter
+    /// has no holder yet.
     pub(crate) fn holder(&self, slot: usize) -> Option<usize> {
         let tag = Tag::unpack(self.file.slot(slot).load(SeqCst))?;
         matches!(self.meaning(slot, tag), Meaning::Held | Meaning::Offered).then_some(tag.process)

@@ -209,8 +209,8 @@ impl EtcdCluster {
         self.members.iter().for_each(Member::back_up);
     }
 
-    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up), and starts them again. Does
-    /// not wait until they answer.
+    /// Replaces the data of all members with the copies of [`back_up`](EtcdCluster::back_up), and starts them again.
+    /// Does not wait until they answer.
     ///
     /// # Panics
     /// Panics if there is no copy.

@@ -59,8 +59,8 @@ impl Hall {
         }
     }
 
-    /// Finishes [`acquire_slot`](Hall::acquire_slot) in a wide hall, if the caller has taken a slot that is not a bit of
-    /// `word`, or no slot yet.
+    /// Finishes [`acquire_slot`](Hall::acquire_slot) in a wide hall, if the caller has taken a slot that is not a bit
+    /// of `word`, or no slot yet.
     #[inline(never)]
     fn acquire_wide_slot(&self, taken: Option<Word>, deadline: Deadline) -> Option<u32> {
         let take = taken.or_else(|| self.acquire_contended::<WideBits, Fair>(1, deadline))?;

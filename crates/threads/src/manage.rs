@@ -100,8 +100,8 @@ impl Hall {
     /// so do the waiters behind it.
     ///
     /// # Errors
-    /// Returns [`ResizeError::TooMany`] if `k` is more than the limit of this hall. The limit is 32, or the initial number of
-    /// slots if that is more. [`Builder::max_slots`](crate::Builder::max_slots) sets a higher limit.
+    /// Returns [`ResizeError::TooMany`] if `k` is more than the limit of this hall. The limit is 32, or the initial
+    /// number of slots if that is more. [`Builder::max_slots`](crate::Builder::max_slots) sets a higher limit.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;

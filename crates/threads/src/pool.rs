@@ -22,8 +22,8 @@ use crate::{
 /// smallest free slot is assigned first. So a few callers use only the first few items. There is no lock around the
 /// items, because no two callers have the same slot.
 ///
-/// A pool is not poisoned. If a caller panics while it has an item, the next caller gets the item as it is. A caller that
-/// finds its item broken can [replace](Lease::replace) or [discard](Lease::discard) it.
+/// A pool is not poisoned. If a caller panics while it has an item, the next caller gets the item as it is. A caller
+/// that finds its item broken can [replace](Lease::replace) or [discard](Lease::discard) it.
 ///
 /// ```
 /// # use hallpass_threads as hallpass;

@@ -37,7 +37,7 @@ const SIGNAL: Duration = Duration::from_secs(15);
 /// process becomes Z only some time later.
 const EXITING: u32 = 4;
 
-/// A trial: what happens to a wrapper or to its command.
+/// A trial. It is named after the event that happens to a wrapper or to its command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trial {
@@ -118,8 +118,8 @@ impl Trial {
         matches!(self, Trial::Stopped | Trial::Revoked)
     }
 
-    /// Starts one command that gets the slot and another one that waits. Then causes the fault of this trial
-    /// for the first command, and returns what the second command finds when it starts.
+    /// Starts a command that gets the slot, and a second command that waits. Then causes the fault of this trial for
+    /// the first command, and returns what the second command finds when it starts.
     fn succession(self, cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<Found, String> {
         for attempt in 0..ATTEMPTS {
             let name = format!("{self:?}{attempt}").to_lowercase();
@@ -306,7 +306,7 @@ impl Run {
         self.lines.recv_timeout(within).ok()
     }
 
-    /// Sends a signal to the wrapper. Nobody has waited for the wrapper yet, so its process id is not reused.
+    /// Sends a signal to the wrapper. The wrapper has not been reaped yet, so its process id is not reused.
     fn signal(&self, signal: Signal) -> Result<(), String> {
         kill_process(Pid::from_child(&self.child), signal).map_err(failed)
     }

@@ -49,7 +49,7 @@ impl Handover {
         self.connection.median / self.write.median
     }
 
-    /// Returns the time of a hand-over to a command, less the start of the command, in writes.
+    /// Returns the time of a hand-over to a command, minus the time to start the command, in writes.
     pub fn command_in_writes(&self) -> f64 {
         (self.command.median - self.start.median) / self.write.median
     }
@@ -126,8 +126,8 @@ fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     })
 }
 
-/// Returns the time until the command has printed its line. The time begins with the start of the command, or at the
-/// later time that `let_in` returns.
+/// Returns the time until the command has printed its line. The time is measured from the start of the command, or from
+/// the later time that `let_in` returns.
 fn until_printed(
     mut command: Command,
     let_in: impl FnOnce(Instant) -> Result<Instant, String>,

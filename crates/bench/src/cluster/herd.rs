@@ -32,8 +32,8 @@ pub struct Herd {
     pub late: f64,
 }
 
-/// Returns `true` if more waiters do not cause more events: for the same k, no number of waiters causes over one event
-/// more than the first number of waiters.
+/// Returns `true` if the number of events does not grow with the number of waiters: for the same k, no number of
+/// waiters causes more than one additional event, compared with the first number.
 pub fn is_flat(herds: &[Herd]) -> bool {
     let same_k = |one: &Herd, other: &Herd| one.k == other.k;
     let mut groups = herds.chunk_by(same_k);
@@ -66,7 +66,7 @@ pub fn measure(
         let (entered, successors) = mpsc::channel();
         let add_waiter = |number: usize| {
             let (hall, entered) = (&halls[number % CONNECTIONS], entered.clone());
-            // At the end of the measurement, nobody receives the pass, and dropping it releases the slot.
+            // At the end of the measurement, no thread receives the pass. Dropping it releases the slot.
             scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
         };
         (0..waiting).for_each(add_waiter);

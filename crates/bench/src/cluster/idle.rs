@@ -20,7 +20,7 @@ use super::{
 const TIME: Duration = Duration::from_secs(10);
 /// Time for waiters to find the connection that they share.
 const SETTLING: Duration = Duration::from_secs(3);
-/// The ttl in seconds, which decides how often a waiter shows that it exists. This is the default of `hallpass run`.
+/// The ttl in seconds, which determines how often a waiter renews its claim. This is the default of `hallpass run`.
 const TTL: u64 = 20;
 
 /// The result for one number of waiters.

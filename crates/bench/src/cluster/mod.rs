@@ -1,4 +1,5 @@
-//! Compares halls of a cluster with `etcdctl lock`, on etcd clusters on this machine. Also measures halls on PostgreSQL.
+//! Compares halls of a cluster with `etcdctl lock`, on etcd clusters on this machine. Also measures halls on
+//! PostgreSQL.
 //!
 //! | module | contents |
 //! |---|---|

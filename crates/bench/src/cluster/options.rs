@@ -56,7 +56,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns what to measure.
+    /// Returns the measurement that these options describe.
     ///
     /// # Errors
     /// Returns a message that says what to install if there is no etcd, or how to get a `hallpass` to measure.

@@ -73,7 +73,7 @@ pub fn passages(
 /// Returns the times at which commands began and ended, in the order in which they began.
 ///
 /// # Errors
-/// Returns the reason if a command fails. Returns its output if this does not consist of two times.
+/// Returns the reason if a command fails, or if its output does not contain exactly two times.
 pub fn stays(
     cluster: &EtcdCluster,
     wrapper: &Wrapper,

@@ -96,11 +96,11 @@ impl Store {
     /// Returns the number of requests that the store has received.
     ///
     /// # Errors
-    /// Returns the reason if the store does not say.
+    /// Returns the reason if the store does not report the number.
     pub fn requests(&self) -> Result<u64, String> {
         match self {
             Store::Etcd(cluster) => sum_of(cluster, "grpc_server_started_total{"),
-            // Each statement of hallpass is a transaction of its own.
+            // hallpass runs each statement in its own transaction.
             Store::Postgres(server) => {
                 let count = "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
                 server.psql(count).parse().map_err(failed)

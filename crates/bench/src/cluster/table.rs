@@ -83,9 +83,9 @@ fn yes(good: bool) -> &'static str {
 /// Returns a line for each cluster, with these columns, among others:
 ///
 /// - `x write`: the time of the hand-over to another connection, as a multiple of the time of a write;
-/// - `its start alone`: the time to start the command without a hall;
-/// - `x write beside that`: the time of the hand-over to the command minus the time of its start, as a multiple of the
-///   time of a write.
+/// - `start without a hall`: the time to start the command without a hall;
+/// - `x write without start`: the time of the hand-over to the command minus the time of its start, as a multiple of
+///   the time of a write.
 fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
     let line = |one: &Handover| {
         [
@@ -104,8 +104,8 @@ fn handovers(handovers: &[Handover]) -> Vec<Vec<String>> {
         "to another connection",
         "x write",
         "to a command of hallpass run",
-        "its start alone",
-        "x write beside that",
+        "start without a hall",
+        "x write without start",
     ];
     with_heading(heading, handovers.iter().map(line))
 }
@@ -154,7 +154,7 @@ fn successions(successions: &[Succession]) -> Vec<Vec<String>> {
 }
 
 /// Returns a line for each trial. For each wrapper, it shows whether the wrapper behaved as expected, and what the
-/// benchmark observed ("seen of").
+/// benchmark observed.
 fn behaviours(report: &Report) -> Vec<Vec<String>> {
     let lines = report.behaviours.chunk_by(|one, other| one.trial == other.trial).map(|both| {
         let cell = |index: usize, show: &dyn Fn(bool, &str) -> String| {
@@ -164,5 +164,8 @@ fn behaviours(report: &Report) -> Vec<Vec<String>> {
         let seen = |index| cell(index, &|_, seen| seen.into());
         [both[0].trial.expectation().to_string(), good(0), good(1), seen(0), seen(1)]
     });
-    with_heading(["", "hallpass run", "etcdctl lock", "seen of hallpass", "seen of etcdctl"], lines)
+    with_heading(
+        ["", "hallpass run", "etcdctl lock", "observed: hallpass", "observed: etcdctl"],
+        lines,
+    )
 }

@@ -153,8 +153,8 @@ fn summarise<S, R>(samples: Samples<S>, row: impl FnOnce(&[S]) -> Option<R>) -> 
 /// The time limit for the first passage. A contestant without a passage in this time counts as blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Runs for `time`, or longer if there was no passage. On a busy machine, a contestant may have no core for a short
-/// time.
+/// Runs for `time`, or longer if there was no passage. (On a busy machine, a contestant may have no core for a short
+/// time.)
 pub fn long_enough<S>(
     mut time: Duration,
     run: impl Fn(Duration) -> Result<S, String>,

@@ -1,7 +1,7 @@
 //! Selects contestants by the names on a command line.
 
-/// Keeps the contestants whose name contains one of `texts`, and those for which `always` holds. Without texts, it
-/// keeps all contestants.
+/// Returns the contestants whose name contains one of `texts`, and those for which `always` holds. Without texts,
+/// returns all contestants.
 ///
 /// # Errors
 ///

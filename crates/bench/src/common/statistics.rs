@@ -1,7 +1,7 @@
 //! Medians over rounds.
 
-/// Returns the median of the times of all rounds, and the spread: the largest distance of a round from the median,
-/// as a fraction of the median. Returns `None` if half of the rounds had no passage.
+/// Returns the median of the times of all rounds, and the spread: the largest distance of a round from the median, as a
+/// fraction of the median. Returns `None` if at least half of the rounds had no passage.
 pub fn time_and_spread(nanos: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     let nanos: Vec<f64> = nanos.map(|nanos| nanos.unwrap_or(f64::INFINITY)).collect();
     let ns = median(nanos.clone()).filter(|ns| ns.is_finite())?;

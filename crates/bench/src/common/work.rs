@@ -1,4 +1,4 @@
-//! Work of a known length: a loop that no compiler can shorten and that touches no shared memory.
+//! Work of a known length: a loop that the compiler cannot shorten and that accesses no shared memory.
 
 use std::{hint::black_box, sync::OnceLock, time::Instant};
 

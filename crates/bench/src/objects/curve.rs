@@ -32,7 +32,7 @@ pub enum Sample {
         /// The longest operation, if operations were timed.
         longest: Option<Duration>,
     },
-    /// The time was up before all operations were done.
+    /// The time limit passed before all operations were done.
     TimeUp {
         /// Number of operations done.
         done: u64,

@@ -16,7 +16,7 @@ pub struct Findings {
     /// For each figure, the resilient object that is fastest with the most threads. If its k is 1, also the fastest
     /// object with k > 1, in which a thread may stop.
     pub best: Vec<Best>,
-    /// Influence of the number of threads, for each figure and resilient object.
+    /// The influence of the number of threads, for each figure and resilient object.
     pub ranges: Vec<Range>,
     /// Contestants that are so fast that threads rarely compete, for each figure.
     pub brief: Vec<Brief>,
@@ -47,7 +47,7 @@ pub struct Best {
     pub quickest_other: Option<(&'static str, f64)>,
 }
 
-/// Compares the slowest number of threads with the fastest.
+/// Compares the number of threads with the longest total time to the one with the shortest.
 #[derive(Clone, Debug, Serialize)]
 pub struct Range {
     /// The part: with or without pauses.
@@ -214,8 +214,8 @@ impl fmt::Display for Findings {
                 Some(ratio) => format!("{} {}", range.contestant, short(ratio)),
                 None => format!("{} did not always finish", range.contestant),
             };
-            let from = if counts(part, 1) { "" } else { " from 2 on" };
-            let what = format!("{}, worst to best number of threads{from}", part.name());
+            let from = if counts(part, 1) { "" } else { ", from 2 threads on" };
+            let what = format!("{}, longest total time / shortest total time{from}", part.name());
             line(f, &what, of.map(text))?;
         }
         for Brief { part, threads, contestants } in &self.brief {

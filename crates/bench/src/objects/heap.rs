@@ -47,8 +47,8 @@ impl Object for Heap {
     type Op = Op;
     type Ret = Option<u64>;
 
-    /// Applies an operation. A thread that has to stop in the middle of its operation stops here, after it has
-    /// changed the heap. (The heap is a copy, or is protected by a lock.)
+    /// Applies an operation. A thread that has to stop in the middle of its operation stops here, after it has changed
+    /// the heap. (Other threads do not see this change, because the heap is a copy or is protected by a lock.)
     fn apply(&mut self, op: &Op) -> Option<u64> {
         let ret = match op {
             Op::Push(element) => {

@@ -65,7 +65,7 @@ thread_local! {
     static GATE: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 
-/// Makes this thread stop the next time it reaches [`point`].
+/// Makes this thread stop when it next reaches [`point`].
 pub fn arm(gate: Arc<Gate>) {
     GATE.set(Some(gate));
     ARMED.set(true);

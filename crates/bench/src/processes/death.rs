@@ -1,4 +1,4 @@
-//! Measures the time from the death of a holder until its successor has the slot.
+//! Measures the time from the kill of a holder until its successor has the slot.
 //!
 //! Some processes hold all slots, and others wait. The benchmark repeatedly kills a holder by SIGKILL. It takes
 //! the time just before the kill, and the successor takes the time as soon as it has the slot. Then a new

@@ -6,7 +6,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-/// A child process. Dropping this kills it.
+/// A child process. Dropping this value kills the process.
 #[derive(Debug)]
 pub struct Process {
     pid: libc::pid_t,
@@ -43,7 +43,7 @@ impl Process {
 
     /// Kills the process. Does not wait until it is dead.
     pub fn kill(&self) {
-        // SAFETY: the call takes numbers only. Nobody has waited for the process yet, so its PID is not reused.
+        // SAFETY: the call takes numbers only. The process has not been reaped yet, so its PID is not reused.
         unsafe { libc::kill(self.pid, libc::SIGKILL) };
     }
 

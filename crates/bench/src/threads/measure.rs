@@ -76,7 +76,7 @@ impl Plan {
     }
 }
 
-/// Returns the medians, or `None` if half of the rounds had no passage.
+/// Returns the medians, or `None` if at least half of the rounds had no passage.
 fn row(contestant: &Contestant, samples: &[Sample]) -> Option<Row> {
     let (ns, spread) = time_and_spread(samples.iter().map(Sample::nanos))?;
     let fairness = median(samples.iter().filter_map(Sample::fairness).collect())?;

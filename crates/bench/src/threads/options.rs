@@ -24,8 +24,8 @@ pub struct Options {
     /// Run only contestants whose name contains this, and the floor
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
-    /// Run only these: alone, contended, oversubscribed, latency, ready, many, cancel, hand-over, crowd, or one
-    /// such as alone-k4
+    /// Run only these workloads: alone, contended, oversubscribed, latency, ready, many, cancel, hand-over, crowd, or a
+    /// single one such as alone-k4
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub workload: Vec<String>,
     /// Run the algorithms of the papers as well

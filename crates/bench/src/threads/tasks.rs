@@ -1,5 +1,5 @@
-//! Measures tasks on one semaphore. The tasks are futures that one thread polls, so the time is that of the semaphore
-//! alone.
+//! Measures tasks on one semaphore. The tasks are futures that one thread polls, so the measured time does not include
+//! a scheduler.
 
 use std::{
     future::Future,

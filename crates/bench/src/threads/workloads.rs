@@ -65,7 +65,7 @@ impl Group {
         }
     }
 
-    /// Returns threads and k of the group's workloads.
+    /// Returns the number of threads and k of each workload in the group.
     fn sizes(self) -> &'static [(usize, usize)] {
         match self {
             Group::Alone => &[(1, 1), (1, 4), (1, 32), (1, 1024)],

@@ -11,9 +11,9 @@ impl ClusterHall {
     /// Waits until `m` slots are free, and takes all of them at once.
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. No later request overtakes them:
-    /// while the first waiter needs more slots than are free, the free slots stay free for it. If the hall shrinks below
-    /// `m` slots, the request waits until the hall grows again, and so do the requests behind it. A caller that needs
-    /// several slots must ask for all of them in one call; several calls can deadlock.
+    /// while the first waiter needs more slots than are free, the free slots stay free for it. If the hall shrinks
+    /// below `m` slots, the request waits until the hall grows again, and so do the requests behind it. A caller that
+    /// needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
     /// A request for 0 slots succeeds immediately.
     ///
@@ -96,8 +96,8 @@ impl ClusterHall {
 
     /// Waits in an async task until `m` slots are free, and takes all of them at once. Works with any executor.
     ///
-    /// The claim joins the queue soon after the future is first polled. Dropping the future leaves the queue. The future
-    /// resolves to the errors of [`acquire_many`](ClusterHall::acquire_many).
+    /// The claim joins the queue soon after the future is first polled. Dropping the future leaves the queue. The
+    /// future resolves to the errors of [`acquire_many`](ClusterHall::acquire_many).
     ///
     /// ```no_run
     /// # async fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

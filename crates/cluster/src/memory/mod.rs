@@ -1,5 +1,5 @@
-//! A store in the memory of this process, for tests. It is the smallest implementation of [`Store`], and the conformance
-//! suite runs on it.
+//! A store in the memory of this process, for tests. It is the smallest implementation of [`Store`], and the
+//! conformance suite runs on it.
 
 use std::{
     collections::{BTreeSet, HashMap},

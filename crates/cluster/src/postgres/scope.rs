@@ -1,9 +1,9 @@
 //! Which part of a hall a step needs.
 //!
-//! A hall may have hundreds of waiters, and most steps concern only a few records. So a step loads only the records that
-//! it reads, writes or names in a condition. This is as safe as loading the whole hall: the statement that writes has an
-//! effect only if the revision of the whole hall is unchanged. On the loaded part, a step must do the same as on the whole
-//! hall. So the part includes:
+//! A hall may have hundreds of waiters, and most steps concern only a few records. So a step loads only the records
+//! that it reads, writes or names in a condition. This is as safe as loading the whole hall: the statement that writes
+//! has an effect only if the revision of the whole hall is unchanged. On the loaded part, a step must do the same as on
+//! the whole hall. So the part includes:
 //!
 //! - all records of a range that the step lists or deletes, and all single records that it names;
 //! - the first record of a range from which the step reads only the first record, and one more record for each record

@@ -55,8 +55,8 @@ macro_rules! timeline {
 
 /// Reads a hall: the server, the hall, records and leases. The first column says which of them a row is.
 ///
-/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range of
-/// records the first key, the first key after it, the first revision of creation that does not count, the order of
+/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range
+/// of records the first key, the first key after it, the first revision of creation that does not count, the order of
 /// creation (1 or -1), and how many records to return; leases to return in addition to those that are over; and leases
 /// whose records to return. The whole statement sees one moment.
 pub(super) const LOAD: &str = concat!(

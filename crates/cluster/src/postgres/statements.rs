@@ -2,8 +2,8 @@
 //!
 //! Preparing takes a round trip. So a connection prepares a statement only after it has run a few times. Prepared
 //! statements need a session on the server, and so do notifications. A pooler that has no session for each client is
-//! [refused](super::line::Line::check_notifications). If this check was not possible, no statement is prepared: behind such
-//! a pooler, several processes would use the same names for their statements.
+//! [refused](super::line::Line::check_notifications). If this check was not possible, no statement is prepared: behind
+//! such a pooler, several processes would use the same names for their statements.
 
 use std::{
     collections::HashMap,

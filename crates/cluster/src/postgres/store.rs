@@ -30,7 +30,8 @@ use crate::{
     },
 };
 
-/// The largest number of times that a step is tried. It starts over if another process has changed the hall in the meantime.
+/// The largest number of times that a step is tried. It starts over if another process has changed the hall in the
+/// meantime.
 const ATTEMPTS: u32 = 100;
 
 /// The smallest upper bound of the random pause after the first conflict. If an attempt takes longer, its duration is
@@ -44,8 +45,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct PostgresStore {
     database: Arc<Database>,
     halls: Mutex<HashMap<String, Arc<Hall>>>,
-    /// After this time, a step does not start over. A caller that has given up must not wait much longer, and a holder must
-    /// learn in time that it cannot renew its pass.
+    /// After this time, a step does not start over. A caller that has given up must not wait much longer, and a holder
+    /// must learn in time that it cannot renew its pass.
     longest_step: Duration,
 }
 
@@ -195,7 +196,8 @@ impl PostgresStore {
         Err(busy())
     }
 
-    /// Writes a change, if the hall is still as it was loaded. Returns the new revision; `None` if the hall has changed.
+    /// Writes a change, if the hall is still as it was loaded. Returns the new revision; `None` if the hall has
+    /// changed.
     async fn replace(
         &self,
         hall: &str,
@@ -299,9 +301,9 @@ impl Write {
 /// Returns the pause after an attempt that failed because another process was faster. `attempt` counts from 0, and
 /// `took` is the duration of the attempt.
 ///
-/// Hundreds of processes may try at the same time, and only one of those that have loaded the same revision succeeds. So
-/// the pause is random, and its range grows. It also grows with the time of an attempt: the more processes try, and the
-/// slower the machine is, the longer an attempt takes.
+/// Hundreds of processes may try at the same time, and only one of those that have loaded the same revision succeeds.
+/// So the pause is random, and its range grows. It also grows with the time of an attempt: the more processes try, and
+/// the slower the machine is, the longer an attempt takes.
 fn pause_after_conflict(attempt: u32, took: Duration) -> Duration {
     let range = took.max(SHORTEST_PAUSE).saturating_mul(1 << attempt.min(6)).min(LONGEST_PAUSE);
     range.mul_f64(fastrand::f64())

@@ -228,7 +228,8 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 
-    /// Takes a slot away from its holder, if the slot still has the version that it had in `was`, and wakes all waiters.
+    /// Takes a slot away from its holder, if the slot still has the version that it had in `was`, and wakes all
+    /// waiters.
     pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
         let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
         let when = vec![When::modified(self.keys.slot(slot), owner.version)];

@@ -145,8 +145,8 @@ pub(crate) fn with_slot_records<'a>(
     }
 }
 
-/// Returns the state of a claim that is gone. `slots` are the versions and the records of the slots that are assigned to
-/// it. A claim that has lost one of its slots cannot be created again.
+/// Returns the state of a claim that is gone. `slots` are the versions and the records of the slots that are assigned
+/// to it. A claim that has lost one of its slots cannot be created again.
 fn detached<'a>(slots: impl Iterator<Item = (Revision, &'a ClaimRecord)>) -> OwnClaim {
     let slots: Vec<_> = slots.collect();
     match slots[..] {

@@ -147,7 +147,8 @@ impl HallStore {
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Writes the door again, unchanged, if it exists. All waiters watch the door, and read the hall when it is written.
+    /// Writes the door again, unchanged, if it exists. All waiters watch the door, and read the hall when it is
+    /// written.
     pub(super) fn wake_all(&self) -> Op {
         let there = vec![When::present(self.keys.door())];
         let touch = vec![Op::touch(self.keys.door())];

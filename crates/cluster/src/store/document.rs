@@ -1,7 +1,7 @@
 //! The records of a hall as one document, on which a step is a plain function.
 //!
-//! To perform steps, a store needs only this function, and an atomic way to replace a whole hall if no other process has
-//! changed the hall in the meantime.
+//! To perform steps, a store needs only this function, and an atomic way to replace a whole hall if no other process
+//! has changed the hall in the meantime.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,8 +19,8 @@ use crate::failure::Failure;
 /// The position of an answer in the history of the store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Stamp {
-    /// The part of the history, such as the timeline of a database. Later parts have larger numbers. 0 if the store does
-    /// not number the parts of its history.
+    /// The part of the history, such as the timeline of a database. Later parts have larger numbers. 0 if the store
+    /// does not number the parts of its history.
     pub epoch: u64,
     pub revision: Revision,
 }

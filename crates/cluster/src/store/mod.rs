@@ -1,15 +1,16 @@
 //! The interface between the protocol and the external engine that keeps the halls.
 //!
-//! A [`Store`] is one engine: etcd, PostgreSQL, or the memory of this process. Everything else in this crate exists once,
-//! above this trait: claims, how they are confirmed, tokens, hand-over, waiting, reaping, resizing and status. To add a
-//! store, add a folder that implements the trait, and a few lines in `options.rs`, one in each `match` on
+//! A [`Store`] is one engine: etcd, PostgreSQL, or the memory of this process. Everything else in this crate exists
+//! once, above this trait: claims, how they are confirmed, tokens, hand-over, waiting, reaping, resizing and status. To
+//! add a store, add a folder that implements the trait, and a few lines in `options.rs`, one in each `match` on
 //! [`StoreOptions`](crate::StoreOptions).
 //!
 //! A store keeps *records*: keys with a value, the [revisions](Revision) in which the record was created and last
 //! written, and possibly a lease. It must guarantee the following:
 //!
-//! 1. **A step is atomic.** [`step`](Store::step) checks conditions on the records of one hall and then reads and writes
-//!    them, as if nothing happened in between. Every step that writes has a larger revision than all steps before it.
+//! 1. **A step is atomic.** [`step`](Store::step) checks conditions on the records of one hall and then reads and
+//!    writes them, as if nothing happened in between. Every step that writes has a larger revision than all steps
+//!    before it.
 //! 2. **A late step does nothing harmful.** A step may take effect after its sender has given up on it. Its conditions
 //!    name revisions, so it finds that they no longer hold. A record with a lease can only be written while the lease
 //!    exists, and a lease that has ended never exists again.

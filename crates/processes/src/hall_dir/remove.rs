@@ -25,9 +25,9 @@ use crate::{
 impl HallDir {
     /// Removes a hall.
     ///
-    /// With `force`, this also removes a hall that is in use or damaged. Waiters then get [`Error::Closed`];
-    /// holders keep their slots of the removed hall until they leave. A damaged hall is removed only if it is a directory
-    /// that contains nothing but files of a hall.
+    /// With `force`, this also removes a hall that is in use or damaged. Waiters then get [`Error::Closed`]; holders
+    /// keep their slots of the removed hall until they leave. A damaged hall is removed only if it is a directory that
+    /// contains nothing but files of a hall.
     ///
     /// If there is an error, the hall stays as it was.
     ///

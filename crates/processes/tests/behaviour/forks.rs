@@ -44,8 +44,8 @@ pub fn acquires(hall: &SharedHall) -> i32 {
     })
 }
 
-/// Lets a thread wait for a slot, and then forks a child that closes the lifelines it inherited. Returns the child's PID.
-/// The child lives for a minute.
+/// Lets a thread wait for a slot, and then forks a child that closes the lifelines it inherited. Returns the child's
+/// PID. The child lives for a minute.
 pub fn outlives(hall: &'static SharedHall) -> i32 {
     thread::spawn(|| hall.acquire().map(std::mem::forget));
     wait_until("the thread waits", || hall.waiting() == 1);

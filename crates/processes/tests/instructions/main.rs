@@ -44,8 +44,8 @@ use step::{Reached, Traced};
 const NAME: &str = "stepped";
 /// The default number of instructions per scenario at which the victim is killed.
 const SAMPLE: usize = 3;
-/// The number of instructions that a scenario may execute in all its runs, unless it was chosen by name. Single-stepping
-/// this many takes about ten seconds.
+/// The number of instructions that a scenario may execute in all its runs, unless it was chosen by name.
+/// Single-stepping this many takes about ten seconds.
 const STEPS: usize = 1_500_000;
 /// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
 /// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.

@@ -164,8 +164,8 @@ impl Board {
         self.watched_waits.fetch_add(1, SeqCst);
     }
 
-    /// Finds the process with this pid. If it has one thread and still waits, returns its note and the time at which its
-    /// passage began.
+    /// Finds the process with this pid. If it has one thread and still waits, returns its note and the time at which
+    /// its passage began.
     pub fn asks_since(&self, pid: u32) -> Option<(&Note, u64)> {
         let worker = self.pids.iter().position(|other| other.load(SeqCst) == u64::from(pid))?;
         let note = &self.notes[worker][0];

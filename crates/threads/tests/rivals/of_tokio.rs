@@ -316,7 +316,8 @@ fn a_cancelled_large_request_leaves_the_permits_to_others() {
     }
 }
 
-/// tokio-util's `PollSemaphore` returns `None` again and again once the semaphore is closed. An acquirer returns errors.
+/// tokio-util's `PollSemaphore` returns `None` again and again once the semaphore is closed. An acquirer returns
+/// errors.
 #[test]
 fn polling_a_closed_semaphore_always_fails() {
     for hall in all_halls(1) {

@@ -18,7 +18,7 @@ const HEADING_LINE: i32 = 22;
 /// Distance between the heading and the first bar, and between the last bar and the next panel.
 const ABOVE: i32 = 10;
 const BELOW: i32 = 44;
-/// About the width of a character of the heading.
+/// Approximate width of a character of the heading.
 const HEADING_CHARACTER: i32 = 10;
 
 /// The horizontal range of bars.

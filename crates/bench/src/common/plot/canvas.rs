@@ -27,7 +27,7 @@ pub const SMALL: u32 = 17;
 const TITLE_LINE: i32 = 26;
 const LEGEND_LINE: i32 = 24;
 const CAPTION_LINE: i32 = 19;
-/// About the width of a character of the title, of the legend and of the caption.
+/// Approximate width of a character of the title, of the legend and of the caption.
 const TITLE_CHARACTER: i32 = 11;
 const LEGEND_CHARACTER: i32 = 9;
 const CAPTION_CHARACTER: i32 = 8;
@@ -74,7 +74,7 @@ pub struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// About the width of an entry of the legend.
+/// Returns the approximate width of an entry of the legend.
 fn legend_width(text: &str) -> i32 {
     40 + LEGEND_CHARACTER * text.chars().count() as i32
 }

@@ -12,7 +12,7 @@ use crate::common::text;
 /// The horizontal range of the lines.
 const LEFT: i32 = 94;
 const RIGHT: i32 = WIDTH - 172;
-/// The least height of the lines' area.
+/// Minimum height of the area of the lines.
 const LEAST: i32 = 400;
 /// Distance between two names.
 const GAP: i32 = 21;
@@ -21,7 +21,7 @@ const HEADING_LINE: i32 = 22;
 const ABOVE: i32 = 22;
 /// Height of the names below the horizontal axis.
 const BELOW: i32 = 46;
-/// About the width of a character of the heading.
+/// Approximate width of a character of the heading.
 const HEADING_CHARACTER: i32 = 10;
 /// Height of the area for values beyond the scale.
 const BEYOND: i32 = 28;

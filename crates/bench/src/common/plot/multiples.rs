@@ -21,7 +21,7 @@ const AREA: i32 = 116;
 const BELOW: i32 = 32;
 /// Height of the heading above all little plots.
 const HEAD: i32 = 34;
-/// About the width of a character of the heading.
+/// Approximate width of a character of the heading.
 const HEADING_CHARACTER: i32 = 10;
 
 /// Little plots of lines over the same positions, all on one scale.

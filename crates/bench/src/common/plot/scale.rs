@@ -1,9 +1,10 @@
 //! From values to pixels, linear or logarithmic.
 
-/// Ratios up to this are drawn to a linear scale.
+/// Ratios up to this one are drawn on a linear scale.
 const LINEAR_UP_TO: f64 = 25.0;
 const MOST_TICKS: usize = 8;
-/// A scale covers only values in this range. A ratio can be 0 or infinite, if a contestant finished nothing in its time.
+/// A scale covers only values in this range. A ratio can be 0 or infinite, if a contestant finished nothing in its
+/// time.
 const DRAWABLE: (f64, f64) = (1e-9, 1e15);
 
 /// An axis.
@@ -55,8 +56,8 @@ impl Scale {
         if self.log { 1.0 } else { 0.0 }
     }
 
-    /// Returns the values at which grid lines are drawn: whole steps on a linear scale. On a logarithmic scale
-    /// they are 1, 2, 5 of each decade, or only powers of ten if those would be too many.
+    /// Returns the values at which grid lines are drawn. On a linear scale, these are whole steps. On a logarithmic
+    /// scale, these are 1, 2 and 5 of each decade, or only powers of ten if there would be too many lines.
     pub fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.values;
         let within = |value: &f64| *value >= low * 0.999 && *value <= high * 1.001;

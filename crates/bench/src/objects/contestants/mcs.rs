@@ -22,8 +22,8 @@ use crate::objects::heap::{Heap, Op};
 /// Number of measurements that are about to end.
 static DRAINING: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes spinning threads yield until it is dropped. Without it, a queue of spinning threads would need seconds to
-/// become empty at the end of a measurement.
+/// Makes spinning threads yield until this value is dropped. Otherwise, a queue of spinning threads would need seconds
+/// to become empty at the end of a measurement.
 #[derive(Debug)]
 pub struct Draining(());
 

@@ -1,5 +1,5 @@
-//! Locks on a file. When the process that holds such a lock ends, the kernel closes its descriptor of the file, and this
-//! releases the lock.
+//! Locks on a file. When the process that holds such a lock ends, the kernel closes its descriptor of the file, and
+//! this releases the lock.
 #![allow(unsafe_code)]
 
 use std::{

@@ -1,5 +1,5 @@
-//! A lower bound on the cost: one atomic step to enter and one to leave, in shared memory. It limits nothing: any number
-//! of processes may enter.
+//! A lower bound on the cost: one atomic step to enter and one to leave, in shared memory. It limits nothing: any
+//! number of processes may enter.
 
 use std::{
     path::Path,

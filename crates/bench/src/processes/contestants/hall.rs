@@ -30,7 +30,7 @@ impl ProcessSemaphore for Hall {
 impl Semaphore for SharedHall {
     type Guard<'a> = SharedPass<'a>;
 
-    /// Inlined, as `acquire` is in a program that calls it.
+    /// Takes a slot. Inlined, because a program that calls `acquire` also inlines it.
     #[inline(always)]
     fn enter(&self, _: usize) -> SharedPass<'_> {
         self.acquire().expect("nobody closes the hall")

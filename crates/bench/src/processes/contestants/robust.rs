@@ -1,5 +1,5 @@
-//! A robust mutex of the C library in shared memory. If the holder dies, the next process gets the mutex, with an
-//! error code that says so.
+//! A robust mutex of the C library in shared memory. If the holder dies, the next process gets the mutex, with an error
+//! code that reports the death.
 #![allow(unsafe_code)]
 
 use std::{cell::UnsafeCell, io, path::Path, sync::Arc};

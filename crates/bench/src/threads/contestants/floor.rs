@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::common::Semaphore;
 
-/// Counts the holders and admits everyone.
+/// Counts the holders and admits every thread.
 #[derive(Default)]
 pub struct Floor(AtomicUsize);
 

@@ -1,5 +1,4 @@
-//! `tokio::sync::Semaphore`. As usual, callers await it; here, the callers are threads that block until the future is
-//! ready.
+//! `tokio::sync::Semaphore`. It is made for tasks. Here, the callers are threads that block until the future is ready.
 //!
 //! futures-lite's `block_on` keeps its waker for the next call, so no passage includes the cost of making a waker.
 

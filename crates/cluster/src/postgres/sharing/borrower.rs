@@ -44,8 +44,8 @@ pub(in super::super) struct BorrowerWire {
     driver: AbortHandle,
 }
 
-/// Waits until the relay is ready. It has the time `limit` to show that it works, and then `connect_limit` to connect to
-/// the server.
+/// Waits until the relay is ready. It has the time `limit` to show that it works, and then `connect_limit` to connect
+/// to the server.
 pub(super) async fn join(
     stream: UnixStream,
     limit: Duration,

@@ -6,15 +6,15 @@
 //!
 //! - **The relay** is the process that has locked the lock file. If it ends, another process gets the lock: each
 //!   borrower notices the end of its connection to the relay, and tries to become the relay after a random time.
-//! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up to
-//!   [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
+//! - **A relay that does not answer**, for example because it is suspended, is replaced by the next one: there are up
+//!   to [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
 //! - **Access.** A relay and its borrowers have the same user, the same options, the same version of hallpass and the
 //!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the
 //!   other.
-//! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the options,
-//!   which include the password. So the hash also covers a random [key](find_key) that only this user can read. Without
-//!   the key, other users could test guesses of the password.
+//! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the
+//!   options, which include the password. So the hash also covers a random [key](find_key) that only this user can
+//!   read. Without the key, other users could test guesses of the password.
 //!
 //! The protocol does not depend on any of this. To a borrower, the relay is a part of the network: an answer proves as
 //! much as if the server had sent it directly, because a claim counts from the time at which the request was sent.
@@ -77,8 +77,8 @@ pub(super) enum Role {
     Alone,
 }
 
-/// The lock of a relay, and its socket. Dropping this value removes the socket, and then closes the file, which frees the
-/// lock.
+/// The lock of a relay, and its socket. Dropping this value removes the socket, and then closes the file, which frees
+/// the lock.
 pub(super) struct RelayLock {
     socket: PathBuf,
     _file: File,
