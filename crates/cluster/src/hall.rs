@@ -120,7 +120,8 @@ impl ClusterHall {
     ///   waiting however long the cluster is down. If the hall was opened less than this time ago, the answer to
     ///   `open` counts as the first one. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
     ///   the wait, and [`trouble`](ClusterHall::trouble) to show the error.
-    /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request.
+    /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request, and [`Error::Damaged`] if a record
+    ///   of the hall cannot be read.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

@@ -35,7 +35,8 @@
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.
-//! - **No thundering herd.** A release costs one write. etcd reports it to only two waiters, however many wait.
+//! - **No thundering herd.** A release costs one write. etcd reports it to only two waiters, however many wait. (All
+//!   waiters are notified if the holder or the first waiter has asked for several slots.)
 //!
 //! # Leases are only hints
 //!

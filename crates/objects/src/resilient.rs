@@ -70,8 +70,8 @@ where
 {
 }
 
-// With k = 1, other threads can see the partial effect of an operation that panicked. The documentation of
-// `Resilient` says so.
+// With k = 1, other threads can see the partial effect of an operation that panicked, as the documentation of
+// `Resilient` states.
 impl<O: Object> UnwindSafe for Resilient<O> {}
 impl<O: Object> RefUnwindSafe for Resilient<O> {}
 

@@ -10,7 +10,8 @@ use std::{
 
 use crate::sys;
 
-/// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) from another thread.
+/// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) or
+/// [`SharedHall::acquire_many_unless`](crate::SharedHall::acquire_many_unless) from another thread.
 ///
 /// A `Cancel` can end one wait at a time. Once [`cancel`](Cancel::cancel) was called, this wait and every later wait
 /// with the same value end immediately.

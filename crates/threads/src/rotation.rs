@@ -7,7 +7,7 @@
 //! - A time slice is long: thousands of passages. Threads that wait for a core make no passage in this time.
 //!
 //! So while a hall is *crowded*, a thread yields its core after each [`TURN`] passages, at a moment at which it has
-//! just released its slot. Then the system hardly ever stops a holder, the fast path stays free for everybody, and all
+//! just released its slot. With these yields, the system rarely stops a holder, the fast path stays free, and all
 //! threads make equally many passages. A hall is crowded for a while after a thread has waited in its queue. Threads
 //! that do not compete never yield.
 //!

@@ -29,7 +29,8 @@ fn of_server(error: &DbError) -> Failure {
         _ if *code == SqlState::DISK_FULL => {
             Failure::NoSpace(format!("{why}: free space on its disk"))
         }
-        // Somebody has dropped the tables. The next connection creates them again, if the user may do so.
+        // A user of the database has dropped the tables. The next connection creates them again, if it has the right to
+        // do so.
         _ if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code) => {
             Failure::Unreachable(format!("{why}: its tables were dropped"))
         }

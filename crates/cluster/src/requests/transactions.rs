@@ -8,7 +8,8 @@ use crate::{
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// etcd allows 128 conditions in a transaction.
+/// The largest number of smaller slots that the condition of a claim covers. etcd allows 128 conditions in a
+/// transaction.
 const MAX_CONDITIONS: usize = 100;
 
 impl HallStore {
@@ -45,7 +46,7 @@ impl HallStore {
         Txn { when, then: self.assign(slots, own.record, own.lease, was), otherwise }
     }
 
-    /// Gives slots to a waiter if `conditions` hold. In this case, also performs the operation `besides`.
+    /// Gives slots to a waiter if `conditions` hold, and performs the operation `besides` in the same transaction.
     pub(super) fn give(
         &self,
         slots: SlotSet,

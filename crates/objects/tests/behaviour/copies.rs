@@ -155,7 +155,7 @@ fn few_copies_with_seven_stopped_threads() {
     within("k = 8", || check_few_copies(8));
 }
 
-/// Here no thread stops, and the shared object is dropped instead of consumed.
+/// No thread stops in this test, and the shared object is dropped instead of consumed.
 #[test]
 fn nothing_is_left_when_the_object_is_dropped() {
     for k in 1..=6 {

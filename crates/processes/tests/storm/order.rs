@@ -73,7 +73,7 @@ struct Line {
     stopped: Vec<usize>,
 }
 
-/// Runs one process. It joins the queue when `called` allows it, and leaves when `leaves` says so.
+/// Runs one process. It joins the queue when `called` allows it, and leaves when its flag in `leaves` is set.
 fn visit(index: usize, slots: usize, folder: &Path, signals: &Signals) -> i32 {
     let await_at_least = |word: &AtomicU64, least: usize| {
         while word.load(SeqCst) < least as u64 {
