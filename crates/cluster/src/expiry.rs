@@ -21,7 +21,8 @@ use crate::{
 /// A slot, and its [version](crate::view::Owner::version), which identifies the claim that it was assigned to.
 pub(crate) type Assignment = (usize, Revision);
 
-/// Remembers since when this process, or another one with the same clock, has known of each expired claim.
+/// Remembers, for each expired claim, when this process or another process with the same clock first noticed the
+/// expiry.
 pub(crate) struct ExpiryLog {
     clock: Clock,
     since: Mutex<HashMap<Assignment, Duration>>,

@@ -43,7 +43,7 @@ impl HallStore {
             return self.exit_view(own).await;
         };
         let slot = slots.first().unwrap_or(0);
-        // The claim has had its slots since the time that the record of a slot shows.
+        // The record of a slot shows since when the claim has had its slots.
         let record = self.store.read(&self.name, self.keys.slot(slot)).await?.kv;
         let record =
             record.map(|kv| records::read::<ClaimRecord>(&kv.key, &kv.value)).transpose()?;
