@@ -189,7 +189,7 @@ impl<R: Decisions> HallUnderTest for Double<R> {
 
     fn open(k: usize) -> Result<Self, String> {
         if !(1..=Self::CAPACITY.max_slots).contains(&k) {
-            return Err(format!("a double has 1 to 256 slots, not {k}"));
+            return Err(format!("a double must have 1 to 256 slots, got {k}"));
         }
         let (held, queue, granted) = (Vec::new(), VecDeque::new(), Vec::new());
         let state = State { k, closed: false, peak: k, held, queue, granted, next_ticket: 0 };
@@ -239,7 +239,7 @@ impl<R: Decisions> HallUnderTest for Double<R> {
 
     fn resize(&self, k: usize) -> Result<(), String> {
         if !(1..=Self::CAPACITY.max_slots).contains(&k) {
-            return Err(format!("a double has 1 to 256 slots, not {k}"));
+            return Err(format!("a double must have 1 to 256 slots, got {k}"));
         }
         let mut state = self.state();
         state.k = k;

@@ -21,7 +21,7 @@ pub(crate) enum Owner {
     Us,
     /// The owner is alive; this is the writing end of its lifeline.
     Alive(Arc<OwnedFd>),
-    /// The owner is alive, but this process has no free descriptor to watch it.
+    /// This process has no free descriptor to watch the owner. The owner must be treated as alive.
     Unwatched,
     /// The owner is dead.
     Dead,
