@@ -1,8 +1,8 @@
 //! **Shared data that a stalled or dead thread cannot block.** [`Resilient`] turns any sequential object into a
 //! linearizable shared object. At most k threads run operations at once. Each has its own slot, and together they run a
-//! wait-free construction. A thread may stop in the middle of an operation: because it is preempted, throttled, waits a
-//! second for a page, or is stopped by a debugger. As long as fewer than k threads have stopped like this, all other
-//! operations complete. Behind a mutex, one stopped thread blocks all others.
+//! wait-free construction. A thread may stop in the middle of an operation, for example because it is preempted or
+//! throttled, has a slow page fault, or is stopped in a debugger. As long as fewer than k threads have stopped like
+//! this, all other operations complete. Behind a mutex, one stopped thread blocks all others.
 //!
 //! ```
 //! use hallpass_objects::ResilientCell;
@@ -65,8 +65,8 @@
 //! mutex. `hallpass-bench objects` measures this, and `docs/objects.md` explains when a mutex is the
 //! better choice.
 //!
-//! Reading ([`Resilient::read`]) blocks no other thread. It makes no copy, unless other threads change the object twice
-//! while it begins.
+//! Reading ([`Resilient::read`]) blocks no other thread. It copies the object only if other threads change the object
+//! twice while the read begins.
 #![deny(unsafe_code)]
 
 mod cell;
