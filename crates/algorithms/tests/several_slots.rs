@@ -15,7 +15,7 @@ use hallpass_algorithms::{
 
 /// The number of steps in the first part of a run.
 const STEPS: usize = 250;
-/// How often each process has its turn in the second part. A passage takes fewer than 200 steps.
+/// The number of turns of each process in the second part. A passage takes fewer than 200 steps.
 const TURNS: usize = 2_000;
 
 struct Words<'a>(&'a mut [Word]);

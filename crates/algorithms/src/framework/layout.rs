@@ -165,7 +165,7 @@ impl Decl {
         Self::new(name, kind, domain, init)
     }
 
-    /// Places the variable in `home`'s memory.
+    /// Places the variable in the local memory of process `home`.
     pub fn at(mut self, home: Pid) -> Self {
         self.home = Some(home);
         self
@@ -214,7 +214,7 @@ impl Decl {
         }
     }
 
-    /// Returns the number of bits the variable needs, or `None` if it is unbounded.
+    /// Returns the number of bits that a value of the variable needs, or `None` if the variable is unbounded.
     pub fn bits(&self) -> Option<u32> {
         match &self.domain {
             _ if self.unbounded => None,
@@ -237,7 +237,7 @@ impl Decl {
     }
 }
 
-/// A row of variables declared together, one per process or per name.
+/// A row of variables that are declared together, such as one for each process or for each name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Array {
     first: Var,
@@ -251,7 +251,7 @@ impl Array {
     /// Panics if `index` is out of range.
     #[inline]
     pub fn at(self, index: usize) -> Var {
-        assert!(index < self.len as usize, "array index {index} out of {}", self.len);
+        assert!(index < self.len as usize, "array index {index} is out of range: the array has {} variables", self.len);
         Var(self.first.0 + index as u16)
     }
 }

@@ -184,14 +184,13 @@ pub trait Algorithm {
         true
     }
 
-    /// Returns the rules that say which values are stale: no process can read them before a process
-    /// overwrites them. There are none unless the algorithm lists some. The normal form must not depend on
-    /// these values.
+    /// Returns the rules that say which values are stale: no process can read them before a process overwrites
+    /// them. By default, there are no rules. The normal form must not depend on stale values.
     fn stale_rules(&self) -> Vec<StaleRule> {
         Vec::new()
     }
 
-    /// Returns whether the value of `rule` may be stale while `p`, its writer or its reader, is here.
+    /// Returns whether the value of `rule` may be stale while `p`, which writes or reads its variable, is at `at`.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: &Loc<Self::State>) -> bool {
         false
     }
@@ -202,7 +201,7 @@ pub trait Algorithm {
         &[]
     }
 
-    /// Returns the first of the paper's invariants that does not hold in this state.
+    /// Returns the first of the paper's invariants that does not hold in this state, or `None` if all hold.
     fn broken_invariant(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
         None
     }

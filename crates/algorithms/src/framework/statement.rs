@@ -86,7 +86,7 @@ impl Observed {
         Observed { history: 0, applies: before, found: before && !after }
     }
 
-    /// Combines the observations of several instances of a statement without history.
+    /// Combines the observations of two instances of a statement that needs no history.
     pub fn any(self, other: Observed) -> Self {
         Observed {
             history: 0,

@@ -1,7 +1,6 @@
 //! The protocols behind the halls of hallpass, one folder per product family.
 
-/// Implements the set `Casts` of the roles and events `Cast` that a model has. The models of all families combine them with
-/// the operator `|`.
+/// Implements `Casts`, the set of the roles and events (`Cast`) of a model. The operator `|` combines them.
 #[cfg(feature = "full")]
 macro_rules! set_of_casts {
     () => {

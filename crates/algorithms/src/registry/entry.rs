@@ -100,7 +100,7 @@ pub struct Entry {
     /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
     /// and still waits, no process that completes its doorway later is enabled before it.
     pub promises_fife_strong: bool,
-    /// The largest number of times that a process is overtaken, if that is promised.
+    /// The maximum number of times that a process is overtaken, if the algorithm promises a maximum.
     pub promises_bypass: Option<u32>,
     /// Whether the paper promises that every process enters its critical section as long as fewer than k
     /// processes have stopped. If not, it promises this only as long as no process has stopped.

@@ -1,4 +1,4 @@
-//! What the store does to a hall besides the requests of the lines: claims end, and waiters are woken.
+//! Changes to a hall that are not requests of a line: claims end, and waiters are woken.
 
 use super::{
     hall::{Hall, Knowledge, Late, MAX_PROCESSES, Slot},
@@ -7,7 +7,8 @@ use super::{
 use crate::framework::memory::Pid;
 
 impl Hall {
-    /// Takes the slots away from `p`, because its lease has ended, and wakes the head of the queue.
+    /// Takes the slots away from `p`, whose lease has ended. Wakes the head of the queue if `p` had a slot. `dead`
+    /// says whether `p` has also stopped using its slots.
     pub fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
             self.wake_head();
@@ -35,7 +36,8 @@ impl Hall {
         lost
     }
 
-    /// Gives the smallest slot that is `reclaimable` to the head of the queue, or frees it if nobody waits.
+    /// Gives the smallest slot that is `reclaimable` to the head of the queue. Frees this slot if nobody waits, or
+    /// if the head takes two slots.
     pub fn reap(&mut self, reclaimable: impl Fn(&Slot) -> bool) {
         let Some(slot) = self.slots[..self.size].iter().position(reclaimable) else { return };
         match self.queue.first() {

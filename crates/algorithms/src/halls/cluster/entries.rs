@@ -31,7 +31,7 @@ entries! {
     "etcd-expiry-timeout" => |n, k| ClusterModel::new(Expiry | Timeout, n, k), CLAIMS.titled("any lease may end; waiters give up").without_resilience();
     "etcd-unheard-timeout" => |n, k| ClusterModel::new(Unheard | Timeout, n, k), CLAIMS.fife().titled("any connection may break; waiters give up");
     "etcd-expiry-resize" => |n, k| ClusterModel::new(Expiry | Resize | HandOver, n, k), CLAIMS.titled("any lease may end; the last process resizes the hall and hands slots over").without_resilience();
-    "etcd-expiry-reap" => |n, k| ClusterModel::new(Expiry | Reap, n, k), CLAIMS.titled("any lease may end; the last process reaps").without_resilience();
+    "etcd-expiry-reap" => |n, k| ClusterModel::new(Expiry | Reap, n, k), CLAIMS.titled("any lease may end; the last process reassigns the slots of vanished holders").without_resilience();
     "etcd-expiry-attach" => |n, k| ClusterModel::new(Expiry | Attach, n, k), CLAIMS.titled("any lease may end; holders create their claims again").without_resilience();
     "etcd-remake" => |n, k| ClusterModel::new(Remake, n, k), CLAIMS.titled("the last process removes the hall by force and creates it again").deadlock_free_only();
     "etcd-wipe" => |n, k| ClusterModel::new(Wipe, n, k), CLAIMS.titled("the store loses its history").deadlock_free_only();
@@ -42,13 +42,13 @@ entries! {
     "etcd-pairs" => |n, k| ClusterModel::new(Pairs, n, k), PAIRS.fife().titled("two processes take two slots together");
     "etcd-pairs-expiry" => |n, k| ClusterModel::new(Pairs | Expiry, n, k), PAIRS.titled("two processes take two slots together; any lease may end");
     "etcd-pairs-mortal" => |n, k| ClusterModel::new(Pairs | Mortal, n, k), PAIRS.fife().titled("two processes take two slots together; any process may be killed");
-    "etcd-pairs-try" => |n, k| ClusterModel::new(Pairs | Try, n, k), PAIRS.titled("two processes take two slots together; the last one does not wait").deadlock_free_only();
+    "etcd-pairs-try" => |n, k| ClusterModel::new(Pairs | Try, n, k), PAIRS.titled("two processes take two slots together; the last process does not wait").deadlock_free_only();
     "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot even if others wait");
     "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
     "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot even if others wait");
     "etcd:quiet" => |n, k| wrong::<wrong::Quiet>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line X3 frees a slot and wakes only the head of the queue");
     "etcd-expiry:trusting" => |n, k| wrong::<wrong::Trusting>(Expiry, n, k), CLAIMS.fife().wrong("a slot is reassigned as soon as its holder's lease has ended");
-    "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the slot is still the holder's");
+    "etcd-expiry:generous" => |n, k| wrong::<wrong::Generous>(Expiry, n, k), CLAIMS.fife().wrong("lines X2 and X3 do not check that the process still has the slot");
     "etcd-mortal:idle" => wrong::idle, CLAIMS.fife().wrong("the head of the queue does not watch the claims of holders");
     "etcd-mortal:dreaming" => wrong::dreaming, CLAIMS.fife().wrong("a waiter does not watch the claim before it");
     "etcd-unheard:twice" => |n, k| wrong_with_any_claims::<wrong::Twice>(Unheard, n, k), CLAIMS.fife().wrong("line E1 claims again after a lost answer");
@@ -56,8 +56,8 @@ entries! {
     "etcd-late:unbound" => wrong::unbound, CLAIMS.wrong("a request that hung takes effect even if its claim is gone");
     "etcd-remake:thorough" => wrong::thorough, CLAIMS.wrong("a hall that is removed by force loses the records of its slots");
     "etcd-wipe:hasty" => wrong::hasty, CLAIMS.wrong("slots are assigned immediately after the store has lost its history");
-    "etcd-restore:deaf" => wrong::deaf, CLAIMS.wrong("answers of a restored store are dropped as late ones");
-    "etcd-restore:generous" => |n, k| wrong::<wrong::Generous>(BackUp | Restore | OldLeases, n, k), CLAIMS.wrong("lines X2 and X3 do not check that the slot is still the holder's, after a restore");
+    "etcd-restore:deaf" => wrong::deaf, CLAIMS.wrong("processes drop the answers of a restored store as if they were late");
+    "etcd-restore:generous" => |n, k| wrong::<wrong::Generous>(BackUp | Restore | OldLeases, n, k), CLAIMS.wrong("after a restore, lines X2 and X3 do not check that the process still has the slot");
     "etcd-late-remake:deluded" => wrong::deluded, CLAIMS.wrong("a holder whose claim waits in a new hall continues");
     "etcd-pairs:barging" => |n, k| wrong::<wrong::Barging>(Pairs, n, k), PAIRS.fife().wrong("line E1 takes a free slot although the head of the queue needs two");
     "etcd-pairs:partial" => |n, k| wrong_with_any_claims::<wrong::Partial>(Pairs, n, k), PAIRS.fife().wrong("line E1 lets a process that takes two slots enter with one");

@@ -57,7 +57,7 @@ pub(super) enum Late {
     },
 }
 
-/// A backup of the store, as far as it matters after a restore: by then, no process uses a claim of the backup.
+/// The part of a backup that matters after a restore. From then on, no process uses a claim from the backup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Backup {
     /// Which slots are assigned to a claim.

@@ -42,7 +42,8 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
         });
     }
     extend(&mut halls, |hall| {
-        // The old claims in a backup may have slots and wait.
+        // Process number `competitors` stands for all owners of claims in a backup, so it may both own a slot and
+        // wait.
         let has_one = |p: &Pid| *p == competitors || !owns(hall, *p);
         let may_wait = |queue: &Vec<Pid>| !one_each || queue.iter().all(has_one);
         let claimants = competitors + usize::from(casts.has(Cast::Restore));
@@ -117,7 +118,7 @@ fn late_requests(casts: Casts, competitors: usize, k: usize) -> Vec<Late> {
     [Late::Nothing].into_iter().chain((0..competitors).map(Late::Next)).chain(sent).collect()
 }
 
-/// Lists all backups of a hall with `k` slots, and that there is none.
+/// Lists all backups of a hall with `k` slots, and `None` for no backup.
 fn backups(k: usize) -> impl Iterator<Item = Option<Backup>> {
     let taken =
         move |bits: usize| core::array::from_fn::<_, MAX_SLOTS, _>(|j| j < k && bits >> j & 1 == 1);

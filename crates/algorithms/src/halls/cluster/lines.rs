@@ -77,8 +77,8 @@ pub struct Picture<T> {
     pub me: ClaimState,
     /// The head of the queue.
     pub first: Option<T>,
-    /// The smallest free slot, if there are enough free slots for the head of the queue. If nobody waits: if there are
-    /// enough for this process.
+    /// The smallest free slot. `None` if too few slots are free for the head of the queue or, if nobody waits, for
+    /// this process.
     pub free: Option<usize>,
     /// The smallest slot whose claim has been gone for long enough.
     pub stale: Option<usize>,

@@ -4,7 +4,7 @@
 //! The protocol is not from a paper. A process that needs a slot creates a claim. The store has these
 //! records for a hall:
 //!
-//! - `door`: the number of slots, or that the hall is closed.
+//! - `door`: the number of slots, or a mark that says that the hall is closed.
 //! - `queue/ID`: a claim that waits. The revision that created it determines its position in the queue.
 //! - `inside/ID`: a claim that has a slot.
 //! - `slots/J`: the claim to which slot J is assigned. The revision that wrote this record is the
@@ -66,9 +66,9 @@
 //! it get these slots only after the head's lease has ended. So a process must stop renewing its lease
 //! when it stops executing these lines.
 //!
-//! Doorway: E1. Each line is one transaction, and every transaction returns the state of the hall after
-//! it. Each request may be repeated, because a process that has lost its connection cannot find out
-//! whether the request took effect.
+//! Doorway: E1. Each line is one transaction, and every transaction returns the state of the hall after it. A
+//! process may send each request again, because after it has lost its connection, it cannot find out whether the
+//! request took effect.
 //!
 //! The driver in the crate `hallpass-cluster` runs these lines on a real store. It makes a few
 //! transitions that the model does not have. These are **not checked**:
@@ -81,8 +81,9 @@
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then
 //!   ends the lease of the claim, and gives the slot to the next claim immediately.
 //! - A request to create a claim again, or to end a lease, hangs in the network and arrives later.
-//! - A request that hung before the store was restored from a backup arrives after that. Then the model drops it. In
-//!   a real store, it may create a claim that its owner no longer uses, as the claims in the backup.
+//! - A request that was sent before the store was restored from a backup arrives after the restore. The model drops
+//!   such a request. In a real store, the request may create a claim that its owner no longer uses, like the claims
+//!   in the backup.
 //! - A process that has seen nothing since the backup was made continues after a restore as if nothing had happened. In
 //!   the model, every process notices a restore.
 //!

@@ -66,7 +66,8 @@ pub fn dreaming(n: usize, k: usize) -> Wrong<Dreaming> {
     }))
 }
 
-/// Removing a hall by force also removes the records of its slots, so a new hall assigns slots that are still held.
+/// Models a removal by force that also removes the records of the slots, so a new hall assigns slots that are still
+/// held.
 pub fn thorough(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Remake, n, k).with_management(Cast::Remake, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -76,7 +77,8 @@ pub fn thorough(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// After the store has lost its history, slots are assigned immediately, even if an old holder still uses one.
+/// Models processes that assign slots immediately after the store has lost its history, even if an old holder still
+/// uses one.
 pub fn hasty(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Wipe, n, k).with_management(Cast::Wipe, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -86,17 +88,18 @@ pub fn hasty(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// Answers of a store that was restored from a backup are dropped as late ones, because their revisions are smaller. So
-/// nobody notices that history was lost, and slots are assigned although a holder that the backup does not show still
-/// uses them.
+/// Models processes that drop the answers of a restored store as if they were late, because their revisions are
+/// smaller. So no process notices that history was lost, and slots are assigned although a holder that the backup
+/// does not show still uses them.
 pub fn deaf(n: usize, k: usize) -> ClusterModel {
     let casts = Cast::BackUp | Cast::Restore | Cast::OldLeases;
     let model = ClusterModel::new(casts, n, k);
     model.with_management(Cast::Restore, |word, ghost| events::restore_by(word, ghost, |_| None))
 }
 
-/// A request from a hall that was removed joins the queue of the new hall of the same name. The holder of the old hall
-/// sees that its claim waits, takes this as a proof that it may continue, and continues after its deadline.
+/// Models a request that was sent to a hall before its removal, and joins the queue of the new hall with the same
+/// name. A holder of the old hall sees that its claim waits, takes this as a proof that it may continue, and
+/// continues after its deadline.
 pub fn deluded(n: usize, k: usize) -> ClusterModel {
     let casts = Cast::Late | Cast::Remake;
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);
@@ -116,8 +119,8 @@ pub fn deluded(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// `reap` releases a slot as soon as its claim is gone. A real hall would do this if, for example, it trusted another
-/// machine's record that the claim has been gone for long enough.
+/// Models a `reap` that releases a slot as soon as its claim is gone. A real hall would do this if, for example, it
+/// trusted another machine's record that the claim has been gone for long enough.
 pub fn eager(n: usize, k: usize) -> ClusterModel {
     ClusterModel::new(Cast::Expiry | Cast::Reap, n, k).with_management(Cast::Reap, |word, _| {
         let mut hall = Hall::unpack(word);
@@ -126,8 +129,8 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// A request that hung in the network takes effect even if the claim for which it was sent is gone. So the request frees a
-/// slot that its sender has got again, or creates a claim for a sender that has left.
+/// Models requests that hang in the network, and take effect even if the claim for which they were sent is gone.
+/// Such a request frees a slot that its sender has got again, or creates a claim for a sender that has left.
 pub fn unbound(n: usize, k: usize) -> ClusterModel {
     let casts = Casts::from(Cast::Late);
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);

@@ -1,12 +1,12 @@
 //! What happens in a model besides passages: deaths, time-outs, and changes of the hall.
 
-/// An assumption about the processes of a model, or an event. In a model without any, no process dies or gives up, and
-/// each makes any number of passages.
+/// An assumption about the processes of a model, or an event. In a model without assumptions and events, no process
+/// dies or gives up, and each process makes any number of passages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Any process may die, even in its remainder, and comes back as another process. The manager does not die.
+    /// Any process except the manager may die, even in its remainder. It comes back as another process.
     Mortal,
-    /// The clock may run out at any time, and may be set back at any time. A waiter that finds it run out gives up.
+    /// The clock may expire at any time, and may be reset at any time. A waiter that finds it expired gives up.
     Timeout,
     /// Each process makes one passage. This limit lets the lab explore more processes.
     Once,

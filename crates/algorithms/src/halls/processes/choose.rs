@@ -87,7 +87,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 Meaning::Void => count_on(role, size, who, j, held, above),
             }
         }
-        // A process that has read the size before the hall shrank finds the slot taken from now on.
+        // From now on, a process that read the size before the hall shrank finds the slot taken.
         N3 { role, size, who, j, held, above, old } => {
             let new = Tag::seal(size.epoch).pack();
             let is_sealed = e.slot(j, Op::CompareAndSwap { old, new }) == old;

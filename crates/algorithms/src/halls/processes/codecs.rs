@@ -1,4 +1,4 @@
-//! How readers see the words: phases, processes and numbers instead of one large number.
+//! Formats the words for readers: phases, processes and numbers instead of one large number.
 
 use alloc::{format, string::String};
 

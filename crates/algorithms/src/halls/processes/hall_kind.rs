@@ -22,7 +22,8 @@ pub(super) enum HallKind {
     },
     /// `k + 1` slots. The first `k` processes want one, and the others two.
     Spare,
-    /// `k` slots, of `k + 1` that the hall had before. Process 0 has held slot `k` since then. The others arrive later.
+    /// `k` slots. Before, the hall had `k + 1` slots, and process 0 has held slot `k` since then. The other
+    /// processes arrive later.
     Shrunk,
 }
 use HallKind::*;
@@ -56,12 +57,12 @@ impl HallKind {
     /// Returns the largest number of processes that are in the critical section at once.
     pub(super) fn max_holders(self, casts: Casts, k: usize) -> usize {
         match self {
-            Many => k, // one more slot is not enough for one more process
+            Many => k, // every process wants two slots, so one more slot admits no further process
             _ => k + usize::from(casts.has(Cast::Resize)),
         }
     }
 
-    /// Returns the sizes that the hall has one after the other, or nothing if its size is a constant.
+    /// Returns the sizes of the hall, in the order in which it has them. Returns no size if the size is a constant.
     pub(super) fn sizes(self, casts: Casts, k: usize) -> Vec<Size> {
         let slots = self.slots(casts, k);
         let first = Size::new(slots);
@@ -79,7 +80,8 @@ impl HallKind {
     }
 }
 
-/// Returns the size of a hall with `slots` slots after it was resized once more: first it has one slot less.
+/// Returns the next size of a hall that has `slots` slots at first. The first resize removes a slot, and the second
+/// one adds it again.
 pub(super) fn resize(size: Word, slots: Word) -> Word {
     let (size, slots) = (Size::unpack(size), slots as usize);
     match size.epoch {

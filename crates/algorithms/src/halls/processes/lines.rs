@@ -1,4 +1,4 @@
-//! All lines, and those of arriving and leaving. Each line makes one access.
+//! Declares all lines, and executes the lines of arriving and leaving. Each line makes one access.
 
 use super::{
     choose,
@@ -21,8 +21,9 @@ pub enum Role<W> {
     /// A waiter that is about to sleep. It already watches these processes, so it notices everything
     /// that happens between its last look and its sleep.
     Watcher(W),
-    /// A process that has freed slots. It has yet to give away at most this many. It leaves, or it enters with several
-    /// slots: other processes may have tagged more slots for it than it wants, and their tags are void now.
+    /// A process that has freed slots. It still gives away at most this many slots. Afterwards, it leaves, or it
+    /// enters with several slots. A process that enters may have freed slots, too: others may have tagged more
+    /// slots for it than it wants, and the surplus tags are void now.
     Leaver(usize, Finally),
     /// A process that has freed slots, and found that one of them went to another process. It leaves the remaining work
     /// to the first waiter, so that its exit section is bounded.
@@ -60,7 +61,7 @@ pub enum Finally {
 }
 
 impl Finally {
-    /// Returns what the process does next.
+    /// Returns the next step of the process.
     pub(super) fn go<I, W>(self) -> Next<Line<I, W>> {
         match self {
             Finally::Leave => Leave,

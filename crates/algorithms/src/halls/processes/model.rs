@@ -124,7 +124,7 @@ impl ProcessesModel {
         self.hall.slots(self.casts, self.k)
     }
 
-    /// Returns `true` if a process has one slot, which the hall still has.
+    /// Returns `true` if no process holds more than one slot, and the hall has all slots that are held.
     fn has_one_slot_each(&self) -> bool {
         self.hall == HallKind::Plain && !self.casts.has(Cast::Resize)
     }
@@ -332,8 +332,8 @@ impl Algorithm for ProcessesModel {
         }
     }
 
-    /// Checks I2: a process in its critical section has all its slots, with its valid tags. Checks I3: the hall has all
-    /// slots that are held, unless its size says that it has shrunk, or it is closed.
+    /// Checks I2: a process in its critical section has all the slots that it wants, and their tags are valid.
+    /// Checks I3: the hall has all slots that are held, unless its size says that it has shrunk, or it is closed.
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let holds = |p: Pid, j: usize| {
             let card = Card::unpack(state.value(self.card.at(p)));

@@ -201,8 +201,8 @@ pub(super) fn judge<I, W>(me: usize, card: Card, at: Line<I, W>) -> Next<Line<I,
     }
 }
 
-/// Marks that the bell of `process`, which was given slots, was rung. This is done after the ring: if the process
-/// that rings dies in between, another one rings again.
+/// Marks that the bell of `process`, which was given slots, was rung. The mark comes after the ring: if the process
+/// that rings dies in between, another process rings again.
 fn mark_rung<E: Environment>(e: &mut E, process: usize, number: Number, given: Given) {
     let old = Card::new(given.unrung(), number).pack();
     let new = Card::new(given.rung(), number).pack();
@@ -227,8 +227,8 @@ fn set_aside<I, W>(
 
 /// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
 ///
-/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. It may be that all free slots are set
-/// aside for `chosen`, but nobody has settled this. Then `who` waits until somebody does.
+/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. All free slots may be set aside for
+/// `chosen` while no process has settled this on its card. Then `who` waits until some process does.
 fn serve_instead<I, W>(
     role: Role<W>,
     size: Size,

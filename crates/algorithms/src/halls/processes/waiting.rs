@@ -38,7 +38,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 Goto(G6 { number, first, j: next, got })
             }
         }
-        // From here on, the process holds its slots like one that found the hall quiet.
+        // From here on, the process holds its slots like a process that found the hall quiet.
         G7 { number, first } => {
             let number = after(number);
             e.card(me, Op::Write(Card::new(Phase::Idle, number).pack()));
@@ -130,8 +130,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
         }
         W6 { number, i, watch, shrunk } => {
             let card = Card::unpack(e.card(i, Op::Read));
-            // A waiter behind this one may be chosen already, if it wants several slots or the hall has shrunk. Then the
-            // waiter behind gets its slots first. If it dies, no other process than this one would notice.
+            // A waiter behind this one may be chosen already, if it wants several slots or the hall has shrunk.
+            // Then the waiter behind gets its slots first. If the waiter behind dies, only this process notices.
             let may_be_chosen = i != me && (shrunk || card.wants() != Some(1));
             let behind = card.waits() && !may_be_chosen && card.number >= number;
             if behind || card.phase == Phase::Vacant {

@@ -204,8 +204,8 @@ impl Tag {
         }
     }
 
-    /// Returns the tag that seals a slot that the hall no longer has, after it was resized `epoch` times. No process has
-    /// its number, so every process treats the slot as taken.
+    /// Returns the tag that seals a slot that the hall no longer has, after the hall was resized `epoch` times. The
+    /// tag names a process that does not exist, so every process treats the slot as taken.
     pub const fn seal(epoch: Word) -> Self {
         Tag { process: PROCESSES_IN_TAG, number: epoch }
     }
@@ -305,7 +305,7 @@ impl Size {
         Size { k, top: if self.top > k { self.top } else { k }, epoch }
     }
 
-    /// Returns the size once all slots are sealed that the hall no longer has.
+    /// Returns the size after all slots that the hall no longer has were sealed.
     pub const fn settled(self) -> Self {
         Size { top: self.k, ..self }
     }
@@ -319,7 +319,7 @@ impl Size {
         }
     }
 
-    /// Unpacks a word. No number is more than [`MAX_SLOTS`].
+    /// Unpacks a word. In the result, `k` and `top` are at most [`MAX_SLOTS`].
     #[inline]
     pub const fn unpack(word: Word) -> Self {
         let mask = (1 << Self::BITS) - 1;
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_is_no_tag_of_a_process() {
+    fn a_seal_is_not_the_tag_of_a_process() {
         let seal = Tag::seal(5);
         assert_eq!(Tag::unpack(seal.pack()), Some(seal));
         let last = Tag { process: PROCESSES_IN_TAG - 1, number: 5 };

@@ -93,8 +93,8 @@ changed_lines! {
         },
     }
 
-    /// A serving process passes over slots that are set aside for another waiter than the first. So nobody settles that
-    /// all slots of the other waiter are set aside, and all slots stay free.
+    /// A serving process passes over slots that are set aside for a waiter other than the first. So no process
+    /// settles on the card of the other waiter that all its slots are set aside, and no process gets these slots.
     PassesOver: |_s, e, p| {
         At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag != who.tag => {
             let card = Card::unpack(e.card(tag.process, Op::Read));
@@ -105,16 +105,16 @@ changed_lines! {
         },
     }
 
-    /// Processes do not seal the slots that a hall no longer has. A process that has read the size before takes such a
-    /// slot.
+    /// Processes do not seal the slots that a hall no longer has. A process that read the size before the hall
+    /// shrank takes such a slot.
     Unsealed: |_s, _e, _p| {
         At(Line::N3 { role, size, who, j, held, above, .. }) => {
             state_of(count_on(role, size, who, j, held, above))
         },
     }
 
-    /// Processes do not agree on the waiter for several slots that gets slots now, and pass over slots of another waiter.
-    /// Each of two waiters gets a part of its slots, and both wait forever.
+    /// Processes do not choose one waiter for several slots, and pass over slots that are set aside for another
+    /// waiter. So each of two waiters gets a part of its slots, and both wait forever.
     EachTakesAPart: |_s, e, p| {
         At(Line::H1 { role, size, who }) => Goto(At(Line::S6 { role, size, who, j: 0, got: 0, own: 0 })),
         At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag != who.tag => {
@@ -134,7 +134,7 @@ changed_lines! {
         },
     }
 
-    /// Processes do not count the held slots of a hall that has shrunk. Then it has more holders than slots.
+    /// Processes do not count the held slots of a hall that has shrunk, so the hall gets more holders than slots.
     Uncounted: |_s, _e, _p| {
         At(Line::N1 { role, size, who, .. }) => Goto(At(Line::S6 { role, size, who, j: 0, got: 0, own: 0 })),
     }

@@ -1,4 +1,4 @@
-//! How readers see the words: slots, waiters and marks instead of one large number.
+//! Formats the words for readers: slots, waiters and marks instead of one large number.
 
 use alloc::{
     format,
@@ -20,7 +20,7 @@ pub(super) enum Slots {
     Bits,
     /// The number of slots.
     Count,
-    /// A bit for each of the first slots, of which there are this many. Above them, the number of the other slots.
+    /// A bit for each of the first slots (this many), and above these bits the number of the other slots.
     BitsAndCount(u32),
 }
 

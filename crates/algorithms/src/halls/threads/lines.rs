@@ -44,14 +44,14 @@ pub enum Job {
 /// How long a server continues, and what it does afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Turn {
-    /// The number of times that the server still makes a grant or looks for news.
+    /// How many more times the server may make a grant or look again because of news.
     pub left: u32,
     /// The next task of the server.
     pub after: After,
 }
 
 impl Turn {
-    /// Returns this turn with one grant less.
+    /// Returns the rest of this turn after one grant, or after one more look.
     pub(super) fn shorter(self) -> Self {
         Turn { left: self.left.saturating_sub(1), ..self }
     }

@@ -44,9 +44,9 @@
 //!   queue can take over. Natively, a thread can take over, but a task cannot. Giving up, resizing and
 //!   closing wait until there is no other server. In theory, this can take forever; in that case, a
 //!   waiter that gives up eventually gets a grant.
-//! - **No resilience.** A server that stops forever blocks all other callers. It is rare that one thread
-//!   of a process stops while the others run. One process, however, can be killed at any time, so the
-//!   hall for processes has another algorithm ([`processes`](super::processes)).
+//! - **No resilience.** A server that stops forever blocks all other callers. It is rare that one thread of a
+//!   process stops while the others run. A whole process, however, can be killed at any time, so the hall for
+//!   processes has another algorithm ([`processes`](super::processes)).
 //!
 //! A request for several slots waits in the same queue. In a fair hall, no caller overtakes it: while the head
 //! needs more slots than are free, slots that become free stay free for the head.

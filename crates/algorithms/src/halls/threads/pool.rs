@@ -47,7 +47,8 @@ impl Pool for Bits {
         if need == 1 && owed == 0 {
             return (free != 0).then_some(free & free.wrapping_neg());
         }
-        // An owed slot is still held, so one of the k slots must stay unused: at most k slots are held.
+        // Every owed slot is still held. For each of them, one of the k slots must stay unused, so that at
+        // most k slots are held.
         if owed != 0 && free.count_ones() < need + owed.count_ones() {
             return None;
         }
@@ -145,7 +146,8 @@ impl<const BITS: u32> Pool for BitsAndCount<BITS> {
             let first = if set == 0 { 1 << BITS } else { set & set.wrapping_neg() };
             return (free != 0).then_some(first);
         }
-        // An owed slot is still held, so one of the k slots must stay unused: at most k slots are held.
+        // Every owed slot is still held. For each of them, one of the k slots must stay unused, so that at
+        // most k slots are held.
         if Self::count(free) < need.saturating_add(Self::count(owed)) {
             return None;
         }

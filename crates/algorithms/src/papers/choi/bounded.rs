@@ -21,7 +21,7 @@
 //! - So line 2 never lets a process enter that has to wait: by B1, the age of such a process is not 0, and
 //!   by B2, line 2 then decides correctly. If the age is 0, line 2 may make the process wait unnecessarily.
 //!   Line 3 then finds the age 0, and lets the process enter.
-//! - Tokens give exclusion, FIFE and resilience k.
+//! - Tokens give exclusion, FIFE, and progress as long as fewer than k processes have stopped.
 //! - I1: entry = exit + the number of processes at 2..4 (modulo M).
 //! - I3: at most k processes are in their critical sections.
 //!

@@ -1,5 +1,4 @@
-//! The observations about steps in the proof of Choi's algorithm, and Lemma 4.
-//! Choi 2011, Sections 3.4 and 3.6.
+//! The observations about steps in the proof of Choi's algorithm, and Lemma 4. Choi 2011, Sections 3.4 and 3.5.
 //!
 //! - O1, O2: entry and exit only increase, each by 1, entry at line 1 and exit at line 3.
 //! - O3: a cell only increases, at line 9.

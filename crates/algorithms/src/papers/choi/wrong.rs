@@ -23,27 +23,28 @@ use crate::{
     },
 };
 
-/// {-1} is dropped in line 4: no process updates the previous block.
+/// Builds the algorithm without {-1} in line 4: no process updates the previous block.
 pub fn no_previous(n: usize, k: usize) -> Choi {
     let mut parameters = Parameters::new(n, k);
     parameters.update.iter_mut().for_each(|list| list.retain(|&r| r >= 0));
     Choi::with(n, k, parameters)
 }
 
-/// Line 4 updates the cells in descending order.
+/// Builds the algorithm with a line 4 that updates the cells in descending order.
 pub fn descending(n: usize, k: usize) -> Choi {
     let mut parameters = Parameters::new(n, k);
     parameters.update.iter_mut().for_each(|list| list.reverse());
     Choi::with(n, k, parameters)
 }
 
-/// Line 2 waits only on the process's own cell.
+/// Builds the algorithm with a line 2 that waits only on the process's own cell.
 pub fn own_cell(n: usize, k: usize) -> Choi {
     let wait = (0..k).map(|j| vec![j as u8]).collect();
     Choi::with(n, k, Parameters { wait, ..Parameters::new(n, k) })
 }
 
-/// Line 9 writes the cell without comparing it with the value that line 7 has read.
+/// Builds the algorithm with a line 9 that writes the cell without comparing it with the value that line 7 has
+/// read.
 pub fn write(n: usize, k: usize) -> Changed<Choi, Write> {
     let parameters = Parameters { cells_may_fall: true, ..Parameters::new(n, k) };
     Changed::new(Choi::with(n, k, parameters))

@@ -14,8 +14,8 @@
 //! - Lemma 6: there are at most 2k-q winners at the q-th competition of an inner node. At a leaf x,
 //!   there are at most |G_x|-q, as in EXCL.
 //!
-//! The paper bounds the number of steps while at most k processes compete (Section 7). The bound counts
-//! one competition per node instead of k. For k > 1, even a process that meets no other takes longer.
+//! The paper bounds the number of steps while at most k processes compete (Section 7). The bound counts one
+//! competition per node instead of k. For k > 1, even a process that meets no other process takes more steps.
 //!
 //! Differences from the paper:
 //!

@@ -30,10 +30,10 @@
 //! HAND\[r\]\[g\] with ann and copy for a group of readers. An update writes copy before it commits the
 //! label. A scan reads the label before copy. S3 still holds.
 //!
-//! It would be wrong to commit the label to one group of readers after another, although S1 to S3 hold
-//! for each reader. Of two consecutive scans, the first could see the new timestamp and the second the
-//! old one. With one register for the label, this cannot happen. In this variant, even property (1) of Afek
-//! et al. fails. The lab keeps it as `linear:grouped`.
+//! It would be wrong to commit the label to one group of readers after another, although S1 to S3 hold for each
+//! reader. Of two consecutive scans, the first could see the new timestamp and the second the old one. With one
+//! register for the label, this cannot happen. With one register for each group, even property (1) of Afek et al.
+//! fails. The lab has this variant as `linear:grouped`.
 //!
 //! Cost: at most 3n for Scan and 6n for Label (11 for n = 2). With registers split into g groups, at
 //! most 4n - 1 for Scan and 7n - 3 + 3g for Label.
