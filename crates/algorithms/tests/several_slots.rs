@@ -1,9 +1,10 @@
-//! Random runs of the hall for processes, in which some processes want several slots, or another process resizes the hall.
-//! Three such processes have more private states than the tables of the lab can number, so the lab explores two.
+//! Random runs of the hall for processes, in which some processes want several slots, or another process resizes
+//! the hall. Three such processes have more private states than the tables of the lab can number, so the lab
+//! explores two.
 //!
-//! A run has two parts. First, processes make steps in a random order. Some of them pause, and some are killed. Then
-//! nobody is killed any more, and the processes take turns. In the second part, all processes must finish.
-//! `HALLPASS_RUNS` is the number of runs of each model.
+//! A run has two parts. First, processes make steps in a random order. Some of them pause, and some are killed. In
+//! the second part, no process is killed, the processes take turns, and all of them must finish. `HALLPASS_RUNS` is
+//! the number of runs of each model.
 
 use std::env;
 

@@ -10,8 +10,8 @@
 //! into one segment, so a lock is taken once for many states, and the cache misses of a batch overlap. A
 //! segment grows on its own. So the set never needs memory for two copies of itself.
 //!
-//! The set assigns no numbers and keeps no order. The search keeps the states that it has yet to expand (see
-//! [`search`](crate::search)).
+//! While the set grows, its states have no numbers and no order. A complete set can be numbered (see [`Numbered`]).
+//! The search keeps the states that it still has to expand (see [`search`](crate::search)).
 
 mod numbered;
 mod segment;

@@ -52,8 +52,8 @@ pub(crate) const IN_ORDER: u64 = 1 << 34;
 /// The number of bits of a state with its history.
 pub(crate) const BITS: u32 = 35;
 
-/// Returns the history after a step. `before` has the history before it. `second_from` is the section of `second` before
-/// the step, and the other sections are those of both processes after it.
+/// Returns the history after a step. `before` has the history before it. `second_from` is the section of `second`
+/// before the step, and the other sections are those of both processes after it.
 #[inline]
 pub(crate) fn history(before: u64, second_from: Section, [first, second]: [Section; 2]) -> u64 {
     let has = |bit| before & bit != 0;

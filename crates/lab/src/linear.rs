@@ -1,8 +1,8 @@
 //! Checks linearizability: whether overlapping operations could have taken effect one at a time.
 //!
-//! A history is linearizable (Herlihy & Wing 1990) if we can choose a moment for each operation, between its call and its
-//! return, such that an object that executes the operations in the order of these moments returns the recorded results.
-//! An operation that has not returned may have had its moment, but need not.
+//! A history is linearizable (Herlihy & Wing 1990) if we can choose a moment for each operation, between its call
+//! and its return, such that an object that executes the operations in the order of these moments returns the
+//! recorded results. An operation that has not returned may have had its moment, but need not.
 //!
 //! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is
 //! a state of the object and, for each operation under way, whether it has taken effect. This is the

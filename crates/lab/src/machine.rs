@@ -88,7 +88,7 @@ pub trait Machine: Send + Sync {
     fn stale_rules(&self) -> Vec<StaleRule> {
         Vec::new()
     }
-    /// Returns whether the value of `rule` may be stale while `p`, its writer or its reader, is here.
+    /// Returns whether the value of `rule` may be stale while `p`, which writes or reads its variable, is at `at`.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: Local) -> bool {
         false
     }

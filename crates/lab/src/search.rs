@@ -1,8 +1,9 @@
 //! Explores a [`Space`] breadth first and keeps only the set of its states.
 //!
-//! The search is for properties of single states. It needs less memory than
-//! [`explore`](crate::explore::explore()), because states have no numbers. It keeps only the set of all states found so far
-//! (see [`compact`](crate::compact)), and the states of two levels. A level is finished before the next level
+//! The search needs less memory than [`explore`](crate::explore::explore()), because states have no numbers while
+//! it runs. It keeps only the set of all states found so far (see [`compact`](crate::compact)), and the states of
+//! two levels. This is enough for properties of single states. For properties of whole runs, the states are
+//! numbered afterwards, and the steps between them are computed again. A level is finished before the next level
 //! begins. So levels are exact for any number of threads.
 //!
 //! The search keeps no parents either. [`run_to`] finds a shortest run by searching again.
@@ -38,7 +39,7 @@ pub use unfold::renamed_cycle;
 /// The maximum number of different marks.
 const MARKS: usize = 64;
 
-/// A state that the search has yet to expand, with what the search needs to know about its origin.
+/// A state that the search still has to expand, with the facts about its origin that the search needs.
 trait Entry<const W: usize>: Copy + Send + Sync {
     /// Creates the entry of an initial state.
     fn root(state: [u64; W]) -> Self;

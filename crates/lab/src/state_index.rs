@@ -219,8 +219,8 @@ impl StateIndex {
         }
     }
 
-    /// Inserts a number whose state is not in the table, without comparing states. Other threads must not use the table
-    /// meanwhile.
+    /// Inserts a number whose state is not in the table, without comparing states. No other thread may use the
+    /// table at the same time.
     pub fn insert_new(&mut self, mark: Mark, id: Id) {
         let mut line = self.line(mark);
         let mut distance = 0;

@@ -1,4 +1,4 @@
-//! What `hallpass-lab` reports: the verdict, the status and the scope, and its answers to mistakes.
+//! Checks the reports of `hallpass-lab`: the verdict, the status and the scope, and its answers to mistakes.
 
 use std::{
     fs,
@@ -194,9 +194,9 @@ fn mistakes_in_arguments_are_answered_with_what_is_allowed() {
 
 #[test]
 fn a_new_crate_without_a_checkout_is_refused_with_what_to_do() {
-    // The program looks for the checkout in which it was built, so a copy runs elsewhere. Another process makes the copy:
-    // if this one did, a child that another test starts meanwhile would have the copy open for writing, and the copy
-    // could not be executed.
+    // The program looks for the checkout in which it was built, so the test runs a copy of it elsewhere. Another
+    // process makes the copy. If this process made it, a child that another test starts at the same time would
+    // inherit the open file, and the copy could not be executed while it is open for writing.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hallpass-lab");
     let mut copy = Command::new("cp");

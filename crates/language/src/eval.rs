@@ -29,7 +29,7 @@ pub enum Fault {
         /// The index that does not exist.
         value: i32,
     },
-    /// The expression takes too many operations.
+    /// The expression takes too many operations, or a quantifier goes through too many values.
     Values,
     /// A private variable leaves its range: it is assigned this value.
     Range(i32),
@@ -329,9 +329,9 @@ impl<'a> Scope<'a> {
         Ok(result)
     }
 
-    /// Returns whether the body of a quantifier holds for a process, if this depends only on the place of the process,
-    /// or on the place and one private variable. Many bodies are like this, and the result comes several times as fast
-    /// as by evaluating the body. Returns `None` for other bodies.
+    /// Returns whether the body of a quantifier holds for a process, if this depends only on the place of the
+    /// process, or on the place and one private variable. Many bodies are like this, and this function is several
+    /// times as fast as evaluating the body. Returns `None` for other bodies.
     #[inline]
     fn decided_by_place(&self, body: &Ex, process: Value) -> Option<bool> {
         let Ex::ByPlace(variable, cases) = body else { return None };
@@ -385,7 +385,7 @@ fn private(loc: &Loc<At>, index: usize) -> i32 {
 }
 
 fn no_element(place: usize, index: Value) -> Fault {
-    // Numbers beyond i32 are faults of their own.
+    // The index fits: a number beyond i32 is the fault `Large`, which was reported before.
     Fault::Index { place: place.min(127) as u8, value: index as i32 }
 }
 

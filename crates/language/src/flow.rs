@@ -67,8 +67,8 @@ fn keep_name(instrs: &[Instr], name: u32, live: &mut [u32]) {
     after_critical(instrs).into_iter().for_each(|at| live[at] |= name);
 }
 
-/// Returns the instructions after `critical`, up to and including the first line on each path. A process in its critical
-/// section has already executed the local instructions among them.
+/// Returns the instructions after `critical`, up to and including the first line on each path. A process in its
+/// critical section has already executed the local instructions among them.
 pub fn after_critical(instrs: &[Instr]) -> Vec<usize> {
     let Some(enter) = instrs.iter().position(|instr| matches!(instr, Instr::Enter)) else {
         return vec![];

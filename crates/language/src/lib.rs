@@ -157,7 +157,8 @@ impl File {
         format!("{}:{line}:{column}", self.path)
     }
 
-    /// Returns a hash of everything that a run depends on. Comments, spaces, titles and promises do not change the hash.
+    /// Returns a hash of everything that a run depends on. Comments, spaces, titles and promises do not change the
+    /// hash.
     pub fn fingerprint(&self) -> String {
         format!("{:08x}", self.fingerprint)
     }

@@ -9,9 +9,9 @@ use crate::diagnostic::Diagnostic;
 /// A range of bytes of a file.
 pub type Span = Range<usize>;
 
-/// The most bytes a file may have.
+/// The maximum number of bytes of a file.
 pub const MOST_BYTES: usize = 256 << 10;
-/// The most tokens a file may have.
+/// The maximum number of tokens of a file.
 const MOST_TOKENS: usize = 10_000;
 /// Some editors begin a file with this character.
 const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -37,7 +37,7 @@ impl Watch<'_> {
             }
             Ex::Binary(op @ (Binary::And | Binary::Or), a, b) => {
                 self.expression(a, known);
-                // The evaluation comes to b only if a is true (`and`) or false (`or`).
+                // b is evaluated only if a is true (`and`) or false (`or`).
                 self.expression(b, &with(known, a, *op == Binary::And));
             }
             Ex::If(parts) => {

@@ -361,6 +361,6 @@ fn names_and_number_of_invariants_are_checked() {
 }
 
 #[test]
-fn a_condition_is_no_summand() {
+fn a_condition_cannot_be_added() {
     says(&error(SHARED, "v := true + 1\n1: x := v\ncritical"), "found a condition", "");
 }

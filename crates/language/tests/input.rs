@@ -1,4 +1,4 @@
-//! Files as editors save them, and files that are no algorithms at all.
+//! Tests files as editors save them, and files that are not algorithms.
 
 use hallpass_language::{Errors, File, MOST_BYTES};
 
@@ -91,7 +91,7 @@ fn functions_that_call_one_another_many_times_compile_at_once() {
     }
     source += "passage\n1: x := 1\ncritical\nend\ninvariant I: f59(0) = 0\n";
     let file = File::parse("test.kx", &source).unwrap_or_else(|errors| panic!("{errors}"));
-    // Whether the processes are alike takes too long to find out.
+    // It would take too long to find out whether the processes are alike.
     assert!(!file.code.is_symmetric);
     assert!(file.at(2, 1).is_ok());
 }

@@ -88,7 +88,7 @@ fn a_queue_is_used_with_its_own_operations_only() {
     let private = first_error("algorithm test private Q : queue passage critical end");
     assert!(private.message.contains("only shared variables are queues"), "{private:#?}");
     let large = parsed(QUEUE).at(8, 1).err().expect("it is too large").to_string();
-    assert!(large.contains("n must be 7 at most"), "{large}");
+    assert!(large.contains("n must be at most 7"), "{large}");
 }
 
 /// Returns whether a file of the gallery treats its processes alike.

@@ -251,7 +251,11 @@ impl Array {
     /// Panics if `index` is out of range.
     #[inline]
     pub fn at(self, index: usize) -> Var {
-        assert!(index < self.len as usize, "array index {index} is out of range: the array has {} variables", self.len);
+        assert!(
+            index < self.len as usize,
+            "array index {index} is out of range: the array has {} variables",
+            self.len
+        );
         Var(self.first.0 + index as u16)
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::{Value, json};
 
-/// A driver that is killed at the end.
+/// A driver process. It is killed when this value is dropped.
 struct Driver {
     child: Child,
     port: u16,
@@ -30,7 +30,7 @@ impl Driver {
             .find_map(|line| line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok());
         // The pipe stays open, so that the driver can go on writing.
         std::thread::spawn(move || lines.for_each(drop));
-        Driver { child, port: port.expect("the driver says its port") }
+        Driver { child, port: port.expect("the driver prints its port") }
     }
 }
 
@@ -41,7 +41,7 @@ impl Drop for Driver {
     }
 }
 
-/// A program `hallpass-lab explore` that is killed at the end.
+/// A process that runs `hallpass-lab explore`. It is killed when this value is dropped.
 struct Explorer {
     child: Child,
     url: String,
@@ -164,7 +164,7 @@ fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
     run(async {
         let page = Page::open(&driver, &server.url, 1600, false).await;
         page.until("HP.view() && HP.view().goals").await;
-        // The recorded violation, by clicking: all three processes find a slot free.
+        // Clicks the steps of the recorded violation: all three processes find a slot free.
         for process in [0, 0, 1, 1, 2, 2] {
             page.step(process).await;
         }
@@ -173,7 +173,7 @@ fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
         page.screenshot("violation.png").await;
         let link = page.0.current_url().await.unwrap().to_string();
         assert!(link.contains("#hp1.am-fig3:no-take.3.2.sc."), "{link}");
-        // Undo, and another continuation.
+        // Undoes a step and continues differently.
         page.click("#undo").await;
         page.until("HP.view().steps === 5 && HP.view().facts[0].status === 'holds'").await;
         page.step(0).await;
@@ -181,7 +181,7 @@ fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
         page.until("document.querySelector('[data-branch]')").await;
         page.click("[data-branch]").await;
         page.until("HP.view().steps === 6 && HP.view().facts[0].status === 'broken'").await;
-        // The shortest way from the start, by keys.
+        // Asks for the shortest way from the start, with keys.
         page.find("body").await.send_keys("\u{e011}").await.unwrap();
         page.until("HP.view().parent === null").await;
         page.find("body").await.send_keys("w").await.unwrap();
@@ -256,7 +256,7 @@ fn a_run_is_played_with_the_keyboard_alone() {
         }
         page.until("/^Step 3, process 1: /.test(document.getElementById('announce').textContent)")
             .await;
-        // Up and down in the run.
+        // Goes up and down in the run.
         page.0.execute("document.getElementById('lanes').focus()", vec![]).await.unwrap();
         let lanes = page.0.active_element().await.unwrap();
         lanes.send_keys("\u{e013}").await.unwrap();
@@ -302,7 +302,7 @@ fn a_loop_is_found_by_the_checker_and_played() {
         page.until("HP.view().steps === 1").await;
         page.click("[data-stop]").await;
         page.until("HP.view().processes.some((p) => p.stopped) && HP.view().goals").await;
-        // Another model, from the list.
+        // Chooses another model from the list.
         page.click("#models").await;
         page.click("[data-challenge='am-fig3:no-take']").await;
         page.until("HP.model.algorithm === 'am-fig3:no-take' && HP.view() && HP.view().goals")

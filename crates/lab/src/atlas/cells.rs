@@ -204,8 +204,8 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ("…", "no violation was found, but the exploration was incomplete"),
     (
         "no deadlock, no starvation: ✓ f",
-        "f is the smallest number of processes that, stopped permanently outside their remainder, block \
-         all others, or starve another; ∞ if no number does",
+        "if f processes stop permanently outside their remainder, they can block all others (deadlock) or \
+         starve another (starvation), and fewer cannot; ∞ if no number of processes can",
     ),
     ("exit, doorway: ✓ ≤ s", "the section takes at most s own steps, whatever the others do"),
     (
@@ -215,8 +215,9 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ),
     (
         "FIFE",
-        "first in, first enabled: a process that leaves the doorway before another enters it can get in \
-         by its own steps once the other is in (definition 2.5; strong: definition 5.1)",
+        "first in, first enabled: if a process leaves its doorway before another enters its own, the first \
+         one enters by its own steps once the other is in its critical section (definition 2.5; strong: \
+         definition 5.1)",
     ),
     (
         "bypass: ✓ ≤ b",
@@ -231,11 +232,13 @@ pub(super) const LIMITS: [&str; 7] = [
      of processes that may be outside their remainder at once.",
     "Memory: sequentially consistent, one shared access per step, unless a row says tso (a \
      first-in-first-out store buffer per process, as on x86).",
-    "Initial values that a paper leaves open: all of them, unless a row says initial=smallest.",
-    "Fairness: liveness is under weak fairness for every process that has not stopped. A process may \
-     stay in its remainder forever; a process that has not stopped leaves its critical section.",
-    "Crashes: \"no deadlock\" is checked with no process stopped, \"no starvation\" with up to k - 1 processes \
-     stopped permanently outside their remainder. The other processes cannot detect that they have stopped.",
+    "Initial values: if a paper leaves a value open, every value is explored, unless a row says \
+     initial=smallest.",
+    "Fairness: every process outside its remainder that has not stopped keeps taking steps (weak fairness), \
+     so it leaves its critical section. A process may stay in its remainder forever.",
+    "Crashes: \"no deadlock\" is checked with no process stopped. \"No starvation\" is checked with as many \
+     processes stopped permanently outside their remainder as the source promises to survive: k - 1 for most \
+     algorithms. The other processes cannot detect that they have stopped.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \

@@ -91,7 +91,7 @@ fn small<T: TryFrom<u64>, E: de::Error>(number: u64) -> Result<T, E> {
 }
 
 fn worst<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bound>, D::Error> {
-    const ALLOWED: &str = "\"unbounded\", or \"?\" for what --bless fills in";
+    const ALLOWED: &str = "\"unbounded\", or \"?\", which --bless replaces";
     match deserializer.deserialize_any(NumberOrWord(ALLOWED))? {
         NumberOr::Number(number) => Ok(Some(Bound::Most(small(number)?))),
         NumberOr::Word(word) => match word.as_str() {
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for Answer {
             "holds" => Ok(Answer::Holds),
             "violated" => Ok(Answer::Violated),
             OPEN => Ok(Answer::Open),
-            _ => wrong(&word, "\"holds\", \"violated\", or \"?\" for what --bless fills in"),
+            _ => wrong(&word, "\"holds\", \"violated\", or \"?\", which --bless replaces"),
         }
     }
 }

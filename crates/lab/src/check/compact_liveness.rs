@@ -31,7 +31,8 @@ pub(super) struct CompactAnalysis<'a, const W: usize> {
 }
 
 impl<const W: usize> CompactAnalysis<'_, W> {
-    /// Decides every requested property of whole runs. `states` are all states, or the limit that prevents numbering them.
+    /// Decides every requested property of whole runs. `states` are all states, or the limit that prevents
+    /// numbering them.
     pub fn decide(&self, states: Result<Numbered<W>, Ended>) -> Outcomes {
         let asked = |property| self.setup.question.properties.contains(&property);
         let mut outcomes = Outcomes::new();

@@ -33,7 +33,7 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
         ),
         CannotCompile::TwoAccesses { process, line } => format!(
             "{algorithm}: process {process} makes more than one shared access in one step, at line \
-             {line}: give each access a line of its own"
+             {line}: give each access its own line"
         ),
         CannotCompile::Memory => format!(
             "{algorithm} with n = {n}, k = {k}: the table of all steps takes more memory than the limits \

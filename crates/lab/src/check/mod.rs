@@ -107,7 +107,7 @@ pub struct Question {
     pub promised: Vec<Property>,
     /// Starvation counts as a violation while at most this many processes have stopped.
     pub crashes: usize,
-    /// The largest number of times that a process is overtaken; `None` if any bound will do.
+    /// The maximum number of times that a process may be overtaken. With `None`, any bound will do.
     pub bypass: Option<u32>,
     /// The memory model: how stores take effect.
     pub memory: MemoryModel,

@@ -109,8 +109,8 @@ impl Report {
         self.is_complete() && !self.properties.values().any(is_partial)
     }
 
-    /// Returns the verdict on all promised properties: *violated* if one of them is violated; otherwise *partial* if one of
-    /// them is partial or was left out, or if the exploration was incomplete; otherwise *holds*.
+    /// Returns the verdict on all promised properties: *violated* if one of them is violated; otherwise *partial*
+    /// if one of them is partial or was left out, or if the exploration was incomplete; otherwise *holds*.
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| {
             self.properties
@@ -133,8 +133,8 @@ impl Report {
         self.question.promises(name)
     }
 
-    /// Returns the promised properties that were not checked and the options to leave out, such as "deadlock, exit: leave
-    /// out --symmetry". Returns `None` if every promised property was checked.
+    /// Returns the promised properties that were not checked and the options to leave out, such as "deadlock, exit:
+    /// leave out --symmetry". Returns `None` if every promised property was checked.
     pub fn not_checked(&self) -> Option<String> {
         let left_out = &self.question.left_out;
         if left_out.is_empty() {
@@ -219,7 +219,7 @@ impl Report {
             ));
         }
         if question.symmetry {
-            limits.push("states that differ only in the names of processes count as one".into());
+            limits.push("states that differ only by a renaming of processes count as one".into());
         }
         if question.forget {
             limits.push(

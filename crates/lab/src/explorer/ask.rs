@@ -144,8 +144,8 @@ pub(super) fn most_overtaken(
     Worst { count: found.bound, way, exact }
 }
 
-/// The passage of one process, with its cache. A state is one word: the number of the explored state in the low 32 bits,
-/// then the valid copies, and the bit [`BEGUN`].
+/// The passage of one process, with its cache. A state is one word: the number of the explored state in the low 32
+/// bits, then the valid copies, and the bit [`BEGUN`].
 struct Passage<'a> {
     chart: &'a Chart,
     graph: &'a Graph,

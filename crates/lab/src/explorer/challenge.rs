@@ -31,8 +31,8 @@ pub struct Challenge {
     pub property: &'static str,
 }
 
-/// The maximum number of states of a model that is offered as an exercise. The limit is low, so that the checker soon
-/// knows the best number of steps.
+/// The maximum number of states of a model that is offered as an exercise. The limit is low, so that the checker
+/// soon knows the smallest number of steps.
 const MOST_STATES: u64 = 2_000_000;
 
 impl Challenge {

@@ -27,7 +27,7 @@ fn page(data: &Value) -> String {
         scripts.push_str(&format!("<script>\n{}</script>\n", script.text));
     }
     let page = assets::PAGE.replace("<link rel=\"stylesheet\" href=\"/explorer.css\">", &style);
-    // The page names its scripts one after another, on lines of their own.
+    // The page names its scripts one after another, each on its own line.
     let mut lines: Vec<&str> = page.lines().filter(|line| !line.starts_with("<script")).collect();
     let end = lines.iter().position(|line| *line == "</body>").unwrap_or(lines.len());
     lines.insert(end, &scripts);

@@ -32,7 +32,8 @@ pub struct Loop {
     pub deadlock: bool,
     /// Whether the algorithm promises that there is no such loop with this number of stopped processes.
     pub violates: bool,
-    /// Whether the last state of the loop has larger numbers than the first. Both states behave the same nevertheless.
+    /// Whether the last state of the loop has larger numbers than the first. Even then, both states behave the
+    /// same.
     pub grows: bool,
     /// One sentence that describes the loop.
     pub why: String,

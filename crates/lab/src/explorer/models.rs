@@ -196,7 +196,7 @@ impl App {
         *lock(&model.result) = Some(result);
     }
 
-    /// Computes the answers that a view lacks, in a thread of its own, so that the request does not wait for them.
+    /// Computes the answers that a view lacks, in another thread, so that the request does not wait for them.
     fn learn_in_background(&self, model: &Arc<Model>) {
         let Some((chart, stopped)) = lock(&model.engine).wants() else { return };
         let model = model.clone();

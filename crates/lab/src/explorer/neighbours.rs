@@ -1,4 +1,4 @@
-//! The graph of states that the page draws: the whole graph of a small model, or what is near the current state.
+//! The graph of states that the page draws: the whole graph of a small model, or the states near the current state.
 
 use hallpass_algorithms::Section;
 use indexmap::IndexMap;
@@ -41,7 +41,8 @@ pub struct Drawn {
     pub id: Option<Id>,
     /// The row of the state: the number of steps from an initial state, or from the current state.
     pub level: u32,
-    /// `broken`, `doomed` (a process can be kept out forever), `full` (k processes in the critical section), or `plain`.
+    /// `broken`, `doomed` (a process can be kept out forever), `full` (k processes in the critical section), or
+    /// `plain`.
     pub colour: &'static str,
     /// The number of processes in their critical sections.
     pub inside: usize,

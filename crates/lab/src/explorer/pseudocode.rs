@@ -22,8 +22,8 @@
 //! lines = { 4 = "" }                 # the new text; empty: the line is dropped
 //! ```
 //!
-//! Before the bar is the label of a line; `-` is the remainder section and `*` the critical section. A line without a
-//! label makes no step of its own. The label `2@read` is for the instance `read` of line 2 alone.
+//! Before the bar is the label of a line; `-` is the remainder section and `*` the critical section. A line without
+//! a label is not a step. The label `2@read` is for the instance `read` of line 2 alone.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub struct Figure {
     pub variables: Vec<[String; 2]>,
     /// The private variables of a process, each with its meaning.
     pub private: Vec<[String; 2]>,
-    /// The invariants, each with what it says.
+    /// The invariants, each with its meaning.
     pub invariants: Vec<[String; 2]>,
     /// The lines of the figure, from top to bottom.
     pub lines: Vec<Line>,

@@ -1,7 +1,8 @@
 //! The tree of all runs that were played: start, choices, step, undo.
 //!
 //! A node is a state with the run that leads to it. Nodes are only ever added, so a node's number stays valid, and
-//! two pages may play in the same tree. To undo is to go to the parent; the node that was left stays a branch.
+//! two pages may play in the same tree. Undo goes to the parent, and the node that it leaves stays in the tree as a
+//! branch.
 
 use hallpass_algorithms::{Pid, Word};
 
@@ -20,7 +21,7 @@ pub type NodeId = u32;
 /// The largest number of nodes.
 pub const MOST_NODES: usize = 200_000;
 
-/// How a node comes from its parent.
+/// The action that leads from the parent of a node to the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// The agent makes a step.

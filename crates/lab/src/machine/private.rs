@@ -11,7 +11,7 @@ pub(super) fn variables(debug: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Adds the variables of one value: the fields of a struct, or those of what a tuple contains.
+/// Adds the variables of one value: the fields of a struct, or the fields of the values in a tuple.
 fn collect(value: &str, found: &mut Vec<(String, String)>) {
     let name_end = value.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(value.len());
     let body = value[name_end..].trim();
@@ -21,7 +21,7 @@ fn collect(value: &str, found: &mut Vec<(String, String)>) {
                 Some((name, value)) if is_structure(value) => {
                     let before = found.len();
                     collect(value, found);
-                    // A structure without fields of its own is a value.
+                    // A structure without named fields is itself a value.
                     if found.len() == before {
                         found.push((name.to_string(), value.to_string()));
                     }

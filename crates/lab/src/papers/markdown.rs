@@ -16,8 +16,8 @@ pub struct Document {
     pub markdown: String,
     /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,
-    /// Statements without evidence although their algorithms are registered, and statements that have an `error` but are
-    /// not refuted. One line each.
+    /// Statements without evidence although their algorithms are registered, and statements that have an `error`
+    /// but are not refuted. One line each.
     pub gaps: Vec<String>,
     /// The number of statements without evidence.
     pub unmeasured: usize,

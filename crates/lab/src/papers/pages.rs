@@ -24,7 +24,7 @@ pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
 fn find(model: &AtlasModel, shows: Shows, resources: &Resources<'_>) -> Result<Schedule, String> {
     let found = match shows {
         Shows::Violation(listed) => {
-            let property = listed.property().ok_or("a range has no run of its own")?;
+            let property = listed.property().ok_or("the property `range` has no run")?;
             let question = model.check_question().only(vec![property]);
             let report = check::check(&question, resources).map_err(|error| error.to_string())?;
             report.outcome(property).run.clone()

@@ -1,7 +1,7 @@
 //! The statements of the papers, and the models that decide them: `statements.toml` in the folder of
 //! each paper.
 //!
-//! A statement contains a paper's statement, worded by this project, and its evidence. It contains no
+//! An entry of the file has a statement of the paper, worded by this project, and the evidence for it. It has no
 //! verdict, because the lab computes the verdict. In the file, `[[statement]]` begins a statement:
 //!
 //! | key | meaning |

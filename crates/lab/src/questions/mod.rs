@@ -134,8 +134,8 @@ pub struct Questions {
 /// Answers the questions.
 ///
 /// # Errors
-/// Fails if the algorithm does not exist at this size, is too large to explore, or has no statement of this name, or if a
-/// question does not apply to the algorithm.
+/// Fails if the algorithm does not exist at this size, is too large to explore, or has no statement of this name,
+/// or if a question does not apply to the algorithm.
 pub fn ask(questions: &Questions, resources: &Resources<'_>) -> Result<Report, Error> {
     let Questions { algorithm, n, k, .. } = questions;
     let (machine, tables) = compile(algorithm, *n, *k, resources)?;

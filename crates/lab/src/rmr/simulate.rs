@@ -181,7 +181,8 @@ impl Simulation {
         setting.is_critical(p, self.locals[p])
     }
 
-    /// Executes a step of `p`. Returns `None` if a variable has left its range, or if the step would exceed the contention.
+    /// Executes a step of `p`. Returns `None` if a variable has left its range, or if the step would exceed the
+    /// contention.
     pub fn step(&mut self, setting: &Setting, p: Pid) -> Option<Stepped> {
         if self.out_of_range {
             return None;

@@ -1,9 +1,9 @@
 //! Finds the largest number of steps that a process takes in one section, without a stored graph.
 //!
-//! The states in which the process is in the section are a region. If the process takes a step within a component of the
-//! region, there is no bound. Otherwise the bound is the weight of a heaviest path, where the steps of the process have
-//! weight 1 and all other steps have weight 0. The search finds a component after all components that can be reached from
-//! it, so it knows the heaviest paths from those.
+//! The states in which the process is in the section are a region. If the process takes a step within a component
+//! of the region, there is no bound. Otherwise the bound is the weight of a heaviest path, where the steps of the
+//! process have weight 1 and all other steps have weight 0. The search finds a component after all components that
+//! can be reached from it, so it knows the heaviest paths from those.
 
 use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
@@ -28,7 +28,7 @@ use super::{
 /// The weight of a path without a bound.
 const UNBOUNDED: u32 = u32::MAX;
 
-/// A run with as many steps in the section as there can be.
+/// A run with the maximum number of steps in the section.
 pub struct LongestRun<const W: usize> {
     /// The first state of the path. The process is in the section.
     pub start: AtLevel<W>,
@@ -148,7 +148,7 @@ impl<'a, const W: usize> Weights<'a, W> {
         Ok(most)
     }
 
-    /// Returns a run with this many steps in the section. The way to its first state is shortest.
+    /// Returns a run with this many steps in the section. The path to its first state is a shortest one.
     fn run(
         &self,
         bound: Bound,

@@ -159,8 +159,8 @@ impl Found<'_> {
 const ROOT: u8 = 0x80;
 const UNSEEN: u32 = 0;
 
-/// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once, when
-/// it is first visited. From then on, the stack has its children.
+/// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,
+/// when it is first visited. From then on, the stack has its children.
 struct DepthFirst<'a, const W: usize, F> {
     region: &'a Region<'a, W>,
     number: Vec<u32>,
@@ -179,8 +179,8 @@ struct DepthFirst<'a, const W: usize, F> {
     each: F,
 }
 
-/// Finds the components of a region, and calls `each` with every component when it is found. Calls `report` from time to
-/// time with the number of states visited.
+/// Finds the components of a region, and calls `each` with every component when it is found. Calls `report` from
+/// time to time with the number of states visited.
 ///
 /// # Errors
 /// Fails if this reaches a limit, and returns which one.

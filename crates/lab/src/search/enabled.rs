@@ -1,7 +1,7 @@
 //! Decides FIFE (first in, first enabled) without a stored graph (see [`fife`](crate::fife) for the argument).
 //!
-//! For each process of a pair, the search needs 4 bytes per state and 1 byte per component, to know in which states the
-//! process is enabled. The states with their history are a compact set of their own.
+//! For each process of a pair, the search needs 4 bytes per state and 1 byte per component, to know in which states
+//! the process is enabled. The states with their history are in a separate compact set.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -39,8 +39,8 @@ pub struct KeptOut<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> KeptOut<'a, W> {
-    /// Computes the states in which `process` is in its entry section and not enabled. `states` are all reachable states
-    /// of `space`.
+    /// Computes the states in which `process` is in its entry section and not enabled. `states` are all reachable
+    /// states of `space`.
     ///
     /// # Errors
     /// Fails if this reaches a limit, and returns which one.
@@ -102,8 +102,8 @@ impl<'a, const W: usize> KeptOut<'a, W> {
     }
 }
 
-/// An ordered pair of processes (see [`fife::Pair`]). A state is the number of a state of the algorithm, with three bits
-/// of history.
+/// An ordered pair of processes (see [`fife::Pair`]). A state is the number of a state of the algorithm, with three
+/// bits of history.
 pub struct Pair<'a, const W: usize> {
     /// The process that leaves its doorway first.
     pub first: Pid,

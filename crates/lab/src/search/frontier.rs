@@ -1,5 +1,5 @@
-//! The states that a breadth-first search has yet to expand: those of the current level, and those that it has found
-//! for the next level.
+//! The states that a breadth-first search still has to expand: those of the current level, and those that it has
+//! found for the next level.
 
 use std::{
     collections::VecDeque,

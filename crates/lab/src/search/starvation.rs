@@ -1,7 +1,7 @@
 //! Decides starvation and deadlock without a stored graph (see [`liveness`](crate::liveness) for the argument).
 //!
-//! For each victim, and for deadlock, the search needs 5 bytes per state in addition to the set, and the stacks of a depth-first
-//! search. A stored graph needs 4 bytes for each step.
+//! For each victim, and for deadlock, the search needs 5 bytes per state in addition to the set, and the stacks of
+//! a depth-first search. A stored graph needs 4 bytes for each step.
 
 use std::{
     ops::ControlFlow,

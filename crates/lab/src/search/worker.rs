@@ -31,7 +31,7 @@ pub(super) struct Worker<const W: usize, E> {
 }
 
 impl<const W: usize, E: Entry<W>> Worker<W, E> {
-    /// `root` is an initial state of the search.
+    /// Creates the state of a thread. `root` is an initial state of the search.
     pub fn new(root: [u64; W]) -> Self {
         Worker {
             batches: (0..SEGMENTS).map(|_| Vec::with_capacity(BATCH)).collect(),

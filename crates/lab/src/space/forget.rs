@@ -189,8 +189,8 @@ impl<'a> Forgetful<'a> {
         state
     }
 
-    /// Returns what contradicts the rules, if a step computed so far does. Then the merged states need not behave
-    /// alike, and verdicts mean nothing.
+    /// Returns the contradiction, if a step computed so far contradicts the rules. Then the merged states need not
+    /// behave alike, and verdicts mean nothing.
     pub fn contradiction(&self) -> Option<Contradiction> {
         self.contradiction.get().copied()
     }

@@ -85,7 +85,7 @@ impl Violation {
                 "every timestamp seen was current at some time during the procedure"
             }
             Violation::Contradiction => {
-                "all returned orders, with each Label after what it saw, fit one order"
+                "all returned orders fit one order, in which a new timestamp comes after all that its Label saw"
             }
             Violation::Kept => {
                 "a Label that writes nothing has seen that its timestamp is the latest"
@@ -96,12 +96,14 @@ impl Violation {
             Violation::P2 => {
                 "if a Scan of i orders i before j, so do all Scans of i until its next Label"
             }
-            Violation::P3 => "Label i, Label j, Scan j with j before k, then Scan i: i before k",
+            Violation::P3 => {
+                "if j labels after i and then sees itself before k, later Scans of i put i before k"
+            }
             Violation::P4 => {
                 "of the processes that have labelled and scanned, one of the last to label saw itself last; Zehavi's Property 2"
             }
             Violation::P5 => {
-                "of the processes that scanned after all their Labels, one saw itself first"
+                "of several processes that scanned after all of them had labelled, one saw itself first"
             }
             Violation::Consistent => {
                 "Zehavi: Scans agree on the order of processes that stay outside Label"

@@ -1,9 +1,9 @@
 //! Checks on a run the properties that the papers state for timestamp systems.
 //!
-//! (1) to (5) are the properties of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his Property 2 is (4).
-//! (He writes "no Label starts after the last Label of p finishes". A process is in the set C' of (4) under the same
-//! condition: every last Label began before the last Label of p was finished.) His paragraph about Scans while processes
-//! are outside Label is checked as `consistent` and `lasting`.
+//! (1) to (5) are the properties of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his Property 2
+//! is (4). (He writes "no Label starts after the last Label of p finishes". A process is in the set C' of (4) under
+//! the same condition: every last Label began before the last Label of p was finished.) His paragraph about Scans
+//! while processes are outside Label is checked as `consistent` and `lasting`.
 //!
 //! Each property is a question about the past, and a few sets of processes are enough to answer it. There
 //! are finitely many such sets, so the exploration with them is also finite. The first access of a

@@ -1,12 +1,12 @@
 //! Checks whether a run is a run of UCTSS.
 //!
-//! A concurrent timestamp system is a system that has no more histories than UCTSS (definition 3.1 of
-//! Afek et al.). So a run is correct if some run of UCTSS has the same history. The check constructs
-//! that run of UCTSS step by step. It has to find the times of its accesses, and the numbers that it writes.
+//! A concurrent timestamp system is a system whose histories are all histories of UCTSS (definition 3.1 of Afek et
+//! al.). So a run is correct if some run of UCTSS has the same history. The check constructs that run of UCTSS step
+//! by step. It has to find the times of its accesses, and the numbers that it writes.
 //!
 //! **Times.** A Label of UCTSS writes when the system writes the label. A Label or Scan of UCTSS reads each
 //! register at some time at which the timestamp that the system saw was the latest of its process. This time must
-//! be within the procedure (*regular*). UCTSS reads in any order, so no more is needed.
+//! be within the procedure (*regular*). UCTSS reads in any order, so nothing else is needed.
 //!
 //! **Numbers.** The numbers of UCTSS come from some order of all timestamps. The run makes two kinds of demands on
 //! this order: it must contain the order that each Scan returned, and the new timestamp of each Label must come

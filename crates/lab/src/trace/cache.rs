@@ -30,7 +30,7 @@ impl Caches {
         }
     }
 
-    /// Records that `var` changes from outside. No process has a valid copy any more.
+    /// Removes the copies of `var` from all caches.
     pub(super) fn invalidate(&mut self, var: usize) {
         self.valid.iter_mut().for_each(|copies| copies[var] = false);
     }

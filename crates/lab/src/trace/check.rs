@@ -62,8 +62,8 @@ fn agent(schedule: &Schedule, machine: &dyn Machine, agent: Agent) -> Result<(),
             2 * n - 1
         ))),
         MemoryModel::Sequential => Err(Error::Part(format!(
-            "there is no process {agent}: the processes are 0 to {}, and without store buffers \
-             no other agent moves",
+            "there is no agent {agent}: the processes are 0 to {}, and no store buffer or mishap has \
+             this number",
             n - 1
         ))),
     }

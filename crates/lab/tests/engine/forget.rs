@@ -69,7 +69,7 @@ fn wrong_rules_are_noticed() {
     let machine = build("zehavi", 2, 1).unwrap();
     let tables = Tables::new(&*machine).unwrap();
     for rule in machine.stale_rules() {
-        // A rule that says that the value is always stale.
+        // This rule says that the value is always stale.
         let wrong = StaleRule { unless_all_set: Vec::new(), ..rule };
         let stale = Stale::new(std::slice::from_ref(&wrong), |_, _, _| true, &tables).unwrap();
         let merged = Forgetful::new(full(&*machine, &tables), stale);

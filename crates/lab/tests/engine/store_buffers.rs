@@ -185,7 +185,7 @@ fn an_unbounded_buffer_gets_a_capacity() {
     );
 }
 
-/// A state in plain form: private states, memory, and buffered stores.
+/// An unpacked state: private states, memory, and buffered stores.
 type Plain = (Vec<Local>, Vec<Word>, Vec<VecDeque<(Var, Word)>>);
 
 /// The accesses of one process under total store order, written directly from the definition.

@@ -227,7 +227,7 @@ fn a_small_model_is_drawn_as_a_whole_and_a_state_can_be_visited() {
 }
 
 #[test]
-fn a_model_that_is_not_explored_has_a_drawing_of_what_is_near() {
+fn a_model_that_is_not_explored_has_a_drawing_of_nearby_states() {
     let mut engine = Engine::new(subject("am-fig3", 3, 2));
     let drawing = ask(&mut engine, json!({ "do": "graph", "node": 0 }));
     assert_eq!((&drawing["whole"], &drawing["current"]), (&json!(false), &json!(0)));

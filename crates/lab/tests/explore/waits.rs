@@ -44,7 +44,7 @@ fn the_page_says_who_can_still_end_a_wait() {
         "Process 0 waits at line 5@1 until Q.1 \u{2260} 0. Process 1 can still do that in its current passage."
     );
     assert_eq!(view["processes"][1]["waits"], Value::Null, "process 1 does not wait");
-    // A stopped process does nothing any more.
+    // A stopped process makes no further step.
     let stopped = ask(&mut engine, json!({ "do": "stop", "node": view["node"], "process": 1 }));
     engine.settle();
     let view = ask(&mut engine, json!({ "do": "view", "node": stopped["node"] }));

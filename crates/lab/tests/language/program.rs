@@ -129,7 +129,7 @@ fn errors_of_a_file_are_shown_with_their_lines() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_refused_with_the_reason() {
+fn a_file_that_is_not_text_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let utf16: Vec<u8> = "\u{feff}algorithm a".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (bytes, reason) in [

@@ -85,7 +85,7 @@ fn a_starving_process() {
 }
 
 #[test]
-fn a_cycle_in_which_a_process_enters_is_no_deadlock() {
+fn a_cycle_in_which_a_process_enters_is_not_a_deadlock() {
     // With n = 3, k = 2, process 1 enters and leaves again and again while process 0 stays in its
     // critical section.
     let cycle = [1, 1, 1, 1, 1];

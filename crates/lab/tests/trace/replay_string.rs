@@ -115,7 +115,7 @@ fn errors_say_what_is_wrong() {
         ("hp1.am-fig3.2.1.sc.0.exit-7-1.0.-", "there is no process 7: the processes are 0 to 1"),
         ("hp1.am-fig3.2.1.sc.0.ex.012.-", "there is no process 2: the processes are 0 to 1"),
         ("hp1.am-fig3.2.1.sc.0.ex.0A.-", "`A` is not a process"),
-        ("hp1.am-fig3.2.1.sc.0.ex.0_0.-", "without store buffers no other agent moves"),
+        ("hp1.am-fig3.2.1.sc.0.ex.0_0.-", "no store buffer or mishap has this number"),
         ("hp1.am-fig3.2.1.tso.0.ex.0_.-", "`_` is not a process"),
     ];
     for (body, expected) in cases {

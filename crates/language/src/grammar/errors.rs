@@ -136,7 +136,7 @@ fn missing_end(
         None => "the file ends here".to_string(),
     };
     let help = match &block.else_if {
-        Some(_) => "`else if` begins a second `if` with an `end` of its own: write `elsif`".into(),
+        Some(_) => "`else if` begins a second `if` with its own `end`: write `elsif`".into(),
         None if matches!(block.word, "passage" | "procedure") => {
             format!("write `end` after the last line of the `{}`, or of a block in it", block.word)
         }

@@ -15,19 +15,21 @@ impl Lowering<'_> {
         if let [first, second, ..] = &uses[..] {
             let help = match (&first.access.touch, &second.access.touch) {
                 (Touch::Read, Touch::Write(_)) if first.name == second.name => format!(
-                    "split it in two: read `{0}` into a private variable, then write `{0}`; or use `fetch_and_add`",
+                    "split it in two: read `{0}` into a private variable, then write `{0}`; or use \
+                     `fetch_and_add`",
                     first.name
                 ),
                 (Touch::Read, Touch::Read) if first.name == second.name => format!(
-                    "read `{0}` once: into a private variable, or with one test such as `{0} in {{0, 1}}`; a second \
-                     element needs a line of its own",
+                    "read `{0}` once: into a private variable, or with one test such as `{0} in {{0, 1}}`; a \
+                     second element needs its own line",
                     first.name
                 ),
                 (Touch::Read, Touch::Read) if matches!(stmt.kind, StmtKind::Await(_)) => format!(
-                    "split it in two: write a `loop` with a labelled line for `{}` and one for `{}`, and `break` out of it",
+                    "split it in two: write a `loop` with a labelled line for `{}` and one for `{}`, and \
+                     `break` out of it",
                     first.name, second.name
                 ),
-                _ => format!("split it in two: give `{}` a labelled line of its own", first.name),
+                _ => format!("split it in two: give `{}` its own labelled line", first.name),
             };
             let message = format!(
                 "this line {} `{}` and {} `{}`: a line makes one shared access",

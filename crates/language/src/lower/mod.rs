@@ -90,7 +90,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Compiles statements with labels of their own.
+    /// Compiles the statements of a passage or procedure, which has its own labels.
     fn scope(&mut self, body: &[Stmt]) {
         self.targets.push(Targets::default());
         self.block(body);

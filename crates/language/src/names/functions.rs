@@ -101,7 +101,7 @@ impl Names {
         } else if self.procedures.iter().any(|procedure| procedure == text) {
             (
                 format!("the procedure `{text}` has no value"),
-                "call it on a line of its own".to_string(),
+                "call it on a separate line".to_string(),
             )
         } else {
             let define = format!("write `define {text}(...) = ...` above, or `procedure {text}`");

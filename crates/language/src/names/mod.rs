@@ -130,9 +130,8 @@ impl Names {
                 used.verb, used.name
             );
             self.error(
-                Diagnostic::new(used.span.clone(), message).helping(
-                    "read it into a private variable first, on a labelled line of its own",
-                ),
+                Diagnostic::new(used.span.clone(), message)
+                    .helping("read it into a private variable first, on a separate labelled line"),
             );
         }
     }

@@ -1,10 +1,10 @@
 //! Prepares invariants for the evaluation in every state.
 //!
 //! Most conditions ask at which lines processes are. A process has few places. So for each place, the parts of a
-//! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for a
-//! process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v = 1`, is
-//! then decided for every small value of v. To get there, `p.v = j` is prepared for each value of j if j is the variable
-//! of a quantifier over few numbers.
+//! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for
+//! a process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v =
+//! 1`, is then decided for every small value of v. To get there, `p.v = j` is prepared for each value of j if j is
+//! the variable of a quantifier over few numbers.
 
 use hallpass_algorithms::{Loc, Section, View};
 
@@ -14,10 +14,10 @@ use crate::{
     eval::Scope,
 };
 
-/// The most expressions that the preparation of the invariants may make.
+/// The maximum number of expressions that the preparation of the invariants may make.
 const MOST_PARTS: usize = 200_000;
 
-/// The most values of a quantifier that are prepared one by one.
+/// The maximum number of values of a quantifier that are prepared one by one.
 const MOST_CASES: Value = 32;
 
 /// What is known about a bound variable.
@@ -175,7 +175,8 @@ impl Preparation<'_> {
         Ex::Each(kind, Box::new(over), Box::new(body))
     }
 
-    /// Subtracts the cost of this number of copies of an expression from what is left. Returns `false` if it is too much.
+    /// Subtracts the cost of this number of copies of an expression from what is left. Returns `false` if it is too
+    /// much.
     fn afford(&mut self, ex: &Ex, copies: usize) -> bool {
         let cost = size(ex).saturating_mul(copies);
         let is_left = cost <= self.left;

@@ -44,8 +44,8 @@ impl Codec for QueueOfProcesses {
     }
 }
 
-/// The value of a queue after a process was appended that was already in it. This value is outside the range of every
-/// queue.
+/// The value of a queue to which a process was appended that was already in it. This value is outside the range of
+/// every queue.
 pub(super) const TWICE: Word = -1;
 
 /// An instruction, for the message on a fault.

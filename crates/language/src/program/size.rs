@@ -19,7 +19,7 @@ use crate::{
 const MOST_VALUES_TOGETHER: usize = 1 << 20;
 /// The maximum number of shared variables. Each element of an array counts as one.
 const MOST_VARIABLES: usize = 4096;
-/// The largest value of a counter that has no limit of its own.
+/// The largest value of a counter that is declared without a limit.
 const COUNTER: Value = 12;
 /// The maximum number of processes of an algorithm with a queue. It is small, because the values of a queue are the
 /// arrangements of all sets of processes.
@@ -38,7 +38,7 @@ impl Program {
         }
         if n > hallpass_algorithms::registry::MAX_PROCESSES {
             let most = hallpass_algorithms::registry::MAX_PROCESSES;
-            return size(format!("n must be {most} at most, got {n}"));
+            return size(format!("n must be at most {most}, got {n}"));
         }
         let critical = code.instrs.iter().position(|instr| matches!(instr, Instr::Enter));
         let invariants: Vec<&'static str> = code.invariants.iter().map(|(name, _)| *name).collect();
@@ -178,7 +178,7 @@ impl Program {
         if matches!(variable.kind, Kind::Queue) && self.n > MOST_IN_QUEUE {
             let n = self.n;
             return Err(SizeError::new(format!(
-                "{name} is a queue, which n = {n} processes do not fit in: n must be {MOST_IN_QUEUE} at most"
+                "{name} is a queue, and n = {n} processes do not fit into it: n must be at most {MOST_IN_QUEUE}"
             )));
         }
         if hi < lo || hi - lo >= MOST_VALUES {
@@ -229,8 +229,8 @@ impl Program {
         Ok(decl)
     }
 
-    /// Replaces the domains of the unbounded variables with those of `model`, the layout of a step machine with a normal
-    /// form. The variables of both are in the same order.
+    /// Replaces the domains of the unbounded variables with those of `model`, the layout of a step machine with a
+    /// normal form. The variables of both are in the same order.
     pub fn adopt_domains(&mut self, model: &Layout) {
         let mut layout = Layout::default();
         for (index, decl) in self.layout.decls().iter().enumerate() {
@@ -243,8 +243,8 @@ impl Program {
         self.layout = layout;
     }
 
-    /// Returns what the message on a fault says about each instruction. An instruction without a label gets the label of
-    /// the line before it.
+    /// Returns what the message on a fault says about each instruction. An instruction without a label gets the
+    /// label of the line before it.
     fn spots(&self) -> Vec<Spot> {
         let mut label = String::new();
         let mut spots = Vec::new();

@@ -92,7 +92,7 @@ impl Program {
         Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
     }
 
-    /// Returns what a process does next, when local instructions have taken it from the line `from` to `at`.
+    /// Returns the next step of a process that local instructions have taken from the line `from` to `at`.
     fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
         match self.code.instrs.get(at.line as usize) {
             Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),

@@ -19,8 +19,8 @@ pub enum Ask<T> {
     Look,
     /// Reads the hall as soon as it may have changed.
     Watch,
-    /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still
-    /// waits. A claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
+    /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still waits. A
+    /// claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
     /// only freed.
     Give {
         /// The slot to give away.

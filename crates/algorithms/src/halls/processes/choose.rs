@@ -26,8 +26,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 false => Goto(H3 { role, size, who, head }),
             }
         }
-        // A waiter that was chosen gets its slots first, even if a waiter with a lower ticket has come meanwhile.
-        // Otherwise each of the two could have a part of its slots forever.
+        // A waiter that was chosen gets its slots first, even if a waiter with a lower ticket has come in the
+        // meantime. Otherwise each of the two could have a part of its slots forever.
         H2 { role, size, who, head } => {
             let tag = chosen(head);
             let card = Card::unpack(e.card(tag.process, Op::Read));
@@ -114,8 +114,8 @@ pub(super) fn serve_chosen<I, W>(role: Role<W>, size: Size, who: Request) -> Nex
     }
 }
 
-/// Returns the next line after slot `j` was counted. `above` is `true` if one of the slots that the hall no longer has is
-/// not sealed.
+/// Returns the next line after slot `j` was counted. `above` is `true` if one of the slots that the hall no longer
+/// has is not sealed.
 pub(super) fn count_on<I, W>(
     role: Role<W>,
     size: Size,

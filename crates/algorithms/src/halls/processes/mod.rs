@@ -34,27 +34,28 @@
 //!   process that gives the waiter a slot rings, and then marks on the card that it has rung (S11, S14). If
 //!   the process dies in between, the next serving process rings again (S4, S13).
 //! - A process may want several slots. It always draws a ticket, and its card says how many slots it wants. Serving
-//!   processes first agree on one such waiter: they choose it by a compare-and-swap on `head` (H1 to H3), and it stays
-//!   chosen until it no longer waits. So two waiters never each have a part of their slots. A serving process tags free
-//!   slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, the serving process settles
-//!   this on the card (S10). A waiter for one slot whose card was late may have a lower ticket than the chosen waiter. A
-//!   process that serves this late waiter and finds a slot that is set aside serves the chosen waiter instead (S7).
-//!   Otherwise both waiters could wait forever while all slots are set aside.
-//! - Late servers may tag more slots than a waiter wants. So the waiter replaces as many of its tags as it wants by tags
-//!   with its next number (G6). Then it writes that number on its card (G7), which makes its surplus tags void and frees
-//!   their slots. So it serves other waiters before it enters. It holds all its slots by the number on its card, so its
-//!   death frees all of them at once. The same holds for the slots that are set aside for a waiter. The first waiter
-//!   watches all waiters for several slots, even those behind it.
-//! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes choose
-//!   every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to the chosen
-//!   waiter (N1, N2), so that no process enters until fewer than k slots are held. The first waiter watches all waiters
-//!   then, because any of them may be chosen (W13). A process that read `size` before the hall shrank does not count the
-//!   held slots: it may still take or give a slot, once.
-//! - While serving processes count, they *seal* the free slots that the hall no longer has (N3). When all of these slots
-//!   are sealed, the hall works as before it shrank (N4), and at most k slots are held. A process with an old copy of `size` finds a sealed slot taken.
-//!   The seal has the number of times that the hall was resized. After the hall has grown again, serving processes
-//!   remove seals with a lower number (S6, S8). A slot is not sealed while a waiter may be about to get it, because this
-//!   waiter may rely on its tag in the slot.
+//!   processes first agree on one such waiter: they choose it by a compare-and-swap on `head` (H1 to H3), and it
+//!   stays chosen until it no longer waits. So two waiters never each have a part of their slots. A serving process
+//!   tags free slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, the serving
+//!   process settles this on the card (S10). A waiter for one slot whose card was late may have a lower ticket than
+//!   the chosen waiter. A process that serves this late waiter and finds a slot that is set aside serves the chosen
+//!   waiter instead (S7). Otherwise both waiters could wait forever while all slots are set aside.
+//! - Late servers may tag more slots than a waiter wants. So the waiter replaces its tags by tags with its next
+//!   number, one for each slot that it wants (G6). Then it writes that number on its card (G7), which makes its
+//!   surplus tags void and frees their slots. So it serves other waiters before it enters. It holds all its slots
+//!   by the number on its card, so its death frees all of them at once. The same holds for the slots that are set
+//!   aside for a waiter. The first waiter watches all waiters for several slots, even those behind it.
+//! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes
+//!   choose every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to
+//!   the chosen waiter (N1, N2). The waiter gets slots only if the held slots and the slots that it wants are
+//!   together at most k. The first waiter watches all waiters in this case, because any of them may be chosen
+//!   (W13). A process that read `size` before the hall shrank does not count the held slots: it may still take or
+//!   give a slot, once.
+//! - While serving processes count, they *seal* the free slots that the hall no longer has (N3). When all of these
+//!   slots are sealed, the hall works as before it shrank (N4), and at most k slots are held. A process with an old
+//!   copy of `size` finds a sealed slot taken. The seal has the number of times that the hall was resized. After
+//!   the hall has grown again, serving processes remove seals with a lower number (S6, S8). A slot is not sealed
+//!   while a waiter may be about to get it, because this waiter may rely on its tag in the slot.
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
@@ -72,9 +73,10 @@
 //!   finds an eligible process, it cannot miss a process that finished its doorway before that one arrived.
 //! - If all processes want one slot, the algorithm tolerates k-1 undetected stops. No process waits for a serving
 //!   process. A process that stops while it waits, or after it was given a slot, blocks at most that slot.
-//! - A process that wants several slots and stops while it holds them blocks these slots. But if it stops between drawing
-//!   its ticket and line G7, it may block all slots: slots are set aside for it, and late servers may tag more slots than
-//!   it wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process that wants two of them.
+//! - A process that wants several slots and stops while it holds them blocks these slots. But if it stops between
+//!   drawing its ticket and line G7, it may block all slots: slots are set aside for it, and late servers may tag
+//!   more slots than it wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process
+//!   that wants two of them.
 //! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter

@@ -88,14 +88,14 @@ impl ProcessesModel {
         Self::with(casts.into(), HallKind::Plain, n, k)
     }
 
-    /// Creates a hall with `2 k` slots for `n` processes, or with one more slot if it is resized. Every process wants two
-    /// slots.
+    /// Creates a hall with `2 k` slots for `n` processes, or with one more slot if it is resized. Every process
+    /// wants two slots.
     pub fn many(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
         Self::with(casts.into(), HallKind::Many, n, k)
     }
 
-    /// Creates a hall with `k` slots for `n` processes. Process `large` wants two slots (one if `k` is 1). The others want
-    /// one.
+    /// Creates a hall with `k` slots for `n` processes. Process `large` wants two slots (one if `k` is 1). The
+    /// others want one.
     pub fn mixed(casts: impl Into<Casts>, n: usize, k: usize, large: Pid) -> Self {
         let hall = if k == 1 { HallKind::Plain } else { HallKind::Mixed { large } };
         Self::with(casts.into(), hall, n, k)
@@ -134,8 +134,8 @@ impl ProcessesModel {
         self.casts.has_manager() && p + 1 == self.n
     }
 
-    /// Returns the number of processes that use the hall. A manager that resizes the hall serves waiters, so it is one of
-    /// them.
+    /// Returns the number of processes that use the hall. A manager that resizes the hall serves waiters, so it is
+    /// one of them.
     pub(super) fn processes(&self) -> usize {
         self.n - usize::from(self.casts.has_manager() && !self.casts.has(Cast::Resize))
     }
@@ -304,8 +304,8 @@ impl Algorithm for ProcessesModel {
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            // In the other halls, a process has several slots or a slot that the hall no longer has. There, I2 says that
-            // slots are distinct.
+            // In the other halls, a process has several slots or a slot that the hall no longer has. There, I2 says
+            // that slots are distinct.
             At(Line::X1 { j } | Line::X2 { j, .. }) if self.has_one_slot_each() => Some(j),
             _ => None,
         }

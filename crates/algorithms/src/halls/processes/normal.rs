@@ -11,9 +11,9 @@
 //!
 //! So the normal form keeps
 //!
-//! 1. the order of the tickets that may still be compared for order. These are the tickets of processes that wait, have
-//!    waited or are about to wait; the tickets seen by a process that still searches for the first waiter; and the copies
-//!    of `next` that serving processes have;
+//! 1. the order of the tickets that may still be compared for order. These are the tickets of processes that wait,
+//!    have waited or are about to wait; the tickets seen by a process that still searches for the first waiter; and
+//!    the copies of `next` that serving processes have;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
 //!    never gets an old number again;
@@ -92,8 +92,8 @@ const fn old_number(n: usize, place: usize) -> Number {
     waits_with(max_ticket(n) + 2 + place as Word)
 }
 
-/// Returns the numbers of `head`: those of waiters, and old numbers. Each process has at most two tags that are compared
-/// with it.
+/// Returns the numbers of `head`: those of waiters, and old numbers. Each process has at most two tags that are
+/// compared with it.
 pub(super) fn head_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).chain((1..=2 * n).map(move |place| old_number(n, place)))
 }
@@ -141,8 +141,8 @@ pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], me
         if tickets.contains(&quiet) { small.ticket(quiet) } else { OLD_QUIET };
 }
 
-/// Returns the tags that are compared with `head` and have an old ticket: `head` itself, its copies, and the waiters that
-/// processes want to choose.
+/// Returns the tags that are compared with `head` and have an old ticket: `head` itself, its copies, and the
+/// waiters that processes want to choose.
 fn old_heads(head: Word, processes: &[Loc<State>], tickets: &[Word]) -> Vec<Tag> {
     let mut old = Vec::new();
     let mut add = |tag: Option<Tag>| {

@@ -162,9 +162,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             mark_rung(e, who.tag.process, who.tag.number, who.given(j));
             given_away(role)
         }
-        // A waiter that is awake needs no ring: it looks at everything again before it sleeps. A sleeping
-        // waiter that was given a slot meanwhile is rung too: the process that gave it the slot may stop before
-        // it rings.
+        // A waiter that is awake needs no ring: it looks at everything again before it sleeps. A sleeping waiter
+        // that has just been given a slot is rung, too: the process that gave it the slot may stop before it rings.
         S12 { who, finally } => match Card::unpack(e.card(who, Op::Read)).phase {
             Phase::Asleep(_) | Phase::Unrung(_) | Phase::UnrungMany => Goto(S15 { who, finally }),
             _ => finally.go(),

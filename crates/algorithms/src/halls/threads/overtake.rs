@@ -9,9 +9,9 @@
 //! | [`DEBT`] - d | d more waiters get in first; then the server sets the credit to the limit |
 //!
 //! Every newcomer that reaches B3 lowers the credit by one. Only the server raises the credit, when none is left. A
-//! newcomer that finds no credit at B3 is refused, but it has lowered the credit nevertheless. If the credit was 0 or a
-//! little less, this changes nothing for the others. If the credit stands for a debt, the debt is now larger by one, so
-//! one more waiter gets in first.
+//! newcomer that finds no credit at B3 is refused, but it has already lowered the credit. If the credit was 0 or a
+//! little less, this changes nothing for the others. If the credit stands for a debt, the debt is now larger by
+//! one, so one more waiter gets in first.
 //!
 //! At most b newcomers overtake a waiter, where b is the limit. The reason: between two moments at which the server
 //! gives credit, at most b newcomers take a credit. If one of them overtakes a waiter, `word` counts this waiter when

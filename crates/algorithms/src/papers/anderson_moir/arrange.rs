@@ -14,9 +14,10 @@
 //!   recursion ends at (k+1, k), which is a block. The result has n - k blocks and n - k - 1 gates. (The
 //!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
 //!
-//! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses
-//! (n-1, k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and sends
-//! the process left or right. On the slow path, all n numbers can occur, though never at the same time. [`fast_printed`] follows Figure 5 literally and violates exclusion.
+//! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses (n-1,
+//! k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and sends
+//! the process left or right. On the slow path, all n numbers can occur, though never at the same time.
+//! [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
     format,

@@ -91,7 +91,7 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
         page,
         "<header>\n<h1>Atlas of k-exclusion</h1>\n<p class=\"lead\">Every interleaving of every \
          algorithm, at the sizes listed: which properties hold, how many remote memory references the \
-         worst passage makes, and whether both are as the source of the algorithm states: a paper, a file \
+         worst passage makes, and whether both agree with the source of the algorithm: a paper, a file \
          or hallpass itself.</p>\n\
          <p class=\"verdict {class}\">{sentence}</p>\n<dl class=\"tiles\">"
     );

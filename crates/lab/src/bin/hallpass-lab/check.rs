@@ -46,8 +46,8 @@ pub struct Args {
     /// --compact also for starvation
     #[arg(long)]
     symmetry: bool,
-    /// Use less memory and more time. Works for every property except bypass, with at most 8 processes; exclusion, names
-    /// and invariants always use little memory if nothing else is asked for
+    /// Use less memory and more time. Works for every property except bypass, with at most 8 processes; exclusion,
+    /// names and invariants always use little memory if nothing else is asked for
     #[arg(long)]
     compact: bool,
     /// Merge states that differ only in values that are overwritten before any process reads them. Works for
@@ -165,7 +165,7 @@ fn headline(report: &Report, args: &Args) -> String {
     }
 }
 
-/// Returns the options by which the check covers other runs than the promises do.
+/// Returns the options because of which the check does not cover all runs that the promises are about.
 fn conditions(report: &Report, args: &Args) -> Vec<String> {
     let Question { algorithm, n, k, contention, initial, crashes, .. } = &report.question;
     let mut conditions = Vec::new();
@@ -229,7 +229,7 @@ fn print_runs(report: &Report, args: &Args) {
     }
 }
 
-/// Says what the run of a property shows. The run of a property that holds shows no violation.
+/// Describes the run of a property in a few words. The run of a property that holds shows no violation.
 fn run_label(report: &Report, args: &Args, name: &str, outcome: &Outcome) -> String {
     let unpromised = |is_unpromised: bool| if is_unpromised { " (not promised)" } else { "" };
     match (outcome.verdict, outcome.resilience, outcome.bound) {
@@ -241,7 +241,7 @@ fn run_label(report: &Report, args: &Args, name: &str, outcome: &Outcome) -> Str
             format!("{name} with {stopped} stopped{}", unpromised(is_unpromised))
         }
         (_, _, Some(_)) if name == Property::Bypass.name() => format!("{name}: most overtakings"),
-        (_, _, Some(_)) => format!("{name}: most own steps"),
+        (_, _, Some(_)) => format!("{name}: most steps of a process"),
         _ => name.to_string(),
     }
 }

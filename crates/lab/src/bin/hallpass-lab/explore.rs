@@ -87,7 +87,8 @@ fn target(args: &Args) -> Result<(Subject, Vec<String>), String> {
     Ok((subject, replays.into_iter().cloned().collect()))
 }
 
-/// Sizes for an algorithm of a file, which does not state its limits. The first that exists is opened.
+/// Sizes for an algorithm in a file, which does not state its limits. The explorer opens the first size that
+/// exists.
 const SIZES: [(usize, usize); 4] = [(3, 2), (3, 1), (2, 1), (4, 3)];
 
 /// Returns the size to open: as asked for, or a small one that the algorithm allows.

@@ -185,7 +185,7 @@ fn suite(args: &Args) -> program::Result {
     }
     if !args.json {
         outln!(
-            "\nsteps: the most own steps of an operation that changes the object, and of one that reads it"
+            "\nsteps: the most steps that a process takes in an operation that changes the object, and in one that reads it"
         );
     }
     Ok(ExitCode::from(code))

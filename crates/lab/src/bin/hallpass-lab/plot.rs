@@ -51,7 +51,7 @@ impl Args {
     fn over(&self) -> Result<Over, String> {
         let to = self.to;
         if to > MAX_PROCESSES {
-            return Err(format!("--to must be {MAX_PROCESSES} at most"));
+            return Err(format!("--to must be at most {MAX_PROCESSES}"));
         }
         match (self.k, self.gap) {
             (_, Some(gap)) if gap == 0 || gap >= to => {

@@ -249,7 +249,7 @@ HP.drawChallenge = () => {
   if (solved) HP.solved = Math.min(HP.solved || Infinity, view.steps);
   HP.fill("challenge", HP.el("h2", {}, "Challenge"),
     HP.el("p", {}, challenge.task + "."),
-    HP.el("p", { class: "quiet" }, best ? "The shortest known run has " + HP.plural(best, "step") + "." : "The checker is looking for the best number of steps."),
+    HP.el("p", { class: "quiet" }, best ? "The shortest known run has " + HP.plural(best, "step") + "." : "The checker is looking for the shortest run."),
     solved ? HP.el("p", { class: "solved" }, "\u2713 Solved in " + HP.plural(view.steps, "step") + (best && view.steps <= best ? ": no shorter run is known." : "."))
       : HP.el("p", { class: "quiet" }, "So far: " + HP.plural(view.steps, "step") + "." + (HP.solved ? " Your best: " + HP.solved + "." : "")));
 };

@@ -109,7 +109,7 @@ fn checkout_at(folder: &Path) -> Option<PathBuf> {
     folder.join(LAB).is_file().then(|| folder.canonicalize().ok())?
 }
 
-/// Returns the checkout in which this program was built, or the one that contains the current folder.
+/// Returns the checkout in which this program was built, or the checkout that contains the current folder.
 fn nearby_checkout() -> Option<PathBuf> {
     let places = [env::current_exe(), env::current_dir()];
     places.into_iter().flatten().find_map(|place| place.ancestors().find_map(checkout_at))
