@@ -226,7 +226,7 @@ HP.drawAsk = () => {
   const options = [...view.goals, { goal: "fife", title: "a later process overtakes (FIFE)" }, ...overtaken, ...costs];
   const shown = view.goals.filter((goal) => goal.steps !== null || ["exclusion", "deadlock"].includes(goal.goal) || goal.goal.startsWith("starve"));
   HP.fill("ask",
-    HP.el("p", { class: "quiet" }, "How many steps is each violation from here? A loop counts with one round."),
+    HP.el("p", { class: "quiet" }, "How many steps lead from here to each violation? A loop counts with one round."),
     HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
       HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
         HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title + (goal.unpromised ? " (not promised)" : "")), HP.el("td", {}, HP.distance(goal)))))),
