@@ -48,7 +48,7 @@ pub(super) fn settle(mut outcomes: Outcomes, question: &Question) -> Outcomes {
         let asked = question.properties.contains(&property);
         outcomes.entry(property.name()).or_insert_with(|| {
             let outcome = Outcome::new(Verdict::NotChecked);
-            if asked { outcome.noting("the algorithm has none") } else { outcome }
+            outcome.noting(if asked { "the algorithm has none" } else { "not asked" })
         });
     }
     outcomes
