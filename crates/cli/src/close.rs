@@ -4,13 +4,14 @@ use std::{
     process::ExitCode,
     sync::Arc,
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use clap::Args as ClapArgs;
 
 use crate::{
     location::{Error, Halls, LocationArgs},
+    looks::Looks,
     output::say,
     snapshot::{Users, printable},
     time,
@@ -18,14 +19,13 @@ use crate::{
 
 /// The exit status when the time of `-w` is over. It is the same as that of `timeout(1)`.
 const TIMED_OUT: u8 = 124;
-/// Time between two checks of the holders.
-const EVERY: Duration = Duration::from_millis(200);
 
 const AFTER_CLOSE: &str = "\
 Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.";
 
 const AFTER_DRAIN: &str = "\
-Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the drained hall.";
+Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the drained hall. \
+If this command is interrupted or its time is over, the hall stays closed.";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER_CLOSE)]
@@ -58,22 +58,27 @@ pub fn close(args: CloseArgs) -> Result<ExitCode, Error> {
 pub fn drain(args: DrainArgs) -> Result<ExitCode, Error> {
     let halls = Arc::new(args.location.open()?);
     let mut reaper = Reaper { halls: halls.clone(), name: args.name.clone(), running: None };
-    let until = args.wait.and_then(|time| Instant::now().checked_add(time));
+    let mut looks = Looks::new(&halls, args.wait);
     halls.close(&args.name)?;
+    let mut holders = None;
     loop {
-        let view = halls.look(&args.name, &mut Users::default())?;
-        let holders = view.status.holders.len();
-        if holders == 0 {
-            return Ok(ExitCode::SUCCESS);
+        match halls.look(&args.name, &mut Users::default()) {
+            Ok(view) if view.status.holders.is_empty() => return Ok(ExitCode::SUCCESS),
+            Ok(view) => {
+                looks.succeeded();
+                let all = view.status.holders.len();
+                if view.held() < all {
+                    reaper.run(&mut looks)?;
+                }
+                holders = Some(all);
+            }
+            Err(error) => looks.tolerate(error)?,
         }
-        if view.held() == 0 {
-            reaper.run()?;
-        }
-        if until.is_some_and(|until| Instant::now() >= until) {
+        if !looks.wait() {
+            let holders = holders.map_or_else(|| "unknown".into(), |all| all.to_string());
             say(format_args!("{}: slots are still held: {holders}", printable(&args.name)));
             return Ok(ExitCode::from(TIMED_OUT));
         }
-        thread::sleep(EVERY);
     }
 }
 
@@ -86,13 +91,14 @@ struct Reaper {
 }
 
 impl Reaper {
-    /// Starts to free slots, unless the thread is still running. Returns the error of the previous run.
-    fn run(&mut self) -> Result<(), Error> {
+    /// Starts to free slots, unless the thread is still running. Returns the error of the previous run, if it is not
+    /// [tolerated](Looks::tolerate).
+    fn run(&mut self, looks: &mut Looks) -> Result<(), Error> {
         if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
             return Ok(());
         }
-        if let Some(Ok(result)) = self.running.take().map(JoinHandle::join) {
-            result?;
+        if let Some(Ok(Err(error))) = self.running.take().map(JoinHandle::join) {
+            looks.tolerate(error)?;
         }
         let (halls, name) = (self.halls.clone(), self.name.clone());
         self.running = Some(thread::spawn(move || halls.reap(&name)));

@@ -9,7 +9,8 @@ use crate::location::{Error, LocationArgs};
 const AFTER: &str = "\
 Use this command only if the holder has certainly ended, for example because its machine is switched off. If the \
 holder still runs, hallpass ends it a moment later, and until then two commands may have the slot. Without this \
-command, the slot of a dead machine becomes free after at most about twice the ttl.";
+command, the slot of a dead machine becomes free after at most about twice the ttl. A \
+holder of several slots (--take) loses all of them.";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER)]

@@ -17,6 +17,7 @@ mod keeper;
 mod list;
 mod location;
 mod log;
+mod looks;
 mod man;
 mod metrics;
 mod output;
@@ -29,6 +30,7 @@ mod signals;
 mod snapshot;
 mod status;
 mod table;
+mod tally;
 mod time;
 mod top;
 mod users;
@@ -79,7 +81,7 @@ enum Command {
     Drain(close::DrainArgs),
     /// With --on: take a slot away from a holder whose machine is known to be dead
     Evict(evict::Args),
-    /// Print the state of halls for Prometheus
+    /// Print the state of halls, and wait and hold times, for Prometheus
     Metrics(metrics::Args),
     /// Remove halls
     Rm(rm::Args),

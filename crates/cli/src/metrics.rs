@@ -1,18 +1,30 @@
-//! `hallpass metrics`: the state of halls in the text format of Prometheus.
+//! `hallpass metrics`: the state of halls, and the runs on this machine, in the text format of Prometheus.
 
-use std::{collections::HashSet, process::ExitCode};
+use std::{
+    collections::{BTreeMap, HashSet},
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::Args as ClapArgs;
 use hallpass_common::Participant;
 
 use crate::{
     halls::{self, ErrorReport},
-    location::{Error, LocationArgs},
+    location::{Error, Halls, LocationArgs},
     output::outln,
     snapshot::{Users, View},
+    tally::{LIMITS, Tally, TallyFile, Times},
 };
 
+const AFTER: &str = "\
+Prints the state of halls, and counts of the `hallpass run` commands of this machine: how long they waited and held their \
+slots, how many got no slot, and how many lost it. Nothing runs between two calls: call this command as often as you want \
+values, for example from cron for the textfile collector of the node exporter. For halls on etcd or PostgreSQL, the \
+counts are in files in $HALLPASS_TALLY_DIR [default: .tallies in the directory of the user].";
+
 #[derive(ClapArgs)]
+#[command(after_help = AFTER)]
 pub struct Args {
     #[command(flatten)]
     location: LocationArgs,
@@ -21,15 +33,29 @@ pub struct Args {
     names: Vec<String>,
 }
 
+/// A hall, as far as it could be read.
+struct Hall {
+    name: String,
+    seen: Option<Seen>,
+    tally: Option<Tally>,
+}
+
+/// The state of a hall.
+struct Seen {
+    view: View,
+    /// How long ago the holder of each slot renewed its claim. Empty for halls of processes.
+    renewal_ages: BTreeMap<usize, Duration>,
+}
+
 /// A number that is shown for each hall.
 type Gauge = (&'static str, &'static str, fn(&View) -> f64);
 
 const GAUGES: [Gauge; 7] = [
     ("hallpass_slots", "Number of slots", |hall| hall.status.slots as f64),
-    ("hallpass_held", "Number of holders that are alive", |hall| hall.held() as f64),
+    ("hallpass_held", "Number of slots that live holders have", |hall| hall.held() as f64),
     (
         "hallpass_vanished",
-        "Number of holders that have vanished and whose slot is not free yet",
+        "Number of slots whose holders have vanished and that are not free yet",
         |hall| (hall.status.holders.len() - hall.held()) as f64,
     ),
     ("hallpass_waiting", "Number of waiters", |hall| hall.status.waiters.len() as f64),
@@ -42,27 +68,134 @@ const GAUGES: [Gauge; 7] = [
     }),
 ];
 
+/// A number that grows with the runs on this machine.
+type Counter = (&'static str, &'static str, fn(&Tally) -> u64);
+
+const COUNTERS: [Counter; 2] = [
+    (
+        "hallpass_lost_passes_total",
+        "Runs on this machine that lost their slot before their command ended",
+        |tally| tally.lost,
+    ),
+    ("hallpass_no_slot_total", "Runs on this machine that got no slot, by -n or -w", |tally| {
+        tally.no_slot
+    }),
+];
+
+/// Lengths of time of the runs on this machine.
+type Histogram = (&'static str, &'static str, fn(&Tally) -> &Times);
+
+const HISTOGRAMS: [Histogram; 2] = [
+    ("hallpass_wait_seconds", "How long ended runs on this machine waited for a slot", |tally| {
+        &tally.waits
+    }),
+    ("hallpass_hold_seconds", "How long ended runs on this machine had their slot", |tally| {
+        &tally.holds
+    }),
+];
+
 pub fn run(args: Args) -> Result<ExitCode, Error> {
     let halls = args.location.open()?;
-    let mut names = halls::chosen(&halls, args.names)?;
+    let mut errors = ErrorReport::default();
+    let mut reachable = true;
+    let mut names = match (halls::chosen(&halls, args.names), &halls) {
+        // The runs on this machine are known even now.
+        (Err(error), Halls::OnCluster(cluster)) if error.is_unreachable() => {
+            errors.about(&error);
+            reachable = false;
+            TallyFile::names_on_cluster(&cluster.url())
+        }
+        (names, _) => names?,
+    };
     let mut known = HashSet::new();
     names.retain(|name| known.insert(name.clone())); // Prometheus rejects a series that comes twice
-    let mut errors = ErrorReport::default();
-    let mut seen = Vec::new();
-    for (name, hall) in halls::look(&halls, names, &mut Users::default()) {
-        match hall {
-            Ok(hall) => seen.push((name, hall)),
-            Err(error) => errors.about(&error),
-        }
+    let mut users = Users::default();
+    let mut all = Vec::new();
+    for name in names {
+        let seen = match reachable.then(|| look(&halls, &name, &mut users)) {
+            Some(Ok(seen)) => Some(seen),
+            Some(Err(error)) => {
+                // The next hall would fail in the same way, after a long time.
+                reachable = !error.is_unreachable();
+                errors.about(&error);
+                if reachable {
+                    continue;
+                }
+                None
+            }
+            None => None,
+        };
+        let tally = halls.tally(&name).and_then(|file| match file.read() {
+            Ok(tally) => Some(tally),
+            Err(error) => {
+                errors.about(&Error::Options(format!("cannot read the tally of {name}: {error}")));
+                None
+            }
+        });
+        all.push(Hall { name, seen, tally });
     }
-    for (gauge, help, value) in GAUGES {
-        outln!("# HELP {gauge} {help}.");
-        outln!("# TYPE {gauge} gauge");
-        for (name, hall) in &seen {
-            outln!("{gauge}{{hall=\"{}\"}} {}", escaped(name), value(hall));
-        }
-    }
+    print(&all);
     Ok(errors.exit_code())
+}
+
+fn look(halls: &Halls, name: &str, users: &mut Users) -> Result<Seen, Error> {
+    Ok(Seen { view: halls.look(name, users)?, renewal_ages: halls.renewal_ages(name)? })
+}
+
+fn print(halls: &[Hall]) {
+    family("hallpass_up", "gauge", "1 if the hall could be read");
+    for hall in halls {
+        outln!("hallpass_up{} {}", labels(hall, ""), u8::from(hall.seen.is_some()));
+    }
+    for (name, help, value) in GAUGES {
+        family(name, "gauge", help);
+        for hall in halls {
+            if let Some(seen) = &hall.seen {
+                outln!("{name}{} {}", labels(hall, ""), value(&seen.view));
+            }
+        }
+    }
+    let name = "hallpass_renewal_age_seconds";
+    family(name, "gauge", "How long ago the holder of a slot renewed its claim in the store");
+    for hall in halls {
+        for (slot, age) in hall.seen.iter().flat_map(|seen| &seen.renewal_ages) {
+            let labels = labels(hall, &format!(",slot=\"{slot}\""));
+            outln!("{name}{labels} {}", age.as_secs_f64());
+        }
+    }
+    for (name, help, value) in COUNTERS {
+        family(name, "counter", help);
+        for (hall, tally) in tallies(halls) {
+            outln!("{name}{} {}", labels(hall, ""), value(tally));
+        }
+    }
+    for (name, help, times) in HISTOGRAMS {
+        family(name, "histogram", help);
+        for (hall, tally) in tallies(halls) {
+            let (times, mut count) = (times(tally), 0);
+            let limits = LIMITS.iter().map(f64::to_string).chain(["+Inf".into()]);
+            for (limit, upto) in limits.zip(times.cumulative()) {
+                outln!("{name}_bucket{} {upto}", labels(hall, &format!(",le=\"{limit}\"")));
+                count = upto;
+            }
+            outln!("{name}_sum{} {}", labels(hall, ""), times.seconds());
+            outln!("{name}_count{} {count}", labels(hall, ""));
+        }
+    }
+}
+
+/// Prints the heading of all series of one name.
+fn family(name: &str, kind: &str, help: &str) {
+    outln!("# HELP {name} {help}.");
+    outln!("# TYPE {name} {kind}");
+}
+
+fn tallies(halls: &[Hall]) -> impl Iterator<Item = (&Hall, &Tally)> {
+    halls.iter().filter_map(|hall| Some((hall, hall.tally.as_ref()?)))
+}
+
+fn labels(hall: &Hall, more: &str) -> String {
+    format!("{{hall=\"{}\"{more}}}", escaped(&hall.name))
 }
 
 fn longest(hall: &View, participants: &[Participant]) -> f64 {

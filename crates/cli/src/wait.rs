@@ -1,27 +1,18 @@
 //! `hallpass wait`: waits until halls are empty, or until processes are done with them.
 
-use std::{
-    process::ExitCode,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{process::ExitCode, time::Duration};
 
 use clap::Args as ClapArgs;
 
 use crate::{
     location::{Error, Halls, LocationArgs},
+    looks::Looks,
     snapshot::Users,
     time,
 };
 
 /// Exit status: the time of `-w` is over. `timeout(1)` has the same status.
 const TIMED_OUT: u8 = 124;
-/// Time between the first two looks at a hall. It doubles after each look.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// The longest time between two checks of a hall of this machine.
-const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest time between two checks of a hall on a cluster, where a check takes several requests.
-const LONGEST_PAUSE_ON_CLUSTER: Duration = Duration::from_secs(2);
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -39,14 +30,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, Error> {
-    let begun = Instant::now();
-    let deadline = args.wait.and_then(|time| begun.checked_add(time));
     let halls = args.location.open()?;
-    let longest = match &halls {
-        Halls::OnMachine(_) => LONGEST_PAUSE,
-        Halls::OnCluster(_) => LONGEST_PAUSE_ON_CLUSTER,
-    };
-    let mut pause = FIRST_PAUSE;
+    let mut looks = Looks::new(&halls, args.wait);
     let mut users = Users::default();
     let mut remaining = args.names;
     // If a hall is missing at the start, this is an error. If it is removed later, it counts as empty.
@@ -55,9 +40,16 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         let mut busy = Vec::new();
         for name in remaining {
             match is_busy(&halls, &name, &args.pid, &mut users) {
-                Ok(true) => busy.push(name),
-                Ok(false) => {}
+                Ok(true) => {
+                    looks.succeeded();
+                    busy.push(name);
+                }
+                Ok(false) => looks.succeeded(),
                 Err(error) if seen_all && error.is_missing() => {}
+                Err(error) if seen_all => {
+                    looks.tolerate(error)?;
+                    busy.push(name);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -65,12 +57,9 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
         if remaining.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        if !looks.wait() {
             return Ok(ExitCode::from(TIMED_OUT));
         }
-        thread::sleep(pause.min(left.unwrap_or(pause)));
-        pause = longest.min(pause * 2);
     }
 }
 

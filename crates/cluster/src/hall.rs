@@ -5,6 +5,7 @@ mod management;
 mod many;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::Arc,
     time::{Duration, Instant},
@@ -306,6 +307,28 @@ impl ClusterHall {
     pub fn status(&self) -> Result<Status, Error> {
         let core = self.core.clone();
         self.runtime.wait(async move { manage::status(&core).await })
+    }
+
+    /// Returns for each slot how long ago its holder renewed its claim, by the clock of the store. Slots of vanished
+    /// holders are left out.
+    ///
+    /// A healthy holder renews its claim every `ttl / 10`. The times are only for display: etcd rounds them up to whole
+    /// seconds, and counts from 0 again after a change of its leader.
+    ///
+    /// # Errors
+    /// The errors of [`status`](ClusterHall::status).
+    ///
+    /// ```no_run
+    /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
+    /// for (slot, age) in hall.renewal_ages()? {
+    ///     println!("slot {slot}: renewed {} s ago", age.as_secs());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn renewal_ages(&self) -> Result<BTreeMap<usize, Duration>, Error> {
+        let core = self.core.clone();
+        self.runtime.wait(async move { manage::renewal_ages(&core).await })
     }
 
     /// Sets the command that [`status`](ClusterHall::status) shows for this process, from its next passage on.

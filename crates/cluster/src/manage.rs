@@ -6,7 +6,10 @@
 //! the transactions of line E3. Such a transaction takes effect only while the slot is still free or stale and the
 //! receiver still waits.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
 
 use hallpass_algorithms::halls::cluster::{Ask, Was};
 use tokio::{
@@ -111,6 +114,17 @@ pub(crate) async fn status(core: &Core) -> Result<Status, Error> {
     Ok(status)
 }
 
+/// Returns how long ago the holder of each slot renewed its claim.
+pub(crate) async fn renewal_ages(core: &Core) -> Result<BTreeMap<usize, Duration>, Error> {
+    let mut retry = core.retry(core.first_contact);
+    loop {
+        match core.store.renewal_ages().await {
+            Ok(ages) => return Ok(ages),
+            Err(error) => retry.after(error).await?,
+        }
+    }
+}
+
 /// Frees the slots that are stale now, or gives them to waiters. Returns the number of slots that were still stale
 /// when this call changed them.
 pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
@@ -141,7 +155,7 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     Ok(reaped)
 }
 
-/// Takes a slot away from its holder immediately, and wakes the waiters.
+/// Takes a slot and all other slots away from the holder of this slot, immediately, and wakes the waiters.
 pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     let mut view = core.look().await?;

@@ -5,6 +5,8 @@ mod error;
 mod file_system;
 mod open;
 
+use std::{collections::BTreeMap, time::Duration};
+
 use hallpass_cluster::{Cluster, ClusterOptions};
 use hallpass_processes::HallDir;
 
@@ -14,7 +16,10 @@ pub use self::{
     file_system::check_file_system,
     open::open_or_create,
 };
-use crate::snapshot::{Users, View};
+use crate::{
+    snapshot::{Users, View},
+    tally::TallyFile,
+};
 
 /// A location, before anything there is opened.
 pub enum Location {
@@ -51,6 +56,23 @@ impl Halls {
             Halls::OnMachine(dir) => View::new(dir.open_existing(name)?.status(), users),
             Halls::OnCluster(cluster) => View::new(cluster.open_existing(name)?.status()?, users),
         })
+    }
+
+    /// Returns how long ago the holder of each slot renewed its claim. Empty on this machine, where holders renew
+    /// nothing: the kernel says which of them are alive.
+    pub fn renewal_ages(&self, name: &str) -> Result<BTreeMap<usize, Duration>, Error> {
+        match self {
+            Halls::OnMachine(_) => Ok(BTreeMap::new()),
+            Halls::OnCluster(cluster) => Ok(cluster.open_existing(name)?.renewal_ages()?),
+        }
+    }
+
+    /// Returns the file that counts the runs of a hall on this machine.
+    pub fn tally(&self, name: &str) -> Option<TallyFile> {
+        match self {
+            Halls::OnMachine(dir) => Some(TallyFile::in_hall(&dir.path().join(name))),
+            Halls::OnCluster(cluster) => TallyFile::of_cluster(&cluster.url(), name),
+        }
     }
 
     /// Releases the slots of dead processes. Returns the number of dead processes that it found.

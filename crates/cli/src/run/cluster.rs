@@ -36,6 +36,7 @@ use crate::{
         messages::{AcquireRequest, Order, Report, Request},
     },
     output::{can_paint, say},
+    tally::{Event, TallyFile},
 };
 
 /// The longest command, in characters, that `status` shows.
@@ -72,10 +73,13 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         survive_kill: args.on_kill == Some(OnKill::Keep),
     };
     let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
+    let tally = TallyFile::of_cluster(&options.url(), &name);
+    let mut passage = CountedPassage { tally, arrived: Instant::now(), granted: None };
     let (keeper, lifeline) = Keeper::start(&Request { cluster: options.into(), request })
         .map_err(|error| Refusal::failure(format!("cannot start the keeper: {error}")))?;
-    let granted =
-        Entry { name: &name, waiting: &waiting, environment: &environment }.wait(&keeper)?;
+    let entry = Entry { name: &name, waiting: &waiting, environment: &environment };
+    let granted = entry.wait(&keeper).inspect_err(|refusal| passage.refuse(refusal))?;
+    passage.granted = Some(Instant::now());
 
     let mut variables = environment.variables(&name, &granted.held, granted.slots)?;
     let id = keeper.lifeline.variable(env::var_os(lifeline::VARIABLE));
@@ -90,6 +94,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
     let inherited = low.map(|low| low.replace_by(lifeline.as_fd())).transpose()?;
     // hallpass may have been suspended for a long time after it got the slot.
     if keeper.deadline.is_near()? {
+        passage.end(true);
         return Err(too_late(&name, NOT_RENEWED));
     }
     let mut supervisor = match Supervisor::start(run, inherited, args.on_kill != Some(OnKill::Keep))
@@ -112,6 +117,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         Outcome::Ended(ended, keeper) => {
             // The command ended in time, so a failed release does not change its exit status.
             let problem = keeper.release().unwrap_or_else(|error| Some(error.to_string()));
+            passage.end(false);
             if let Some(why) = problem.filter(|_| args.verbose) {
                 say(format_args!(
                     "{name}: the slot was not released and becomes free when its lease ends: {why}"
@@ -120,8 +126,34 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
             Ok(ended)
         }
         Outcome::Lost(why) => {
+            passage.end(true);
             let why = format!("{name}: the pass was lost ({why}): the command was ended");
-            Err(Refusal { code: SLOT_LOST, why: Some(why) })
+            Err(Refusal::with_code(SLOT_LOST, why))
+        }
+    }
+}
+
+/// The passage of this run, to be counted when it has ended.
+struct CountedPassage {
+    tally: Option<TallyFile>,
+    arrived: Instant,
+    /// When the run got its slot.
+    granted: Option<Instant>,
+}
+
+impl CountedPassage {
+    /// Counts a run that got no slot.
+    fn refuse(&self, refusal: &Refusal) {
+        if let Some(tally) = &self.tally {
+            refusal.count_in(tally);
+        }
+    }
+
+    /// Counts a run that had a slot until now, or lost it.
+    fn end(&self, lost: bool) {
+        if let (Some(tally), Some(granted)) = (&self.tally, self.granted) {
+            let (waited, held) = (granted.duration_since(self.arrived), granted.elapsed());
+            tally.count(Event::Passage { waited, held, lost });
         }
     }
 }

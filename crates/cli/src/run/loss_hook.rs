@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     io,
     os::unix::process::CommandExt,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -18,6 +18,9 @@ use crate::output::say;
 pub struct LossHook {
     command: Command,
     state: State,
+    /// Messages for the user. They are printed when all processes have ended: standard error may be a full pipe that nobody
+    /// reads, and hallpass must not wait for a reader before that.
+    messages: Vec<String>,
 }
 
 enum State {
@@ -40,7 +43,7 @@ impl LossHook {
         // The processes of the hook are in a separate group, so that hallpass can end all of them.
         command.stdin(Stdio::null()).process_group(0);
         SignalSettings::now()?.pass_on_and_die_with_us(&mut command);
-        Ok(LossHook { command, state: State::Ready })
+        Ok(LossHook { command, state: State::Ready, messages: Vec::new() })
     }
 
     /// Starts the hook, which has the time `grace` to end. `why` is the reason for the loss. Later calls do nothing.
@@ -49,7 +52,8 @@ impl LossHook {
             self.state = match self.command.env(LOSS, why).spawn() {
                 Ok(child) => State::Running { child, kill_at: Instant::now() + grace },
                 Err(error) => {
-                    say(format_args!("cannot run the command of --on-loss: {}", explained(&error)));
+                    let error = explained(&error);
+                    self.messages.push(format!("cannot run the command of --on-loss: {error}"));
                     State::Done
                 }
             };
@@ -61,8 +65,13 @@ impl LossHook {
         let State::Running { child, .. } = &mut self.state else { return true };
         match child.try_wait() {
             Ok(None) => return false,
-            Ok(Some(status)) => report(status),
-            Err(error) => say(format_args!("cannot wait for the command of --on-loss: {error}")),
+            Ok(Some(status)) if status.success() => {}
+            Ok(Some(status)) => {
+                self.messages.push(format!("the command of --on-loss failed: {status}"));
+            }
+            Err(error) => {
+                self.messages.push(format!("cannot wait for the command of --on-loss: {error}"));
+            }
         }
         self.state = State::Done;
         true
@@ -76,9 +85,10 @@ impl LossHook {
         if let State::Running { child, kill_at } = &mut self.state
             && Instant::now() >= *kill_at
         {
-            say(format_args!("the command of --on-loss did not end within --grace and was killed"));
             // This process has not waited for the child, so the number is still that of its group.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+            self.messages
+                .push("the command of --on-loss did not end within --grace and was killed".into());
             // A process that hangs in the kernel, for example on a network file system, ends much later. hallpass does
             // not wait for it.
             let _ = child.try_wait();
@@ -87,9 +97,10 @@ impl LossHook {
     }
 }
 
-/// Prints how the hook failed, if it did.
-fn report(status: ExitStatus) {
-    if !status.success() {
-        say(format_args!("the command of --on-loss failed: {status}"));
+impl Drop for LossHook {
+    fn drop(&mut self) {
+        for message in &self.messages {
+            say(format_args!("{message}"));
+        }
     }
 }

@@ -49,6 +49,7 @@ use crate::{
     output::say,
     signals::exit_on_truncated_file,
     snapshot::printable,
+    tally::{Event, TallyFile},
 };
 
 /// Exit status: the slot was lost, and hallpass ended the command.
@@ -66,11 +67,24 @@ pub struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.
     why: Option<String>,
+    /// Whether the command did not run because no slot was free, by -n or -w.
+    no_slot: bool,
 }
 
 impl Refusal {
     pub fn failure(why: impl ToString) -> Self {
-        Refusal { code: OWN_FAILURE, why: Some(why.to_string()) }
+        Refusal::with_code(OWN_FAILURE, why.to_string())
+    }
+
+    fn with_code(code: u8, why: String) -> Self {
+        Refusal { code, why: Some(why), no_slot: false }
+    }
+
+    /// Counts a run that got no slot.
+    fn count_in(&self, tally: &TallyFile) {
+        if self.no_slot {
+            tally.count(Event::NoSlot);
+        }
     }
 
     /// Prints the reason and returns the exit status.
@@ -175,7 +189,9 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     let description = args.description(&command);
     hall.describe_as(&description);
     let arrived = Instant::now();
-    let passes = waiting.acquire_many(&hall, count, &environment)?;
+    let tally = TallyFile::in_hall(hall.path());
+    let passes = waiting.acquire_many(&hall, count, &environment);
+    let passes = passes.inspect_err(|refusal| refusal.count_in(&tally))?;
     let held = passes.slots().to_vec();
     let begun = Instant::now();
 
@@ -208,6 +224,7 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
         true => passes.leave_to_lifeline(),
         false => drop(passes),
     }
+    tally.count(Event::Passage { waited, held: ran, lost: false });
     if !args.no_log {
         let entry = log::Entry::of_this_process(held, waited, ran, ended.status(), &description);
         // A log that cannot be written, as on a full disk, is no failure of the command.
@@ -247,7 +264,7 @@ pub fn not_started(program: &OsString, error: &io::Error) -> Refusal {
         program if program.is_empty() => "CMD is empty: it must be the name of a program".into(),
         program => format!("cannot run {program}: {}", explained(error)),
     };
-    Refusal { code, why: Some(why) }
+    Refusal::with_code(code, why)
 }
 
 /// Returns the text of the error. If the limit on open files is too low, the text says how to raise it.

@@ -134,7 +134,8 @@ impl Waiting {
     /// Returns the refusal of a command for which no slot was free. Without --verbose, the refusal prints nothing, like
     /// `flock(1)` and `timeout(1)`.
     pub fn conflict(&self, code: u8, why: impl FnOnce() -> String) -> Refusal {
-        Refusal { code: self.conflict_code.unwrap_or(code), why: self.verbose.then(why) }
+        let code = self.conflict_code.unwrap_or(code);
+        Refusal { code, why: self.verbose.then(why), no_slot: true }
     }
 }
 

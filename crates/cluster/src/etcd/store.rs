@@ -1,6 +1,7 @@
 //! etcd as a [`Store`].
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -94,6 +95,22 @@ impl Store for EtcdStore {
 
     fn revoke<'a>(&'a self, _hall: &'a str, lease: LeaseId) -> Reply<'a, ()> {
         Box::pin(self.client.revoke(lease))
+    }
+
+    /// Asks for one lease after the other. etcd rounds the remaining time down to whole seconds. A new leader gives every
+    /// lease its whole time again.
+    fn renewal_ages<'a>(
+        &'a self,
+        _hall: &'a str,
+        leases: Vec<LeaseId>,
+    ) -> Reply<'a, HashMap<LeaseId, Duration>> {
+        Box::pin(async move {
+            let mut ages = HashMap::new();
+            for lease in leases {
+                ages.extend(self.client.renewal_age(lease).await?.map(|age| (lease, age)));
+            }
+            Ok(ages)
+        })
     }
 
     fn names(&self) -> Reply<'_, Vec<String>> {

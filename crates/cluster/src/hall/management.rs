@@ -62,7 +62,8 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::reap(&core).await })
     }
 
-    /// Takes a slot away from its holder immediately. The next waiter gets the slot.
+    /// Takes a slot away from its holder immediately. The next waiter gets the slot. A holder of
+    /// [several slots](ClusterHall::acquire_many) loses all of them.
     ///
     /// Call this only if the holder has certainly ended, for example because its machine is switched off. A holder
     /// that still runs loses its pass at its next renewal. Until then, **two processes may have the slot**.

@@ -187,6 +187,19 @@ impl Store for MemoryStore {
         })
     }
 
+    fn renewal_ages<'a>(
+        &'a self,
+        hall: &'a str,
+        leases: Vec<LeaseId>,
+    ) -> Reply<'a, HashMap<LeaseId, Duration>> {
+        let find = move |hall: &mut Hall| {
+            let now = Instant::now();
+            let age = |lease: &Lease| lease.ttl.saturating_sub(lease.ends - now);
+            leases.iter().filter_map(|id| Some((*id, age(hall.leases.get(id)?)))).collect()
+        };
+        Box::pin(async move { Ok(self.with(hall, find)) })
+    }
+
     fn names(&self) -> Reply<'_, Vec<String>> {
         Box::pin(async {
             let halls = lock(&self.halls);

@@ -128,6 +128,11 @@ pub(super) const GRANT: &str = "INSERT INTO hallpass.leases (id, hall, milliseco
 pub(super) const KEEP_ALIVE: &str = "UPDATE hallpass.leases
     SET ends = clock_timestamp() + milliseconds * interval '1 ms' WHERE id = $1 RETURNING 1";
 
+/// Returns how long ago leases were renewed, in milliseconds. The server computes this from its own clock alone.
+pub(super) const RENEWAL_AGES: &str = "SELECT id,
+        milliseconds - (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint
+    FROM hallpass.leases WHERE id = ANY ($1) AND ends >= clock_timestamp()";
+
 /// Lists the halls that have a door.
 pub(super) const NAMES: &str =
     "SELECT hall FROM hallpass.records WHERE key = hall || '/door' ORDER BY hall";

@@ -37,7 +37,6 @@ const ATTEMPTS: u32 = 100;
 /// The smallest upper bound of the random pause after the first conflict. If an attempt takes longer, its duration is
 /// the bound.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
-
 /// The longest pause after a conflict.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -368,6 +367,19 @@ impl Store for PostgresStore {
 
     fn revoke<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, ()> {
         Box::pin(async move { self.change(hall, Change::Revoke(lease)).await.map(drop) })
+    }
+
+    fn renewal_ages<'a>(
+        &'a self,
+        _hall: &'a str,
+        leases: Vec<LeaseId>,
+    ) -> Reply<'a, HashMap<LeaseId, Duration>> {
+        Box::pin(async move {
+            let leases = &[leases.as_slice().into()];
+            let rows = self.database.query(sql::RENEWAL_AGES, leases).await?;
+            let age = |millis: i64| Duration::from_millis(millis.max(0) as u64);
+            rows.iter().map(|row| Ok((row.int(0)?, age(row.int(1)?)))).collect()
+        })
     }
 
     fn names(&self) -> Reply<'_, Vec<String>> {

@@ -9,7 +9,11 @@ mod watches;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use hallpass_algorithms::halls::cluster::{Ask, Was};
 
@@ -17,9 +21,9 @@ use crate::{
     failure::{Failure, StoreError},
     records::{self, Door, ExpiryRecord},
     store::{Activity, History, Op, Place, Store, Txn, TxnResponse, When},
-    view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
+    view::{ClaimRef, LeaseId, OwnClaim, Owner, Revision, View, Waiter},
 };
-use keys::Keys;
+use keys::{Keys, last};
 use watches::{ArrivalWatch, turn_ranges};
 
 pub(crate) use keys::{hall_of_door, reserved_part};
@@ -168,6 +172,17 @@ impl HallStore {
         Ok((view, queue))
     }
 
+    /// Returns how long ago the holders of the slots renewed their claims. Vanished holders are left out.
+    pub(crate) async fn renewal_ages(&self) -> Result<BTreeMap<usize, Duration>, StoreError> {
+        let txn = Txn { then: vec![Op::keys(self.keys.all_inside())], ..Txn::default() };
+        let (view, response) = self.answered(txn, None).await?;
+        let claims = response.answers.first().map_or(&[][..], |answer| answer.kvs());
+        let leases: HashMap<_, _> = claims.iter().map(|kv| (last(&kv.key), kv.lease)).collect();
+        let ages = self.store.renewal_ages(&self.name, leases.values().copied().collect()).await?;
+        let age = |owner: &Owner| ages.get(leases.get(&owner.record.id)?).copied();
+        Ok(view.slots.iter().filter_map(|(slot, owner)| Some((*slot, age(owner)?))).collect())
+    }
+
     /// Reads the hall, and the id of the claim right before the claim that was created in revision `created`.
     pub(crate) async fn view_with_predecessor(
         &self,
@@ -228,14 +243,18 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 
-    /// Takes a slot away from its holder, if the slot still has the version that it had in `was`, and wakes all
-    /// waiters.
+    /// Takes all its slots away from the holder of a slot, if they still have the versions that they had in `was`, and
+    /// wakes all waiters.
     pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
         let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
-        let when = vec![When::modified(self.keys.slot(slot), owner.version)];
-        let taken = [self.keys.slot(slot), self.keys.inside(&owner.record.id)];
-        let mut then: Vec<_> = taken.map(Op::delete).into();
-        then.extend([Op::delete_range(self.keys.gone_from(slot)), self.wake_all()]);
+        let id = &owner.record.id;
+        let (mut when, mut then) = (Vec::new(), vec![Op::delete(self.keys.inside(id))]);
+        for (&slot, owner) in was.slots.iter().filter(|(_, owner)| owner.record.id == *id) {
+            when.push(When::modified(self.keys.slot(slot), owner.version));
+            then.push(Op::delete(self.keys.slot(slot)));
+            then.push(Op::delete_range(self.keys.gone_from(slot)));
+        }
+        then.push(self.wake_all());
         self.transact(Txn { when, then, ..Txn::default() }, None).await
     }
 

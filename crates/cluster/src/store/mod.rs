@@ -33,7 +33,7 @@ mod txn;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use crate::{Error, failure::Failure};
 
@@ -118,6 +118,15 @@ pub(crate) trait Store: Send + Sync + 'static {
 
     /// Ends a lease and deletes its records. Also succeeds if the lease is gone already.
     fn revoke<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, ()>;
+
+    /// Returns how long ago each of these leases was granted or last renewed, as far as the store can tell. Leases that
+    /// no longer exist are left out. The times are for display only: the store measures them by its own clock, and
+    /// perhaps in whole seconds.
+    fn renewal_ages<'a>(
+        &'a self,
+        hall: &'a str,
+        leases: Vec<LeaseId>,
+    ) -> Reply<'a, HashMap<LeaseId, Duration>>;
 
     /// Lists the names of the halls that exist: those with a [`Door`](crate::records::Door) record.
     fn names(&self) -> Reply<'_, Vec<String>>;

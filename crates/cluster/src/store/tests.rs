@@ -2,7 +2,7 @@
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hallpass_testbed::TIMEOUT;
@@ -250,5 +250,28 @@ fn revisions_grow_even_if_all_records_of_a_hall_are_deleted() {
         let deleted = test.delete("door").await.revision;
         let again = test.put("door", 0).await.revision;
         assert!(before < deleted && deleted < again, "{before} {deleted} {again}");
+    });
+}
+
+#[test]
+fn the_store_shows_how_long_ago_a_lease_was_renewed() {
+    on_every_store(async |test| {
+        // etcd counts in whole seconds.
+        let second = Duration::from_secs(1);
+        let age = async |lease: LeaseId| {
+            let ages = test.store.renewal_ages(&test.hall, vec![lease]).await.expect("reachable");
+            ages.get(&lease).copied()
+        };
+        let begun = Instant::now();
+        let lease = test.grant().await;
+        tokio::time::sleep(3 * second).await;
+        let before = age(lease).await.expect("the lease exists");
+        assert!(before >= 2 * second && before <= begun.elapsed() + second, "{before:?}");
+        let renewed = Instant::now();
+        assert!(test.store.keep_alive(&test.hall, lease).await.expect("reachable"));
+        let after = age(lease).await.expect("the lease exists");
+        assert!(after <= renewed.elapsed() + second, "{after:?}");
+        test.store.revoke(&test.hall, lease).await.expect("reachable");
+        assert_eq!(age(lease).await, None);
     });
 }

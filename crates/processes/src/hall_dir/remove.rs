@@ -125,9 +125,9 @@ fn check_files(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether a hall can contain a file of this name. `hallpass run` adds the files of its log.
+/// Returns whether a hall can contain a file of this name. `hallpass run` adds its log and its tally.
 fn is_file_of_hall(name: &OsStr) -> bool {
-    let files = [HALL, VALUE, "log", "log.old"];
+    let files = [HALL, VALUE, "log", "log.old", "tally"];
     files.iter().any(|file| name == *file) || lifeline::id_of(name).is_some()
 }
 

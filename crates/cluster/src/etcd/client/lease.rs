@@ -1,5 +1,7 @@
 //! Leases: they end unless they are renewed, and the keys bound to them are deleted with them.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 
@@ -7,13 +9,14 @@ use super::{
     Client, Failure,
     messages::{
         LeaseGrantRequest, LeaseGrantResponse, LeaseKeepAliveRequest, LeaseKeepAliveResponse,
-        LeaseRevokeRequest, LeaseRevokeResponse,
+        LeaseRevokeRequest, LeaseRevokeResponse, LeaseTimeToLiveRequest, LeaseTimeToLiveResponse,
     },
 };
 
 const GRANT: &str = "/etcdserverpb.Lease/LeaseGrant";
 const REVOKE: &str = "/etcdserverpb.Lease/LeaseRevoke";
 const KEEP_ALIVE: &str = "/etcdserverpb.Lease/LeaseKeepAlive";
+const TIME_TO_LIVE: &str = "/etcdserverpb.Lease/LeaseTimeToLive";
 
 /// A lease that was granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +55,17 @@ impl Client {
             }
         })
         .await
+    }
+
+    /// Returns how long ago a lease was last renewed, rounded up to whole seconds. Returns `None` if the lease no longer
+    /// exists.
+    pub(crate) async fn renewal_age(&self, id: i64) -> Result<Option<Duration>, Failure> {
+        let request = LeaseTimeToLiveRequest { id };
+        let found: LeaseTimeToLiveResponse = self.unary(TIME_TO_LIVE, request).await?;
+        // If the lease is gone, the remaining time is -1.
+        let exists = found.ttl >= 0;
+        let age = Duration::from_secs(found.granted_ttl.saturating_sub(found.ttl).max(0) as u64);
+        Ok(exists.then_some(age))
     }
 
     /// Ends a lease. Also succeeds if the lease is gone already.

@@ -287,6 +287,22 @@ pub(super) struct LeaseKeepAliveResponse {
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub(super) struct LeaseTimeToLiveRequest {
+    #[prost(int64, tag = "1")]
+    pub id: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct LeaseTimeToLiveResponse {
+    /// The remaining time in seconds; -1 if there is no such lease.
+    #[prost(int64, tag = "3")]
+    pub ttl: i64,
+    /// The time in seconds with which the lease was granted.
+    #[prost(int64, tag = "4")]
+    pub granted_ttl: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub(super) struct AuthenticateRequest {
     #[prost(string, tag = "1")]
     pub name: String,
