@@ -73,7 +73,8 @@ fn run_cluster(options: &cluster::options::Options) -> program::Result {
     if report.is_empty() {
         return nothing();
     }
-    print(options.json, || report.to_json(), || cluster::table::table(&report));
+    let table = if options.bars { cluster::bars::table } else { cluster::table::table };
+    print(options.json, || report.to_json(), || table(&report));
     finish(report.complete)
 }
 

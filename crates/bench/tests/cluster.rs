@@ -36,6 +36,8 @@ fn report(engine: Engine, parts: &[Part]) -> Value {
         settings: vec![Setting { engine, members: 1, medium: Medium::Memory }],
         rounds: 1,
         herds: vec![2],
+        waiting: [2, 2],
+        before: None,
         passages: 2,
         program: HALLPASS.clone(),
     };

@@ -39,6 +39,8 @@ pub struct Handover {
     pub connection: Quartiles,
     /// The time of a hand-over to the command of another process.
     pub command: Quartiles,
+    /// The same with an earlier version of hallpass, if there is one to compare with.
+    pub before: Option<Quartiles>,
     /// The time to start such a command without a hall.
     pub start: Quartiles,
 }
@@ -54,47 +56,64 @@ impl Handover {
         (self.command.median - self.start.median) / self.write.median
     }
 
+    /// Returns the time of a hand-over to a command, as a multiple of that with the earlier version.
+    pub fn to_before(&self) -> Option<f64> {
+        Some(self.command.median / self.before?.median)
+    }
+
     /// Returns `true` if the hand-over to another connection took at most [`BAR`] writes.
     pub fn holds(&self) -> bool {
         self.in_writes() <= BAR
     }
 }
 
-/// Measures this many hand-overs of each kind.
+/// Measures this many hand-overs of each kind, with `program` and, if it is given, with the earlier version `before`.
 ///
 /// # Errors
 /// Returns the reason if a hand-over fails.
-pub fn measure(setting: Setting, rounds: usize, program: &Path) -> Result<Handover, String> {
+pub fn measure(
+    setting: Setting,
+    rounds: usize,
+    program: &Path,
+    before: Option<&Path>,
+) -> Result<Handover, String> {
     let store = setting.start_store();
     let url = store.url();
     let (mine, other) = (connect(&url)?, connect(&url)?);
     let halls = [&mine, &other].map(|cluster| cluster.open(NAME, 1));
     let [mine_hall, other_hall] = halls.map(|hall| hall.map_err(failed));
     let (hall, other_hall) = (mine_hall?, other_hall?);
-    let wrapper = Wrapper::Hallpass(program.to_path_buf());
-    let mut samples = [const { Vec::new() }; 4];
+    let to_command_of = |program: &Path| {
+        let wrapper = Wrapper::Hallpass(program.to_path_buf());
+        to_command(&hall, wrapper.command(&url, LONG_TTL, NAME, &["echo", "in"]))
+    };
+    let mut samples = [const { Vec::new() }; 5];
     // The first round only sets up the connections.
     for round in 0..=rounds {
         let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
         let connection = to_connection(&hall, &other_hall)?;
-        let command = to_command(&hall, wrapper.command(&url, LONG_TTL, NAME, &["echo", "in"]))?;
+        let command = to_command_of(program)?;
+        let earlier = before.map(to_command_of).transpose()?.unwrap_or(f64::NAN);
         let mut alone = Command::new("echo");
         alone.arg("in");
         let start = until_printed(alone, Ok)?;
         if round > 0 {
-            for (samples, one) in samples.iter_mut().zip([write, connection, command, start]) {
+            for (samples, one) in
+                samples.iter_mut().zip([write, connection, command, start, earlier])
+            {
                 samples.push(one);
             }
         }
     }
     let nothing = || "no rounds".to_string();
-    let [write, connection, command, start] =
+    let [write, connection, command, start, earlier] =
         samples.map(|samples| Quartiles::of(samples).ok_or_else(nothing));
     Ok(Handover {
         setting,
         write: write?,
         connection: connection?,
         command: command?,
+        before: before.and(earlier.ok()),
         start: start?,
     })
 }

@@ -1,30 +1,34 @@
-//! The number of clients that etcd notifies of a release.
+//! The number of clients that a store notifies of a release.
 //!
 //! All slots are held, and many waiters are in the queue, over several connections. Holders leave one after the
-//! other. etcd itself counts the events that it sends. The result is how much this count grows during a release.
+//! other. The store itself counts ([`Store::wake_ups`]). The result is how much this count grows during a release.
 
-use std::{sync::mpsc, thread};
+use std::{sync::mpsc, thread, time::Duration};
 
-use hallpass_cluster::{Cluster, ClusterHall, ClusterPass};
-use hallpass_testbed::EtcdCluster;
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, ClusterPass};
 use serde::Serialize;
 
 use super::{
     MOMENT, await_queue, failed,
-    setting::{connect, events_sent},
+    setting::{Setting, Store},
 };
 use crate::common::{quartiles::Quartiles, statistics::median};
 
 const CONNECTIONS: usize = 8;
+/// The ttl of the waiters. It is so long that none of them renews its claim during the measurement.
+const TTL: Duration = Duration::from_secs(1800);
 
 /// The result for one number of slots and waiters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Herd {
+    /// The store on which this was measured.
+    #[serde(flatten)]
+    pub setting: Setting,
     /// Number of slots.
     pub k: usize,
-    /// Number of waiters.
+    /// Number of waiters after the last release.
     pub waiting: usize,
-    /// Number of events sent for each release.
+    /// The growth of the count for each release.
     pub events: Quartiles,
     /// The median of the events over the first half of the releases.
     pub early: f64,
@@ -32,10 +36,10 @@ pub struct Herd {
     pub late: f64,
 }
 
-/// Returns `true` if the number of events does not grow with the number of waiters: for the same k, no number of
-/// waiters causes more than one additional event, compared with the first number.
+/// Returns `true` if the number of events does not grow with the number of waiters: for the same store and k, no
+/// number of waiters causes more than one additional event, compared with the first number.
 pub fn is_flat(herds: &[Herd]) -> bool {
-    let same_k = |one: &Herd, other: &Herd| one.k == other.k;
+    let same_k = |one: &Herd, other: &Herd| (one.setting, one.k) == (other.setting, other.k);
     let mut groups = herds.chunk_by(same_k);
     groups.all(|group| group.iter().all(|herd| herd.events.median <= group[0].events.median + 1.0))
 }
@@ -45,32 +49,37 @@ pub fn is_steady(herds: &[Herd]) -> bool {
     herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
-/// Counts the events of this many releases, on a cluster that does nothing else.
+/// Counts the events of this many releases, on a store that does nothing else.
 ///
 /// # Errors
 /// Returns the reason if a call on the hall fails.
 pub fn measure(
-    cluster: &EtcdCluster,
+    store: &Store,
+    setting: Setting,
     k: usize,
     waiting: usize,
     releases: usize,
 ) -> Result<Herd, String> {
-    let connections: Vec<Cluster> =
-        (0..CONNECTIONS).map(|_| connect(&cluster.url())).collect::<Result<_, _>>()?;
+    let connect = |_| {
+        let mut options = ClusterOptions::at(&store.url()).map_err(failed)?;
+        options.ttl = TTL;
+        Cluster::connect(options).map_err(failed)
+    };
+    let connections: Vec<Cluster> = (0..CONNECTIONS).map(connect).collect::<Result<_, _>>()?;
     let name = format!("herd-{k}-{waiting}");
-    let open = |etcd: &Cluster| etcd.open(&name, k).map_err(failed);
+    let open = |cluster: &Cluster| cluster.open(&name, k).map_err(failed);
     let halls: Vec<ClusterHall> = connections.iter().map(open).collect::<Result<_, _>>()?;
     let hall = &halls[0];
     let held = (0..k).map(|_| hall.acquire()).collect::<Result<_, _>>().map_err(failed)?;
     let events = thread::scope(|scope| {
         let (entered, successors) = mpsc::channel();
-        let add_waiter = |number: usize| {
+        for number in 0..waiting + releases {
             let (hall, entered) = (&halls[number % CONNECTIONS], entered.clone());
             // At the end of the measurement, no thread receives the pass. Dropping it releases the slot.
             scope.spawn(move || drop(entered.send(hall.acquire().map_err(failed))));
-        };
-        (0..waiting).for_each(add_waiter);
-        let events = count(cluster, hall, held, waiting, releases, &successors, &add_waiter);
+        }
+        let events = await_queue(hall, waiting + releases)
+            .and_then(|()| count(store, held, releases, &successors));
         // Closing the hall makes the remaining waiters give up.
         let closed = hall.close().map_err(failed);
         drop(successors);
@@ -80,28 +89,24 @@ pub fn measure(
     let halves = [&events[..half], &events[events.len() - half..]];
     let [early, late] = halves.map(|half| median(half.to_vec()).unwrap_or(f64::NAN));
     let events = Quartiles::of(events).ok_or("no releases")?;
-    Ok(Herd { k, waiting, events, early, late })
+    Ok(Herd { setting, k, waiting, events, early, late })
 }
 
-/// Returns the number of events for each release. After each release, another waiter joins the queue.
+/// Returns the number of events for each release.
 fn count(
-    cluster: &EtcdCluster,
-    hall: &ClusterHall,
+    store: &Store,
     mut held: Vec<ClusterPass>,
-    waiting: usize,
     releases: usize,
     successors: &mpsc::Receiver<Result<ClusterPass, String>>,
-    add_waiter: &impl Fn(usize),
 ) -> Result<Vec<f64>, String> {
     let mut events = Vec::new();
-    for release in 0..releases {
-        await_queue(hall, waiting)?;
-        let before = events_sent(cluster)?;
+    for _ in 0..releases {
+        thread::sleep(MOMENT);
+        let before = store.wake_ups()?;
         held.remove(0).release().map_err(failed)?;
         held.push(successors.recv().map_err(failed)??);
         thread::sleep(MOMENT);
-        events.push((events_sent(cluster)? - before) as f64);
-        add_waiter(release);
+        events.push((store.wake_ups()? - before) as f64);
     }
     Ok(events)
 }

@@ -1,4 +1,4 @@
-//! Measures the cost of waiting commands: requests and connections of many `hallpass run` that wait on this machine.
+//! Measures the cost of waiting commands: requests, connections and CPU time of many `hallpass run` that wait on this machine.
 
 use std::{
     fs,
@@ -35,7 +35,18 @@ pub struct Idle {
     pub requests: f64,
     /// Connections of all of them.
     pub connections: usize,
+    /// The connections to the member that has most of them.
+    pub busiest: usize,
+    /// CPU time of all of them, in seconds for each second.
+    pub cpu: f64,
 }
+
+/// The limit on requests a second of 300 waiting commands, on etcd.
+pub const MOST_REQUESTS: f64 = 100.0;
+/// The limit on connections of 200 waiting commands, on PostgreSQL.
+pub const MOST_CONNECTIONS: usize = 4;
+/// The limit on CPU time of 200 waiting commands, in seconds for each second.
+pub const MOST_CPU: f64 = 0.05;
 
 /// Measures this many waiting commands. Nothing else uses the store.
 ///
@@ -55,12 +66,18 @@ pub fn measure(setting: Setting, waiting: usize, program: &Path) -> Result<Idle,
     let measured = await_queue(&hall, waiting).and_then(|()| {
         thread::sleep(SETTLING);
         let (begun, before) = (Instant::now(), store.requests()?);
+        let cpu_before = cpu_time(&children);
         thread::sleep(TIME);
+        let cpu = cpu_time(&children) - cpu_before;
         let requests = store.requests()?.saturating_sub(before) as f64;
-        let requests = requests / begun.elapsed().as_secs_f64();
+        let seconds = begun.elapsed().as_secs_f64();
+        let by_port = store.ports().into_iter().map(connections_to);
+        let by_port: Vec<_> = by_port.collect();
+        let busiest = by_port.iter().copied().max().unwrap_or(0);
         // The holder in this process has one connection.
-        let connections = connections_to(&store.ports()).saturating_sub(1);
-        Ok(Idle { setting, waiting, requests, connections })
+        let connections = by_port.iter().sum::<usize>().saturating_sub(1);
+        let (requests, cpu) = (requests / seconds, cpu / seconds);
+        Ok(Idle { setting, waiting, requests, connections, busiest, cpu })
     });
     // Closing the hall makes the waiters give up.
     let closed = hall.close().map_err(failed);
@@ -75,15 +92,38 @@ pub fn measure(setting: Setting, waiting: usize, program: &Path) -> Result<Idle,
     closed.and(measured)
 }
 
-/// Returns the number of established connections to servers at these ports of this machine.
-fn connections_to(ports: &[u16]) -> usize {
+/// Returns the number of established connections to a server at this port of this machine.
+fn connections_to(port: u16) -> usize {
     const ESTABLISHED: &str = "01";
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
     let is_ours = |line: &&str| {
         let words: Vec<_> = line.split_whitespace().collect();
-        let port = words.get(1).and_then(|local| local.rsplit(':').next());
-        let port = port.and_then(|port| u16::from_str_radix(port, 16).ok());
-        words.get(3) == Some(&ESTABLISHED) && port.is_some_and(|port| ports.contains(&port))
+        let local = words.get(1).and_then(|local| local.rsplit(':').next());
+        let local = local.and_then(|local| u16::from_str_radix(local, 16).ok());
+        words.get(3) == Some(&ESTABLISHED) && local == Some(port)
     };
     tables.iter().flatten().map(|table| table.lines().filter(is_ours).count()).sum()
+}
+
+/// Returns the CPU time of these processes and of their children, which are keepers, in seconds.
+fn cpu_time(processes: &[Child]) -> f64 {
+    let of_family = |process: &Child| {
+        let pid = process.id();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        children.chain([pid]).map(nanoseconds).sum::<u64>()
+    };
+    processes.iter().map(of_family).sum::<u64>() as f64 / 1e9
+}
+
+/// Returns the CPU time of the threads of a process. The times in `/proc/PID/stat` would be too coarse: a waiter runs for
+/// less than a hundredth of a second.
+fn nanoseconds(pid: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let time = |thread: fs::DirEntry| {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    threads.filter_map(time).sum()
 }

@@ -19,17 +19,21 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The stores to measure on. Herds, races and behaviour are measured on etcd only. Herds, behaviour and waiting
-    /// commands are measured on the first setting of an engine only.
+    /// The stores to measure on. Races and behaviour are measured on etcd only. Herds and behaviour are measured on the
+    /// first setting of an engine only, and waiting commands on the first one with the most members.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
-    /// The numbers of waiters in the queue when a slot is released. The largest is also the number of waiting commands.
+    /// The numbers of waiters in the queue when a slot is released.
     pub herds: Vec<usize>,
+    /// The numbers of commands that wait on etcd and on PostgreSQL.
+    pub waiting: [usize; 2],
     /// Number of passages of all loops together in a round.
     pub passages: usize,
     /// The program `hallpass`.
     pub program: PathBuf,
+    /// An earlier version of it, to compare with.
+    pub before: Option<PathBuf>,
 }
 
 /// The numbers of slots that a herd waits for.
@@ -43,7 +47,7 @@ impl Plan {
         let steps = |part: &Part| match part {
             Part::Handover => self.settings.len(),
             Part::Idle => self.first_of_each_engine().count(),
-            Part::Herd => first * HERD_SLOTS.len() * self.herds.len(),
+            Part::Herd => self.first_of_each_engine().count() * HERD_SLOTS.len() * self.herds.len(),
             Part::Race => clusters * (CROWDS.len() + 1) * self.rounds,
             Part::Behaviour => first * TRIALS.len(),
         };
@@ -86,14 +90,23 @@ impl Plan {
             if !steps.begin(|| format!("handing over, {setting}")) {
                 break;
             }
-            report.handovers.push(handover::measure(*setting, self.rounds, &self.program)?);
+            let (program, before) = (&self.program, self.before.as_deref());
+            report.handovers.push(handover::measure(*setting, self.rounds, program, before)?);
         }
         Ok(())
     }
 
     fn idle(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
-        let waiting = self.herds.iter().copied().max().unwrap_or(1);
-        for setting in self.first_of_each_engine() {
+        for first in self.first_of_each_engine() {
+            let same = self.settings.iter().filter(|setting| setting.engine == first.engine);
+            let most = same.clone().map(|setting| setting.members).max();
+            let Some(setting) = same.clone().find(|one| Some(one.members) == most) else {
+                continue;
+            };
+            let waiting = match setting.engine {
+                Engine::Etcd => self.waiting[0],
+                Engine::Postgres => self.waiting[1],
+            };
             if steps.begin(|| format!("{waiting} commands wait, {setting}")) {
                 report.idle.push(idle::measure(*setting, waiting, &self.program)?);
             }
@@ -102,12 +115,14 @@ impl Plan {
     }
 
     fn herd(&self, steps: &mut Steps<'_>, report: &mut Report) -> Result<(), String> {
-        let Some(first) = self.clusters().next() else { return Ok(()) };
-        let cluster = first.start();
-        for k in HERD_SLOTS {
-            for waiting in &self.herds {
-                if steps.begin(|| format!("{waiting} wait for {k}")) {
-                    report.herds.push(herd::measure(&cluster, k, *waiting, self.rounds)?);
+        for setting in self.first_of_each_engine() {
+            let store = setting.start_store();
+            for k in HERD_SLOTS {
+                for waiting in &self.herds {
+                    if steps.begin(|| format!("{waiting} wait for {k}, {setting}")) {
+                        let herd = herd::measure(&store, *setting, k, *waiting, self.rounds)?;
+                        report.herds.push(herd);
+                    }
                 }
             }
         }

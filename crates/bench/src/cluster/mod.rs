@@ -3,10 +3,11 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`bars`] | the performance goals, and whether they are met |
 //! | [`setting`] | the store, the number of members, and where they write |
 //! | [`handover`] | the time from a release until the successor has the slot, as a multiple of one write |
-//! | [`idle`] | requests and connections of commands that wait |
-//! | [`herd`] | the number of clients that etcd notifies of a release |
+//! | [`idle`] | requests, connections and CPU time of commands that wait |
+//! | [`herd`] | the number of clients that a store notifies of a release |
 //! | [`wrapper`] | the commands that are compared |
 //! | [`race`] | passages a second of commands |
 //! | [`behaviour`] | how a wrapper treats its command when something goes wrong |
@@ -15,6 +16,7 @@
 //! | [`report`] | the figures, as JSON |
 //! | [`table`] | the figures, as text |
 
+pub mod bars;
 pub mod behaviour;
 pub mod handover;
 pub mod herd;

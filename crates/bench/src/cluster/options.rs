@@ -11,6 +11,7 @@ use clap::{Args, builder::PossibleValuesParser, value_parser};
 use hallpass_testbed::postgres_is_installed;
 
 use super::{
+    bars,
     measure::Plan,
     report::Part,
     setting::{Engine, Medium, Setting},
@@ -47,6 +48,12 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     #[arg(value_parser = value_parser!(u64).range(1..=10_000))]
     pub passages: u64,
+    /// Measure only what has a bar (a performance goal), and show for each bar whether it is met
+    #[arg(long, conflicts_with_all = ["part", "store", "members", "storage", "herd"])]
+    pub bars: bool,
+    /// An earlier hallpass program, to compare the hand-over to a command with
+    #[arg(long, value_name = "FILE")]
+    pub before: Option<PathBuf>,
     /// The hallpass program to measure [default: the one beside this program, or on PATH]
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
@@ -73,7 +80,13 @@ impl Options {
         }
         let mut parts = vec![Part::Handover, Part::Idle, Part::Herd, Part::Race, Part::Behaviour];
         parts.retain(|part| self.part.is_empty() || self.part.contains(part));
+        if self.bars {
+            parts.retain(|part| bars::PARTS.contains(part));
+        }
         let program = self.program();
+        if let Some(before) = &self.before {
+            check_that_it_runs(before)?;
+        }
         if parts.iter().any(|part| *part != Part::Herd) {
             check_that_it_runs(&program)?;
         }
@@ -81,9 +94,14 @@ impl Options {
             parts,
             settings: self.settings(),
             rounds: self.rounds.unwrap_or(if self.quick { 5 } else { 20 }) as usize,
-            herds: self.herd.iter().map(|count| *count as usize).collect(),
+            waiting: if self.bars { bars::WAITING } else { [self.largest_herd(); 2] },
+            herds: match self.bars {
+                true => bars::HERDS.into(),
+                false => self.herd.iter().map(|count| *count as usize).collect(),
+            },
             passages: self.passages as usize,
             program,
+            before: self.before.clone(),
         })
     }
 
@@ -92,6 +110,10 @@ impl Options {
         let beside = || Some(env::current_exe().ok()?.with_file_name("hallpass"));
         let found = self.program.clone().or_else(|| beside().filter(|path| path.is_file()));
         found.unwrap_or_else(|| PathBuf::from("hallpass"))
+    }
+
+    fn largest_herd(&self) -> usize {
+        self.herd.iter().copied().max().unwrap_or(1) as usize
     }
 
     /// Returns whether to measure this store.
@@ -107,8 +129,9 @@ impl Options {
         let members = self.members.iter().map(|members| if members == "1" { 1 } else { 3 });
         let etcd = members.map(|members| (Engine::Etcd, members));
         let all = etcd.chain([(Engine::Postgres, 1)]).filter(|(engine, _)| self.uses(*engine));
+        let storage = if self.bars { &[Medium::Disk][..] } else { &self.storage };
         let settings = all.flat_map(|(engine, members)| {
-            self.storage.iter().map(move |medium| Setting { engine, members, medium: *medium })
+            storage.iter().map(move |medium| Setting { engine, members, medium: *medium })
         });
         settings.collect()
     }

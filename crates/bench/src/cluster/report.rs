@@ -17,7 +17,7 @@ use super::{
 pub enum Part {
     /// Time from a release until the successor has the slot, as a multiple of one write of the store
     Handover,
-    /// Requests and connections of commands that wait
+    /// Requests, connections and CPU time of commands that wait
     Idle,
     /// Number of clients that are notified of a release
     Herd,

@@ -93,6 +93,22 @@ impl Store {
         }
     }
 
+    /// Returns a count that grows with each client that the store notifies of a change. For etcd, this is the number of
+    /// watch events that its members have sent, by their own count. For PostgreSQL, it is the number of transactions
+    /// with an id: each notified waiter reads the hall in such a transaction, and each change is one, too.
+    ///
+    /// # Errors
+    /// Returns the reason if the store does not say.
+    pub fn wake_ups(&self) -> Result<u64, String> {
+        match self {
+            Store::Etcd(cluster) => sum_of(cluster, "etcd_debugging_mvcc_events_total "),
+            Store::Postgres(server) => {
+                let next = "SELECT pg_snapshot_xmax(pg_current_snapshot())";
+                server.psql(next).parse().map_err(failed)
+            }
+        }
+    }
+
     /// Returns the number of requests that the store has received.
     ///
     /// # Errors
@@ -127,11 +143,6 @@ impl fmt::Display for Setting {
 /// Creates a new connection.
 pub(super) fn connect(url: &str) -> Result<Cluster, String> {
     Cluster::connect(ClusterOptions::at(url).map_err(failed)?).map_err(failed)
-}
-
-/// Returns the number of watch events that the members have sent, by their own count.
-pub(super) fn events_sent(cluster: &EtcdCluster) -> Result<u64, String> {
-    sum_of(cluster, "etcd_debugging_mvcc_events_total ")
 }
 
 /// Returns the sum of the counters whose lines begin like this, over all members.

@@ -26,13 +26,15 @@ pub fn table(report: &Report) -> String {
         let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
     }
     if !report.idle.is_empty() {
-        text.push_str("requests a second and connections of commands that wait on one machine\n");
+        text.push_str("requests, connections and CPU time of commands that wait on one machine\n");
         text.push_str(&columns(&idle(&report.idle), 1));
         text.push('\n');
     }
     if !report.herds.is_empty() {
-        text.push_str("events that etcd sends per release: median (quartiles)\n");
-        text.push_str(&columns(&herds(&report.herds), 0));
+        text.push_str(
+            "events of etcd, or transactions of PostgreSQL, per release: median (quartiles)\n",
+        );
+        text.push_str(&columns(&herds(&report.herds), 1));
         let flat = yes(herd::is_flat(&report.herds));
         let _ = writeln!(text, "  independent of the number of waiters: {flat}");
         let steady = yes(herd::is_steady(&report.herds));
@@ -61,7 +63,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-fn footnote(report: &Report) -> String {
+pub(super) fn footnote(report: &Report) -> String {
     let Report { cores, rounds, load, .. } = report;
     let load: Vec<_> = load.iter().map(|load| load.to_string()).collect();
     let partly = unless_complete(report.complete);
@@ -114,9 +116,19 @@ fn idle(idle: &[Idle]) -> Vec<Vec<String>> {
     let line = |one: &Idle| {
         let counts = [one.waiting, one.connections].map(|count| count.to_string());
         let [waiting, connections] = counts;
-        [one.setting.to_string(), waiting, short(one.requests), connections]
+        let cpu = format!("{:.3} s", one.cpu);
+        [
+            one.setting.to_string(),
+            waiting,
+            short(one.requests),
+            connections,
+            one.busiest.to_string(),
+            cpu,
+        ]
     };
-    with_heading(["store", "waiting", "requests/s", "connections"], idle.iter().map(line))
+    let heading =
+        ["store", "waiting", "requests/s", "connections", "to the busiest member", "CPU/s"];
+    with_heading(heading, idle.iter().map(line))
 }
 
 fn herds(herds: &[Herd]) -> Vec<Vec<String>> {
@@ -124,9 +136,12 @@ fn herds(herds: &[Herd]) -> Vec<Vec<String>> {
         let events = spread(one.events, |count| count.to_string());
         let counts = [one.early, one.late].map(|count| count.to_string());
         let [early, late] = counts;
-        [one.k.to_string(), one.waiting.to_string(), events, early, late]
+        [one.setting.to_string(), one.k.to_string(), one.waiting.to_string(), events, early, late]
     };
-    with_heading(["k", "waiting", "events", "first half", "second half"], herds.iter().map(line))
+    with_heading(
+        ["store", "k", "waiting", "events", "first half", "second half"],
+        herds.iter().map(line),
+    )
 }
 
 fn races(races: &[Race]) -> Vec<Vec<String>> {
