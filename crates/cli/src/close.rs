@@ -11,14 +11,11 @@ use clap::Args as ClapArgs;
 
 use crate::{
     location::{Error, Halls, LocationArgs},
-    looks::Looks,
+    looks::{Looks, TIMED_OUT},
     output::say,
     snapshot::{Users, printable},
     time,
 };
-
-/// The exit status when the time of `-w` is over. It is the same as that of `timeout(1)`.
-const TIMED_OUT: u8 = 124;
 
 const AFTER_CLOSE: &str = "\
 Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.";

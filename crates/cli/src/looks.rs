@@ -11,6 +11,9 @@ use crate::{
     snapshot::printable,
 };
 
+/// Exit status: the time of `-w` is over. `timeout(1)` has the same status.
+pub const TIMED_OUT: u8 = 124;
+
 /// Time between the first two looks at a hall. It doubles after each look.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest time between two looks at a hall of this machine.

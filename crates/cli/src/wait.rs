@@ -6,13 +6,10 @@ use clap::Args as ClapArgs;
 
 use crate::{
     location::{Error, Halls, LocationArgs},
-    looks::Looks,
+    looks::{Looks, TIMED_OUT},
     snapshot::Users,
     time,
 };
-
-/// Exit status: the time of `-w` is over. `timeout(1)` has the same status.
-const TIMED_OUT: u8 = 124;
 
 #[derive(ClapArgs)]
 pub struct Args {

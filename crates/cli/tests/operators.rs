@@ -119,6 +119,17 @@ fn eviction_takes_all_slots_of_a_holder_and_only_of_this_holder() {
 }
 
 #[test]
+fn eviction_takes_as_many_slots_as_a_holder_can_have() {
+    for halls in on_stores("evict-most") {
+        let name = "most";
+        let mut holder = halls.hold(&["--ttl", "300", "--take", "60", "-k", "60"], name);
+        crash(&mut holder);
+        halls.prints("evict", &[name, "59"]);
+        assert_eq!(halls.run(&["-n", "--take", "60", name, "true"]), Some(0));
+    }
+}
+
+#[test]
 fn on_one_machine_evict_says_to_kill_the_holder() {
     let halls = Halls::new();
     let holder = halls.hold(&["-k", "1"], "x");

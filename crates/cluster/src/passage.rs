@@ -34,7 +34,7 @@ use crate::{
     requests::ActivityGuard,
     retire::retire,
     slot_set::SlotSet,
-    store::Activity,
+    store::{Activity, MAX_PARTS},
     view::{OwnClaim, View, Waiter},
     waiting::{News, WaitingRoom},
 };
@@ -44,9 +44,8 @@ use crate::{
 /// limit `Duration::MAX` is sent again.
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
-/// The maximum number of slots of one request. etcd allows 128 operations in a transaction, and a transaction has up to
-/// two for each slot.
-const MAX_TOGETHER: usize = 60;
+/// The maximum number of slots of one request. A step has up to two operations for each slot, and up to seven others.
+const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
 
 /// A passage in its critical section.
 pub(crate) struct Held {

@@ -20,7 +20,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 use crate::{
     failure::{Failure, StoreError},
     records::{self, Door, ExpiryRecord},
-    store::{Activity, History, Op, Place, Store, Txn, TxnResponse, When},
+    store::{Activity, History, MAX_PARTS, Op, Place, Store, Txn, TxnResponse, When},
     view::{ClaimRef, LeaseId, OwnClaim, Owner, Revision, View, Waiter},
 };
 use keys::{Keys, last};
@@ -325,6 +325,7 @@ impl HallStore {
     }
 
     async fn step(&self, step: Txn) -> Result<TxnResponse, Failure> {
+        debug_assert!(step.parts() <= MAX_PARTS, "{step:?}");
         self.store.step(&self.name, step).await
     }
 

@@ -4,13 +4,12 @@ use super::HallStore;
 use crate::{
     records::{self, ClaimRecord, Door},
     slot_set::SlotSet,
-    store::{Op, Txn, When},
+    store::{MAX_PARTS, Op, Txn, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// The largest number of smaller slots that the condition of a claim covers. etcd allows 128 conditions in a
-/// transaction.
-const MAX_CONDITIONS: usize = 100;
+/// The largest number of smaller slots that the condition of a claim covers. Other conditions of the step need a few parts.
+const MAX_CHECKED: usize = MAX_PARTS - 28;
 
 impl HallStore {
     pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
@@ -33,7 +32,7 @@ impl HallStore {
                 .map(|slot| When::absent(self.keys.slot(slot))),
         );
         if own.record.take == 1 {
-            let below = slot.saturating_sub(MAX_CONDITIONS)..slot;
+            let below = slot.saturating_sub(MAX_CHECKED)..slot;
             when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
         }
         let put = Op::put(self.keys.waiting(id), records::write(own.record), own.lease);

@@ -2,6 +2,10 @@
 
 use super::{KeyRange, LeaseId, Revision};
 
+/// The largest number of conditions of a step, and of operations in one of its branches. This is the default limit of
+/// etcd.
+pub(crate) const MAX_PARTS: usize = 128;
+
 /// A step. If all conditions in `when` hold, it performs all operations in `then`, otherwise all operations in
 /// `otherwise`. It is atomic. No two operations of a step write the same record.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -109,6 +113,14 @@ pub(crate) struct KeyRead {
 }
 
 impl Txn {
+    /// Returns the largest number of conditions, or of operations in one branch, here or in a nested step.
+    pub(crate) fn parts(&self) -> usize {
+        let ops = self.then.iter().chain(&self.otherwise);
+        let nested = ops.map(|op| if let Op::Nested(step) = op { step.parts() } else { 0 });
+        let own = [self.when.len(), self.then.len(), self.otherwise.len()];
+        own.into_iter().chain(nested).max().unwrap_or(0)
+    }
+
     /// Returns whether the step needs consensus. Only a step without conditions whose operations are all local reads
     /// does not.
     pub(crate) fn needs_consensus(&self) -> bool {
