@@ -118,7 +118,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
                 // The next hall would fail in the same way, after a long time.
                 reachable = !error.is_unreachable();
                 errors.about(&error);
-                if reachable {
+                if error.is_missing() {
                     continue;
                 }
                 None

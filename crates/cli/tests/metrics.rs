@@ -127,11 +127,17 @@ fn several_halls_have_one_family_each_and_no_series_twice() {
     assert_eq!(seen.count("hallpass_held"), 1);
     let all = metrics(&halls, &[]);
     assert_eq!((all.count("hallpass_held"), all.count("hallpass_wait_seconds_count")), (3, 3));
-    // A damaged hall is left out, and the others are shown.
+    // A damaged hall has no state, and the others are shown.
     std::fs::write(halls.path().join("b/hall"), "damage").expect("written");
     let output = halls.output("metrics", &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(Exposition::parse(&text(&output.stdout)).count("hallpass_held"), 2);
+    let seen = Exposition::parse(&text(&output.stdout));
+    assert_eq!(seen.count("hallpass_held"), 2);
+    assert_eq!(seen.value("hallpass_up", &[("hall", "b")]), 0.0);
+    assert_eq!(seen.value("hallpass_up", &[("hall", "c")]), 1.0);
+    let absent = halls.output("metrics", &["absent", "c"]);
+    assert_eq!(absent.status.code(), Some(1));
+    assert_eq!(Exposition::parse(&text(&absent.stdout)).count("hallpass_up"), 1);
     // The counts go with the hall.
     halls.prints("rm", &["a"]);
     assert_eq!(halls.run(&["-k", "1", "-n", "a", "true"]), Some(0));

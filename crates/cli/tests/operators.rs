@@ -144,11 +144,14 @@ fn draining_survives_an_outage_of_the_store_and_ends_with_the_last_holder() {
         let holder = near.hold(&["-k", "1"], name);
         let waiter = near.start(&[name, "true"]);
         eventually("it waits", || near.status(name)["waiting"] == 1);
-        let drain = in_background(&halls, "drain", &["--dial-timeout", "0.5", name]);
-        let wait = in_background(&halls, "wait", &["--dial-timeout", "0.5", name]);
+        let drain = in_background(&halls, "drain", &["--dial-timeout", "2", name]);
+        let wait = in_background(&halls, "wait", &["--dial-timeout", "2", name]);
         assert_eq!(waiter.leave().0, Some(125), "waiters of a closed hall give up");
+        eventually("both are connected", || path.connections() >= 2);
+        // Time for their first answers, also on a busy machine. If the first answer is late, the commands fail.
+        thread::sleep(Duration::from_secs(3));
         path.cut();
-        thread::sleep(Duration::from_secs(4));
+        thread::sleep(Duration::from_secs(5));
         path.heal();
         assert_eq!(holder.leave().0, Some(0));
         for (what, child) in [("drain", drain), ("wait", wait)] {

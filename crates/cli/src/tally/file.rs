@@ -105,7 +105,7 @@ impl TallyFile {
     /// Creates the file, for the users who may write to its directory.
     fn create(&self) -> io::Result<File> {
         let dir = self.0.parent().unwrap_or(Path::new("/"));
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        create_dir(dir)?;
         let mode = fs::metadata(dir)?.mode() & 0o666;
         let created = options().read(true).write(true).create_new(true).mode(mode).open(&self.0);
         match created {
@@ -117,6 +117,22 @@ impl TallyFile {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => open(&self.0),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Creates the directory of a file, for the users who may use the directory above it. A directory above it that does not
+/// exist becomes private to this user.
+fn create_dir(dir: &Path) -> io::Result<()> {
+    let parent = dir.parent().unwrap_or(Path::new("/"));
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    match DirBuilder::new().mode(0o700).create(dir) {
+        // The umask may have removed permissions.
+        Ok(()) => fs::set_permissions(dir, fs::metadata(parent)?.permissions()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -249,6 +265,17 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
         assert!(file.try_count(passage(1)).is_err() && file.read().is_err());
         assert_eq!(fs::read(&elsewhere).expect("read"), b"");
+    }
+
+    #[test]
+    fn all_users_of_a_shared_directory_may_count() {
+        let shared = tempfile::tempdir().expect("a folder");
+        let mode = |path: &Path| fs::metadata(path).expect("it exists").mode() & 0o1777;
+        fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o1777)).expect("allowed");
+        let dir = shared.path().join(OF_CLUSTERS);
+        let file = TallyFile(dir.join("hall"));
+        file.try_count(passage(1)).expect("counted");
+        assert_eq!((mode(&dir), mode(&file.0)), (0o1777, 0o666));
     }
 
     #[test]
