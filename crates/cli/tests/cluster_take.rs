@@ -2,24 +2,15 @@
 
 mod common;
 
-use common::{Halls, cluster::stderr_of, eventually, send};
-use hallpass_testbed::{EtcdCluster, etcd};
+use common::{
+    cluster::{stderr_of, stores},
+    eventually, send,
+};
 use rustix::process::Signal;
 
 /// Prints the slots of a command and its token, and then waits for its standard input to be closed.
 const SLOTS_HELD: [&str; 3] =
     ["sh", "-c", "echo $HALLPASS_SLOT $HALLPASS_SLOTS_HELD $GPU {slot} $HALLPASS_TOKEN; exec cat"];
-
-/// Returns the halls of one test on each store that is installed.
-fn stores(test: &str) -> Vec<Halls> {
-    let etcd = etcd().map(|()| Halls::on(&format!("{}/{test}", EtcdCluster::shared().url())));
-    #[cfg(feature = "postgres")]
-    let postgres = hallpass_testbed::postgres()
-        .map(|()| Halls::on(&hallpass_testbed::PostgresServer::shared().url()));
-    #[cfg(not(feature = "postgres"))]
-    let postgres = None;
-    etcd.into_iter().chain(postgres).collect()
-}
 
 /// Splits a line of [`SLOTS_HELD`] into the part about slots and the token.
 fn split(line: &str) -> (String, u64) {

@@ -6,26 +6,13 @@ mod exposition;
 
 use std::time::Duration;
 
-use common::{Halls, eventually, text};
+use common::{
+    Halls,
+    cluster::{cluster, stores},
+    eventually, text,
+};
 use exposition::Exposition;
 use rustix::process::Signal;
-
-/// Halls on this machine, and on each store that is installed.
-fn everywhere() -> Vec<Halls> {
-    let mut all = vec![Halls::new()];
-    all.extend(on_stores());
-    all
-}
-
-fn on_stores() -> Vec<Halls> {
-    let mut urls = Vec::new();
-    urls.extend(common::cluster::cluster().map(|etcd| etcd.url()));
-    #[cfg(feature = "postgres")]
-    urls.extend(
-        hallpass_testbed::postgres().map(|()| hallpass_testbed::PostgresServer::shared().url()),
-    );
-    urls.iter().map(|url| Halls::on(url)).collect()
-}
 
 fn metrics(halls: &Halls, names: &[&str]) -> Exposition {
     Exposition::parse(&halls.prints("metrics", names))
@@ -33,7 +20,7 @@ fn metrics(halls: &Halls, names: &[&str]) -> Exposition {
 
 #[test]
 fn runs_are_counted_with_their_wait_and_hold_times() {
-    for halls in everywhere() {
+    for halls in [Halls::new()].into_iter().chain(stores("metrics")) {
         let name = "counted \\ \"hall\"";
         let first = halls.hold(&["-k", "1"], name);
         assert_eq!(metrics(&halls, &[name]).value("hallpass_hold_seconds_count", &[]), 0.0);
@@ -71,7 +58,7 @@ fn runs_are_counted_with_their_wait_and_hold_times() {
 
 #[test]
 fn a_lost_pass_is_counted_and_the_age_of_the_renewal_grows_until_then() {
-    for halls in on_stores() {
+    for halls in stores("lost") {
         let name = "lost";
         let mut held = halls.hold(&["-k", "2", "--ttl", "20", "--grace", "0.2"], name);
         let age =
@@ -95,7 +82,7 @@ fn a_lost_pass_is_counted_and_the_age_of_the_renewal_grows_until_then() {
 
 #[test]
 fn the_runs_of_this_machine_are_shown_even_if_the_store_cannot_be_reached() {
-    let Some(etcd) = common::cluster::cluster() else { return };
+    let Some(etcd) = cluster() else { return };
     let halls = Halls::on(&etcd.url());
     assert_eq!(halls.run(&["-k", "1", "away", "true"]), Some(0));
     // The directory of the tallies has files for each URL. Nothing listens on port 1.

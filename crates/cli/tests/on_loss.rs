@@ -4,8 +4,11 @@ mod common;
 
 use std::{fs, io::Read, path::PathBuf, thread};
 
-use common::{Halls, Running, cluster::cluster, eventually, state, text};
-use hallpass_testbed::Proxy;
+use common::{
+    Halls, Running,
+    cluster::{Far, far_stores},
+    eventually, state, text,
+};
 use rustix::process::Signal;
 
 /// The exit status if the slot was lost and hallpass ended the command.
@@ -13,26 +16,16 @@ const SLOT_LOST: i32 = 123;
 /// Options for a slot that has to be lost soon. The grace is long enough for a hook on a busy machine.
 const SHORT: [&str; 4] = ["--ttl", "11", "--grace", "5"];
 
-/// Halls that lose their store when the proxy is cut.
-struct Far {
-    path: Proxy,
-    halls: Halls,
+/// Runs a test on each store that is installed, at the same time. `test` is different for each test.
+fn on_each_store(test: &str, check: impl Fn(Far) + Sync) {
+    thread::scope(|scope| {
+        for far in far_stores(test) {
+            scope.spawn(|| check(far));
+        }
+    });
 }
 
 impl Far {
-    /// Runs `check` on each store that is installed, at the same time. Each test has a different name `test`.
-    fn on_each_store(test: &str, check: impl Fn(Far) + Sync) {
-        let etcd = cluster().map(|cluster| {
-            let path = Proxy::before(cluster.member(0));
-            Far { halls: Halls::on(&format!("etcd://{}/{test}", path.address())), path }
-        });
-        thread::scope(|scope| {
-            for far in etcd.into_iter().chain(on_postgres()) {
-                scope.spawn(|| check(far));
-            }
-        });
-    }
-
     /// Starts a command with a hook. Each test needs a different name of the hall, because all tests share the
     /// database.
     fn start(&self, hall: &str, hook: &str, script: &str) -> Running {
@@ -48,19 +41,6 @@ impl Far {
     }
 }
 
-#[cfg(feature = "postgres")]
-fn on_postgres() -> Option<Far> {
-    use hallpass_testbed::{PostgresServer, postgres};
-    postgres()?;
-    let path = Proxy::before_address(PostgresServer::shared().address());
-    Some(Far { halls: Halls::on(&PostgresServer::url_through(&[path.address()])), path })
-}
-
-#[cfg(not(feature = "postgres"))]
-fn on_postgres() -> Option<Far> {
-    None
-}
-
 /// Waits for the end of hallpass. Returns its exit status, and what it wrote to standard error.
 fn end_of(mut running: Running) -> (Option<i32>, String) {
     let mut stderr = running.process.stderr.take().expect("a pipe");
@@ -72,7 +52,7 @@ fn end_of(mut running: Running) -> (Option<i32>, String) {
 
 #[test]
 fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
-    Far::on_each_store("told", |far| {
+    on_each_store("told", |far| {
         let hook = format!(
             "echo $HALLPASS_NAME $HALLPASS_SLOT $HALLPASS_SLOTS $HALLPASS_TOKEN $HALLPASS_LOSS >{0}.new; \
              mv {0}.new {0}",
@@ -92,7 +72,7 @@ fn when_a_pass_is_lost_the_hook_learns_which_one_and_why() {
 
 #[test]
 fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
-    Far::on_each_store("endless", |far| {
+    on_each_store("endless", |far| {
         let hook = format!("sleep 1000 & echo $! >{0}; mv {0} {0}.pid; wait", far.file().display());
         let mut holder = far.start("endless", &hook, "echo in; exec cat");
         assert_eq!(holder.line(), "in");
@@ -108,7 +88,7 @@ fn a_hook_that_does_not_end_is_killed_with_all_its_processes() {
 
 #[test]
 fn after_a_suspension_the_hook_has_its_whole_grace() {
-    Far::on_each_store("suspended", |far| {
+    on_each_store("suspended", |far| {
         let hook = format!("sleep 1; touch {}", far.file().display());
         let mut holder = far.start("suspended", &hook, "echo $$; exec cat");
         let command = holder.line().parse().expect("a number");
@@ -126,7 +106,7 @@ fn after_a_suspension_the_hook_has_its_whole_grace() {
 
 #[test]
 fn a_failure_of_the_hook_is_reported() {
-    Far::on_each_store("fails", |far| {
+    on_each_store("fails", |far| {
         let mut holder = far.start("fails", "exit 7", "echo in; exec cat");
         assert_eq!(holder.line(), "in");
         far.path.cut();
@@ -138,7 +118,7 @@ fn a_failure_of_the_hook_is_reported() {
 
 #[test]
 fn a_command_that_keeps_its_pass_runs_no_hook() {
-    Far::on_each_store("kept", |far| {
+    on_each_store("kept", |far| {
         let hook = format!("touch {}", far.file().display());
         let holder = far.start("kept", &hook, "exit 3");
         assert_eq!(holder.leave(), (Some(3), String::new()));

@@ -4,44 +4,17 @@ mod common;
 
 use std::{fs, process::Child, thread, time::Duration};
 
-use common::{Halls, Running, cluster, eventually, send, state, text};
-use hallpass_testbed::Proxy;
+use common::{
+    Halls, Running,
+    cluster::{Far, far_stores, stores},
+    eventually, send, state, text,
+};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Halls on a store, behind a proxy.
-struct Far {
-    path: Proxy,
-    halls: Halls,
-    /// The same halls, without the proxy.
-    near: Halls,
-}
-
-fn far(test: &str) -> Vec<Far> {
-    let mut all = Vec::new();
-    if let Some(etcd) = cluster::cluster() {
-        let path = Proxy::before(etcd.member(0));
-        let halls = Halls::on(&format!("etcd://{}/{test}", path.address()));
-        all.push(Far { halls, path, near: Halls::on(&format!("{}/{test}", etcd.url())) });
-    }
-    #[cfg(feature = "postgres")]
-    if hallpass_testbed::postgres().is_some() {
-        use hallpass_testbed::PostgresServer;
-        let server = PostgresServer::shared();
-        let path = Proxy::before_address(server.address());
-        let halls = Halls::on(&PostgresServer::url_through(&[path.address()]));
-        all.push(Far { halls, path, near: Halls::on(&server.url()) });
-    }
-    all
-}
-
-fn on_stores(test: &str) -> impl Iterator<Item = Halls> {
-    far(test).into_iter().map(|far| far.near)
-}
-
 /// Halls on this machine, and on each store.
 fn everywhere(test: &str) -> impl Iterator<Item = Halls> {
-    [Halls::new()].into_iter().chain(on_stores(test))
+    [Halls::new()].into_iter().chain(stores(test))
 }
 
 /// Kills a holder together with its keeper, so that nobody releases its slot.
@@ -80,7 +53,7 @@ fn in_background(halls: &Halls, command: &str, words: &[&str]) -> Child {
 
 #[test]
 fn eviction_takes_all_slots_of_a_holder_and_only_of_this_holder() {
-    for halls in on_stores("evict-several") {
+    for halls in stores("evict-several") {
         let name = "evicted";
         let options = ["--ttl", "300", "--take", "2", "-k", "3"];
         let mut holder = halls.hold(&options, name);
@@ -120,7 +93,7 @@ fn eviction_takes_all_slots_of_a_holder_and_only_of_this_holder() {
 
 #[test]
 fn eviction_takes_as_many_slots_as_a_holder_can_have() {
-    for halls in on_stores("evict-most") {
+    for halls in stores("evict-most") {
         let name = "most";
         let mut holder = halls.hold(&["--ttl", "300", "--take", "60", "-k", "60"], name);
         crash(&mut holder);
@@ -139,7 +112,7 @@ fn on_one_machine_evict_says_to_kill_the_holder() {
 
 #[test]
 fn draining_survives_an_outage_of_the_store_and_ends_with_the_last_holder() {
-    for Far { path, halls, near } in far("drain-outage") {
+    for Far { path, halls, near } in far_stores("drain-outage") {
         let name = "drained";
         let holder = near.hold(&["-k", "1"], name);
         let waiter = near.start(&[name, "true"]);
@@ -164,7 +137,7 @@ fn draining_survives_an_outage_of_the_store_and_ends_with_the_last_holder() {
 
 #[test]
 fn draining_frees_slots_of_dead_holders_while_others_still_run() {
-    for halls in on_stores("drain-dead") {
+    for halls in stores("drain-dead") {
         let name = "half-dead";
         let mut dead = halls.hold(&["-k", "2", "--ttl", "2", "--grace", "0.2"], name);
         let alive = halls.hold(&[], name);
@@ -230,7 +203,7 @@ fn reaping_counts_the_slots_that_it_frees() {
 
 #[test]
 fn a_hook_that_fills_standard_error_does_not_keep_hallpass_from_ending_it() {
-    for halls in on_stores("hook-floods") {
+    for halls in stores("hook-floods") {
         let (name, file) = ("floods", halls.path().join("pid"));
         let hook = format!("echo $$ >{0}.new; mv {0}.new {0}; exec yes >&2", file.display());
         let options = ["--ttl", "20", "--grace", "1", "-k", "1", "--on-loss", &hook];

@@ -1,18 +1,57 @@
-//! The etcd cluster that the tests of one test program share, and helpers for tests of `hallpass run --on`.
+//! The etcd cluster and the stores that the tests of one test program share, and helpers for tests of `hallpass run --on`.
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use std::{fs, process::Output};
 
-use hallpass_testbed::EtcdCluster;
+use hallpass_testbed::{EtcdCluster, Proxy};
 use serde_json::Value;
 
-use super::{Running, eventually, text};
+use super::{Halls, Running, eventually, text};
 
 /// Returns the cluster that all tests of this test program share. It has a single member. Returns `None` if etcd is
 /// not installed.
 pub fn cluster() -> Option<&'static EtcdCluster> {
     hallpass_testbed::etcd()?;
     Some(EtcdCluster::shared())
+}
+
+/// Returns the halls of one test on each store that is installed. On PostgreSQL, all tests share the halls.
+pub fn stores(test: &str) -> Vec<Halls> {
+    far_stores(test).into_iter().map(|far| far.near).collect()
+}
+
+/// Halls on a store that can be reached in two ways.
+pub struct Far {
+    /// The proxy between `halls` and the store.
+    pub path: Proxy,
+    pub halls: Halls,
+    /// The same halls, without the proxy.
+    pub near: Halls,
+}
+
+/// Returns the halls of one test on each store that is installed. On PostgreSQL, all tests share the halls.
+pub fn far_stores(test: &str) -> Vec<Far> {
+    let etcd = cluster().map(|etcd| {
+        let path = Proxy::before(etcd.member(0));
+        let halls = Halls::on(&format!("etcd://{}/{test}", path.address()));
+        Far { halls, path, near: Halls::on(&format!("{}/{test}", etcd.url())) }
+    });
+    etcd.into_iter().chain(far_postgres()).collect()
+}
+
+#[cfg(feature = "postgres")]
+fn far_postgres() -> Option<Far> {
+    use hallpass_testbed::PostgresServer;
+    hallpass_testbed::postgres()?;
+    let server = PostgresServer::shared();
+    let path = Proxy::before_address(server.address());
+    let halls = Halls::on(&PostgresServer::url_through(&[path.address()]));
+    Some(Far { halls, path, near: Halls::on(&server.url()) })
+}
+
+#[cfg(not(feature = "postgres"))]
+fn far_postgres() -> Option<Far> {
+    None
 }
 
 /// Returns the words of the command line of a process.
