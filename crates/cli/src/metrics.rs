@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
-use hallpass_common::Participant;
+use hallpass_common::{Participant, check_name};
 
 use crate::{
     halls::{self, ErrorReport},
@@ -112,13 +112,17 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     let mut users = Users::default();
     let mut all = Vec::new();
     for name in names {
-        let seen = match reachable.then(|| look(&halls, &name, &mut users)) {
-            Some(Ok(seen)) => Some(seen),
+        let seen = match reachable.then(|| halls.look(&name, &mut users)) {
+            Some(Ok(view)) => {
+                // Another process may remove the hall before the second request.
+                let ages = halls.renewal_ages(&name).inspect_err(|error| errors.about(error));
+                Some(Seen { view, renewal_ages: ages.unwrap_or_default() })
+            }
             Some(Err(error)) => {
                 // The next hall would fail in the same way, after a long time.
                 reachable = !error.is_unreachable();
                 errors.about(&error);
-                if error.is_missing() {
+                if error.is_missing() || check_name(&name).is_err() {
                     continue;
                 }
                 None
@@ -136,10 +140,6 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     }
     print(&all);
     Ok(errors.exit_code())
-}
-
-fn look(halls: &Halls, name: &str, users: &mut Users) -> Result<Seen, Error> {
-    Ok(Seen { view: halls.look(name, users)?, renewal_ages: halls.renewal_ages(name)? })
 }
 
 fn print(halls: &[Hall]) {
