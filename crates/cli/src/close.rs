@@ -21,8 +21,8 @@ const AFTER_CLOSE: &str = "\
 Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the closed hall.";
 
 const AFTER_DRAIN: &str = "\
-Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the drained hall. \
-If this command is interrupted or its time is over, the hall stays closed.";
+Waiting commands fail with status 125. Holders keep their slots until they exit. `hallpass rm` removes the drained \
+hall. If this command is interrupted or its time is over, the hall stays closed.";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER_CLOSE)]

@@ -53,8 +53,8 @@ impl Looks {
         true
     }
 
-    /// Returns the error of a look, unless the cluster, which has answered before, cannot be reached at the moment. Then
-    /// tells the user and expects another look.
+    /// Returns the error of a look, unless the cluster, which has answered before, cannot be reached at the moment.
+    /// Then tells the user and expects another look.
     pub fn tolerate(&mut self, error: Error) -> Result<(), Error> {
         if !error.is_unreachable() {
             return Err(error);

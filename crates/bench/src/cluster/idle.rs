@@ -1,4 +1,5 @@
-//! Measures the cost of waiting commands: requests, connections and CPU time of many `hallpass run` that wait on this machine.
+//! Measures the cost of waiting commands: requests, connections and CPU time of many `hallpass run` that wait on this
+//! machine.
 
 use std::{
     fs,
@@ -117,8 +118,8 @@ fn cpu_time(processes: &[Child]) -> f64 {
     processes.iter().map(of_family).sum::<u64>() as f64 / 1e9
 }
 
-/// Returns the CPU time of the threads of a process. The times in `/proc/PID/stat` would be too coarse: a waiter runs for
-/// less than a hundredth of a second.
+/// Returns the CPU time of the threads of a process. The times in `/proc/PID/stat` would be too coarse: a waiter runs
+/// for less than a hundredth of a second.
 fn nanoseconds(pid: u32) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let time = |thread: fs::DirEntry| {

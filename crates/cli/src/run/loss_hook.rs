@@ -18,8 +18,8 @@ use crate::output::say;
 pub struct LossHook {
     command: Command,
     state: State,
-    /// Messages for the user. They are printed when all processes have ended: standard error may be a full pipe that nobody
-    /// reads, and hallpass must not wait for a reader before that.
+    /// Messages for the user. They are printed when all processes have ended: standard error may be a full pipe that
+    /// nobody reads, and hallpass must not wait for a reader before that.
     messages: Vec<String>,
 }
 

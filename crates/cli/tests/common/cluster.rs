@@ -1,4 +1,5 @@
-//! The etcd cluster and the stores that the tests of one test program share, and helpers for tests of `hallpass run --on`.
+//! The etcd cluster and the stores that the tests of one test program share, and helpers for tests of `hallpass run
+//! --on`.
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use std::{fs, process::Output};

@@ -1,5 +1,5 @@
-//! A strict parser of the text format of Prometheus: it panics at everything that `promtool check metrics` refuses, as far
-//! as gauges, counters and histograms are concerned.
+//! A strict parser of the text format of Prometheus: it panics at everything that `promtool check metrics` refuses, as
+//! far as gauges, counters and histograms are concerned.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

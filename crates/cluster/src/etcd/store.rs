@@ -97,8 +97,8 @@ impl Store for EtcdStore {
         Box::pin(self.client.revoke(lease))
     }
 
-    /// Asks for one lease after the other. etcd rounds the remaining time down to whole seconds. A new leader gives every
-    /// lease its whole time again.
+    /// Asks for one lease after the other. etcd rounds the remaining time down to whole seconds. A new leader gives
+    /// every lease its whole time again.
     fn renewal_ages<'a>(
         &'a self,
         _hall: &'a str,

@@ -375,8 +375,7 @@ impl Store for PostgresStore {
         leases: Vec<LeaseId>,
     ) -> Reply<'a, HashMap<LeaseId, Duration>> {
         Box::pin(async move {
-            let leases = &[leases.as_slice().into()];
-            let rows = self.database.query(sql::RENEWAL_AGES, leases).await?;
+            let rows = self.database.query(sql::RENEWAL_AGES, &[leases.as_slice().into()]).await?;
             let age = |millis: i64| Duration::from_millis(millis.max(0) as u64);
             rows.iter().map(|row| Ok((row.int(0)?, age(row.int(1)?)))).collect()
         })

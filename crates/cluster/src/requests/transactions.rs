@@ -8,7 +8,8 @@ use crate::{
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// The largest number of smaller slots that the condition of a claim covers. Other conditions of the step need a few parts.
+/// The largest number of smaller slots that the condition of a claim covers. Other conditions of the step need a few
+/// parts.
 const MAX_CHECKED: usize = MAX_PARTS - 28;
 
 impl HallStore {

@@ -1,7 +1,7 @@
 //! The interface between the protocol and the external engine that keeps the halls.
 //!
-//! A [`Store`] is one engine: etcd, PostgreSQL, or the memory of this process. Everything else in this crate exists once,
-//! above this trait: claims, how they are confirmed, tokens, hand-over, waiting, reaping, resizing and status.
+//! A [`Store`] is one engine: etcd, PostgreSQL, or the memory of this process. Everything else in this crate exists
+//! once, above this trait: claims, how they are confirmed, tokens, hand-over, waiting, reaping, resizing and status.
 //!
 //! A store keeps *records*: keys with a value, the [revisions](Revision) in which the record was created and last
 //! written, and possibly a lease. It must guarantee the following:
@@ -16,9 +16,9 @@
 //!    that was replaced by another one must not answer. So if an answer shows the claim of a holder, the claim still
 //!    existed when the step was sent: it proves that the holder may continue. Only a step that reads
 //!    [without consensus](Op::without_consensus) may show an older state.
-//! 4. **A watch does not skip changes silently.** A [`Watch`] starts now, and reports all changes after the revision that
-//!    it names. If it may have missed a change, it fails, and its owner reads the hall again. It may report a change twice
-//!    or late.
+//! 4. **A watch does not skip changes silently.** A [`Watch`] starts now, and reports all changes after the revision
+//!    that it names. If it may have missed a change, it fails, and its owner reads the hall again. It may report a
+//!    change twice or late.
 //! 5. **A lease is a hint.** The records of a lease vanish some time after its owner stops renewing it. They may also
 //!    vanish too early. The protocol is safe in both cases.
 //! 6. **A lost history is noticed.** Every answer has a [`Stamp`]: an epoch and a revision. If an answer has a smaller
@@ -30,12 +30,12 @@
 //!
 //! # Adding a store
 //!
-//! 1. Add a folder with the options of the store and a type that implements the trait. `memory/` is the smallest example.
-//!    A store that can replace a hall only as a whole keeps it as a [`Document`]: this type performs a step on its own, so
-//!    the store only has to load, compare and swap.
+//! 1. Add a folder with the options of the store and a type that implements the trait. `memory/` is the smallest
+//!    example. A store that can replace a hall only as a whole keeps it as a [`Document`]: this type performs a step on
+//!    its own, so the store only has to load, compare and swap.
 //! 2. Add a variant to [`StoreOptions`](crate::StoreOptions), and a line to each `match` on it in `options.rs`.
-//! 3. Add its URL to `urls` in `store/tests.rs`, which tests these guarantees, and to `tests/conformance.rs`, which tests
-//!    halls.
+//! 3. Add its URL to `urls` in `store/tests.rs`, which tests these guarantees, and to `tests/conformance.rs`, which
+//!    tests halls.
 //!
 //! In the program `hallpass`, `location/args.rs` passes user, password and TLS options on to the options of the store.
 

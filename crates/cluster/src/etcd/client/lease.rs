@@ -57,8 +57,8 @@ impl Client {
         .await
     }
 
-    /// Returns how long ago a lease was last renewed, rounded up to whole seconds. Returns `None` if the lease no longer
-    /// exists.
+    /// Returns how long ago a lease was last renewed, rounded up to whole seconds. Returns `None` if the lease no
+    /// longer exists.
     pub(crate) async fn renewal_age(&self, id: i64) -> Result<Option<Duration>, Failure> {
         let request = LeaseTimeToLiveRequest { id };
         let found: LeaseTimeToLiveResponse = self.unary(TIME_TO_LIVE, request).await?;
