@@ -28,8 +28,9 @@ use pyo3::{exceptions::PyImportError, ffi, prelude::*};
 
 use crate::errors::IntoPython;
 
-/// Returns the directory that the arguments `directory` and `system` of a Python function specify. Its path is absolute:
-/// a forked or pickled hall is opened again, perhaps after this process has changed its working directory.
+/// Returns the directory that the arguments `directory` and `system` of a Python function specify. Its path is
+/// absolute, because a forked child, or a process that unpickles the hall, opens the hall again. By then, the working
+/// directory may be a different one.
 fn hall_dir(py: Python<'_>, directory: Option<PathBuf>, system: bool) -> PyResult<HallDir> {
     match (directory, system) {
         (Some(_), true) => Err(errors::value_error(

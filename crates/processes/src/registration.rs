@@ -40,8 +40,8 @@ pub(crate) struct Registration {
 }
 
 /// Returns `true` if a process that needs one more record than `used` must first search all records for dead owners. A
-/// search opens the lifeline of each owner. So there is at most one search for each 16 records, and at most eight
-/// searches while the number of records doubles.
+/// search opens the lifeline of each owner. So there is at most one search for each 16 records, and at most four
+/// searches each time the number of records doubles.
 fn is_time_to_search(used: usize) -> bool {
     used > 0 && used.is_multiple_of((used / 8).next_power_of_two().max(16))
 }
@@ -76,7 +76,8 @@ impl Registration {
         self.generation == sys::generation()
     }
 
-    /// Returns the lifeline. While any process has it open, the registration counts as alive.
+    /// Returns the lifeline, and marks the registration as lent. While any process has the lifeline open, the
+    /// registration counts as alive.
     pub(crate) fn lifeline(&self) -> BorrowedFd<'_> {
         self.lent.store(true, SeqCst);
         self.wake.own.as_fd()

@@ -66,8 +66,8 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Args {
     #[command(flatten)]
     pub location: LocationArgs,
-    /// The number of slots [default: that of the existing hall; for a new hall, the number of values of --env, or else
-    /// that of --take, or 1]
+    /// The number of slots [default: that of the existing hall; for a new hall, the number of values of --env or of
+    /// GPUs, times M with --per-device; without these options that of --take, or 1]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas

@@ -21,15 +21,16 @@ use crate::{
     store::{Changes, Event, KeyRange, KeyValue, Reply, Revision, Watch},
 };
 
-/// How long to wait for a notification before asking the server for an answer that follows the notification.
+/// How long [`Line::check_notifications`] waits for its notification before it sends one more statement. The server
+/// sends the notification before its answer to that statement.
 const ECHO_WITHIN: Duration = Duration::from_secs(1);
 
 /// The watches on one connection.
 #[derive(Default)]
 pub(super) struct Subscribers {
     channels: Mutex<Channels>,
-    /// Held while channels are added to the connection or removed from it, so that this happens in the same order as in
-    /// `channels`.
+    /// Held from a change of `channels` until the connection listens to the new channels or no longer listens to the
+    /// removed ones. So `LISTEN` and `UNLISTEN` are sent in the order of the changes.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -291,7 +292,7 @@ impl Drop for Reports {
     fn drop(&mut self) {
         let Some(line) = self.line.upgrade() else { return };
         let (channels, id) = (std::mem::take(&mut self.channels), self.id);
-        // If there is no runtime, the process is about to end, and so is its connection.
+        // Without a runtime, the thread that talks to the store is about to end, and so is its connection.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             line.unsubscribe(&channels, id).await;

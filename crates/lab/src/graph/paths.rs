@@ -175,7 +175,7 @@ pub(crate) fn heaviest_path(
     }
 }
 
-/// Returns a shortest path from `start` to a `goal`, and that goal. All nodes of the path satisfy
+/// Returns a shortest path from `start` to a `goal`, and that goal. All nodes of the path after `start` satisfy
 /// `inside`.
 pub fn shortest(
     graph: &impl Edges,

@@ -2,7 +2,8 @@
 //!
 //! The quotient merges states that differ only by a renaming of the processes other than the victim. Its
 //! components are found as without symmetry. But a step of the quotient does not say which process moves,
-//! because the merged states have different numbers for it. So one component is unfolded again:
+//! because the merged states have different numbers for it. So this module unfolds a component of the quotient: it
+//! computes one of the components of the graph of all states that are merged into it. This is correct and enough:
 //!
 //! - A path of the quotient from a state back to itself is, in the graph of all states, a path from a state to
 //!   a renaming of it. The same path, renamed and repeated a finite number of times, leads back to the first
@@ -111,7 +112,7 @@ impl<const W: usize> Standing for Unfolded<'_, W> {
 
 /// Renames the processes of a cycle so that it leads from `state` back to `state`. The cycle leads from a renaming of
 /// `state` back to that renaming. The first `fixed` processes keep their numbers. Returns the new number of
-/// each process.
+/// each process, or `None` if there is no such renaming.
 pub fn renamed_cycle<const W: usize>(
     space: &dyn Space<W>,
     tables: &Tables,

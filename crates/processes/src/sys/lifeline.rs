@@ -1,4 +1,5 @@
-//! Lifelines: one named pipe per registration. Only the registered process has the reading end open.
+//! Lifelines: one named pipe per registration. The registered process has the reading end open. Processes that inherit
+//! it from the registered process have it open too; all others open only the writing end.
 //!
 //! A process that opens the writing end learns from the kernel whether the owner of the lifeline is alive. If the
 //! pipe has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns
@@ -92,8 +93,8 @@ pub(crate) fn reach(hall: BorrowedFd<'_>, id: i64) -> Reached {
     }
 }
 
-/// Closes this process's copy of a lifeline that it has inherited by a fork, although other values own the descriptor
-/// and will never be dropped. The descriptor becomes a copy of `hall`, so it stays valid.
+/// Closes this process's copy of a lifeline that it has inherited by a fork. The values that own the descriptor are
+/// never dropped in this process, so the descriptor must stay valid: it becomes a copy of `hall`.
 pub(crate) fn close_inherited(lifeline: &OwnedFd, hall: BorrowedFd<'_>) {
     // SAFETY: the descriptor is open, because `lifeline` owns it. `ManuallyDrop` prevents a second close.
     let mut descriptor = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(lifeline.as_raw_fd()) });

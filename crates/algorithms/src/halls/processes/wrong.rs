@@ -93,8 +93,8 @@ changed_lines! {
         },
     }
 
-    /// A serving process passes over slots that are set aside for a waiter other than the first. So no process
-    /// settles on the card of the other waiter that all its slots are set aside, and no process gets these slots.
+    /// A serving process passes over slots that are set aside for a waiter other than the first. Even when all slots
+    /// for that waiter are set aside, no process grants them on its card, so no process gets these slots.
     PassesOver: |_s, e, p| {
         At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag != who.tag => {
             let card = Card::unpack(e.card(tag.process, Op::Read));

@@ -30,8 +30,8 @@ use crate::{
 pub struct Args {
     #[command(flatten)]
     size: Size,
-    /// The properties to check. A violation of any of them fails the check [default: all properties; then
-    /// only a violation of what the paper or the file promises fails the check]
+    /// The properties to check. A violation of any of them fails the check [default: all properties, but bypass only if
+    /// it is promised; then only a violation of what the paper or the file promises fails the check]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,

@@ -8,7 +8,8 @@ use crate::trace::step::{Trace, Via};
 struct Data {
     /// The initial value of each variable.
     initial: Vec<String>,
-    /// The changes of each step.
+    /// For each step, its access to memory or to a buffer and the value after the access. `None` if the step makes no
+    /// access or only reads from its buffer.
     steps: Vec<Option<VariableChange>>,
 }
 
