@@ -34,8 +34,8 @@ macro_rules! passes {
                 self.held.slots.is_empty()
             }
 
-            /// Returns the descriptor of the lifeline, or `None` if there are no slots. While any process has the
-            /// descriptor open, the slots stay taken, even if this process dies.
+            /// Returns the descriptor of the lifeline, or `None` if there are no slots. If this process dies, the slots
+            /// stay taken while any other process has the descriptor open. Dropping the passes frees the slots anyway.
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
             /// close-on-exec flag. No process has to read from the descriptor or write to it.

@@ -16,7 +16,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the wall time for each passage in nanoseconds, or `None` if there was no passage.
+    /// Returns the wall time in nanoseconds, divided by the passages of all threads. Returns `None` if there was no
+    /// passage.
     pub fn nanos(&self) -> Option<f64> {
         let total: u64 = self.passages.iter().sum();
         (total > 0).then(|| self.wall.as_nanos() as f64 / total as f64)

@@ -24,7 +24,7 @@ const NEAR: usize = 250;
 /// A drawing of states and steps.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drawing {
-    /// Whether these are all states of the model.
+    /// Whether these are all states that the checker has explored.
     pub whole: bool,
     /// The index of the current state.
     pub current: Option<usize>,

@@ -2,8 +2,8 @@
 //!
 //! Most variants change lines of the protocol: such a line sends a different request, or draws a different conclusion
 //! from the answer. Some variants change what the manager does to the store (`ClusterModel::with_management`). The
-//! processes of [`idle`] and [`dreaming`] watch too few claims. So these variants also change the effect of a mishap
-//! (`ClusterModel::with_mishap`): it does not wake these processes.
+//! processes of [`idle`] and [`dreaming`] watch too few claims. So these two variants change the effect of a mishap,
+//! such as the death of a process (`ClusterModel::with_mishap`): it does not wake a process that watches too little.
 
 use super::{
     events,
@@ -141,7 +141,7 @@ pub fn unbound(n: usize, k: usize) -> ClusterModel {
             if let X3 { slot, .. } = line
                 && hall.slots[slot] == Slot::Held(from)
             {
-                // The store has no record of whether the holder still uses its slot.
+                // The store has the same record for `Held` and `Given`, so the request also frees a slot in use.
                 hall.slots[slot] = Slot::Given(from);
             }
             hall.request(from, line);
@@ -182,7 +182,7 @@ changed_lines! {
         At(line @ E4) => model.line(m, p, line, (withdraw_and_leave, |_, _, _| Leave)),
     }
 
-    /// X1 and X3 free the slot even if others wait, and wake only the head of the queue.
+    /// X1 never hands the slot over. So X3 frees the slot even if others wait, and wakes only the head of the queue.
     Selfish: |model, m, p| {
         At(line @ X1 { .. }) => model.line(m, p, line, (look_without_handing_over, never_hand_over)),
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
