@@ -281,7 +281,7 @@ impl Database {
             (activities.need, activities.changes)
         };
         let (Some(_), Some(this)) = (&self.sharing, self.this.upgrade()) else { return };
-        // If there is no runtime, the process is about to end.
+        // Without a runtime, the thread that talks to the store is about to end, and so is its connection.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(this.until_end(async move |this| match need {
             Need::Entering => {}

@@ -13,7 +13,7 @@ HP.drawGraph = async () => {
   rows.forEach((row, level) => row.forEach((index, i) => {
     HP.graph.places[index] = [(i - (row.length - 1) / 2) * Math.max(14, Math.min(60, 14 * widest / row.length)), level * 34];
   }));
-  const text = drawing.whole ? "All " + drawing.states.length + " states, the initial ones on top."
+  const text = drawing.whole ? "All " + drawing.states.length + " explored states, the initial ones on top."
     : "The " + drawing.states.length + " states nearest to this one, which is on top.";
   const canvas = HP.el("canvas", { id: "canvas", tabindex: "0", role: "img", "aria-label": text });
   const swatch = (colour, name) => { const i = HP.el("i", {}); i.style.background = colour; return HP.el("span", {}, i, name); };
