@@ -1,10 +1,13 @@
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Any, List, Optional, Tuple, Type, Union
+from typing import Any, List, Optional, Tuple, Type, Union, final
+
+__all__ = ["Hall", "MAX_SLOTS", "Pass", "Waiting", "after_fork_in_child", "names", "remove"]
 
 MAX_SLOTS: int
 
+@final
 class Pass:
     @property
     def slot(self) -> int: ...
@@ -24,6 +27,7 @@ class Pass:
         /,
     ) -> None: ...
 
+@final
 class Waiting:
     def fileno(self) -> int: ...
     def poll(self) -> Optional[Pass]: ...
