@@ -11,7 +11,7 @@ mod value_file;
 use std::{cell::LazyCell, str};
 
 use hallpass_algorithms::{Algorithm, Loc, Memory, Next, Op, Var, View, Word};
-use hallpass_cli::fuzzing::{Connection, log};
+use hallpass_cli::fuzzing::{self, Connection, log};
 use hallpass_cluster::ClusterOptions;
 use hallpass_lab::{atlas::Manifest, trace};
 
@@ -24,15 +24,18 @@ pub use value_file::value_file;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 12] = [
     ("cluster_message", cluster_message),
     ("cluster_url", cluster_url),
+    ("command_line", command_line),
     ("hall_file", hall_file),
     ("keeper_message", keeper_message),
     ("language", language),
     ("log_file", log_file),
     ("manifest", manifest),
+    ("postgres", postgres),
     ("replay", replay),
+    ("status", status),
     ("value_file", value_file),
 ];
 
@@ -52,6 +55,29 @@ pub fn cluster_url(data: &[u8]) {
 /// Parses the answer of etcd to a transaction, and the records of a hall in this answer.
 pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
+}
+
+/// Reads the bytes as the rows of a hall in PostgreSQL, as a message between two processes that share a connection, and as a
+/// password file.
+pub fn postgres(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    hallpass_cluster::fuzzing::postgres(text);
+}
+
+/// Reads lines as the words of a command line of `hallpass`, and as the values of its options.
+///
+/// # Panics
+/// Panics if two readers of the same text disagree. This is a bug in hallpass.
+pub fn command_line(data: &[u8]) {
+    fuzzing::command_line(data);
+}
+
+/// Shows a hall whose holders and waiters have arbitrary hosts, users and commands, as `hallpass status` does.
+///
+/// # Panics
+/// Panics if a line contains a control character. This is a bug in hallpass.
+pub fn status(data: &[u8]) {
+    fuzzing::status(&String::from_utf8_lossy(data));
 }
 
 thread_local! {

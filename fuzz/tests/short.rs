@@ -117,6 +117,21 @@ fn no_content_of_a_value_file_causes_a_panic() {
 }
 
 #[test]
+fn no_command_line_causes_a_panic() {
+    run("command_line");
+}
+
+#[test]
+fn no_row_of_postgresql_causes_a_panic() {
+    run("postgres");
+}
+
+#[test]
+fn no_participant_of_a_hall_controls_the_terminal() {
+    run("status");
+}
+
+#[test]
 fn every_target_has_a_corpus_and_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (name, _) in TARGETS {

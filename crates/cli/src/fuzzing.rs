@@ -1,17 +1,29 @@
 //! Entry points for the fuzz targets of this project. Not part of the API.
 
-use std::{io, time::Duration};
+use std::{
+    ffi::OsString,
+    io, iter,
+    os::unix::ffi::OsStringExt,
+    time::{Duration, SystemTime},
+};
 
+use clap::Parser;
 use hallpass_cluster::{ClusterOptions, fuzzing};
+use hallpass_common::{Participant, Status, check_name};
 use rustix::net::{SendFlags, send};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    Cli, jobserver,
     keeper::{
         Deadline,
         messages::{Channel, Order, Report, Request},
     },
-    log,
+    log, metrics,
+    output::json_line,
+    run,
+    snapshot::{Users, View},
+    table, time,
 };
 
 /// The connection between a `hallpass run` and its keeper.
@@ -65,6 +77,63 @@ pub fn log(bytes: &[u8]) {
     let objects: Vec<_> = log::objects(&entries).collect();
     assert_eq!(objects.len(), entries.len());
     for line in log::table(&entries).iter().chain(&objects) {
+        assert!(!line.contains(char::is_control), "{line:?}");
+    }
+}
+
+/// Reads lines as the words of a command line, and as what users write into options and variables: times, devices, and
+/// options of `make`.
+///
+/// # Panics
+/// Panics if two readers of the same text disagree. This is a bug in hallpass.
+pub fn command_line(bytes: &[u8]) {
+    let words: Vec<_> =
+        bytes.split(|&byte| byte == b'\n').map(|word| OsString::from_vec(word.to_vec())).collect();
+    match words.split_first() {
+        Some((first, rest)) if first == "run" => run::fuzzing::command_line(rest.to_vec()),
+        Some((first, rest)) if first == "make" => {
+            let kept = jobserver::build::without_job_limits("make", &words);
+            assert!(kept.len() <= words.len() && kept[0] == "make");
+            let flags = rest.join(std::ffi::OsStr::new(" "));
+            let flags = jobserver::build::flags_after(&flags.to_string_lossy(), 3, "3,4");
+            assert!(flags.contains("-j3 --jobserver-auth=3,4"));
+        }
+        _ => drop(Cli::try_parse_from(iter::once("hallpass".into()).chain(words))),
+    }
+    if let Ok(text) = str::from_utf8(bytes) {
+        run::fuzzing::devices(text);
+        if let Ok(time) = time::parse(text) {
+            let _ = time::short(time);
+        }
+    }
+}
+
+/// Shows a hall whose holders and waiters have these texts, as a table, as JSON and as metrics. The first line is the name
+/// of the hall. Each other line is a participant: host, user, command, start and PID, separated by tabs.
+///
+/// # Panics
+/// Panics if a line contains a control character, which could change the terminal.
+pub fn status(text: &str) {
+    let mut lines = text.split('\n');
+    let name = lines.next().filter(|name| check_name(name).is_ok()).unwrap_or("hall");
+    let mut status = Status::new(name, 3);
+    for (index, line) in lines.enumerate() {
+        let fields: Vec<_> = line.split('\t').collect();
+        let field = |at: usize| fields.get(at).copied().unwrap_or_default();
+        let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(field(3).parse().unwrap_or(0));
+        let mut one = Participant::new(field(4).parse().unwrap_or(0), field(2), since);
+        one.host = Some(field(0).to_string());
+        one.user = Some(field(1).to_string());
+        one.alive = !field(1).is_empty();
+        one.slot = index.is_multiple_of(2).then_some(index);
+        match one.slot {
+            Some(_) => status.holders.push(one),
+            None => status.waiters.push(one),
+        }
+    }
+    let view = View::new(status, &mut Users::default());
+    let lines = table::table(&view).into_iter().map(|line| line.painted(60, false));
+    for line in lines.chain([json_line(&view.to_json()), metrics::escaped(name)]) {
         assert!(!line.contains(char::is_control), "{line:?}");
     }
 }

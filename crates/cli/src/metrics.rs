@@ -204,7 +204,7 @@ fn longest(hall: &View, participants: &[Participant]) -> f64 {
 }
 
 /// Escapes the value of a label, as Prometheus reads it.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

@@ -9,12 +9,30 @@ use crate::{ClusterOptions, requests, store::TxnResponse, view::OwnClaim};
 pub fn transaction(bytes: &[u8]) {
     let Some(response) = TxnResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {
-        let _ = requests::read(&response, ops, Some("id"));
+        let _ = requests::read(&response, ops, Some(ID));
     }
-    let _ = requests::read_to_leave(&response, "id");
+    read_records(&response);
+}
+
+/// Reads the rows of a hall in PostgreSQL, and everything else that comes from a PostgreSQL server, from a process that
+/// shares a connection, or from a password file.
+#[cfg(feature = "postgres")]
+pub fn postgres(text: &str) {
+    crate::postgres::fuzzing::text(text);
+    let Some((response, ops)) = crate::postgres::fuzzing::hall(text, ID) else { return };
+    let _ = requests::read(&response, ops, Some(ID));
+    read_records(&response);
+}
+
+/// The claim on whose behalf records are read.
+const ID: &str = "id";
+
+/// Reads each record of an answer with every function that the crate has for this.
+fn read_records(response: &TxnResponse) {
+    let _ = requests::read_to_leave(response, ID);
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
         let _ = (requests::read_waiter(kv), requests::read_inside(kv));
-        let _ = requests::with_slot_records(OwnClaim::Outside, [Some(kv)].into_iter(), "id");
+        let _ = requests::with_slot_records(OwnClaim::Outside, [Some(kv)].into_iter(), ID);
     }
 }
 

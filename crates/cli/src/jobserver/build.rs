@@ -11,7 +11,7 @@ pub fn flags(slots: usize, authority: &str) -> [(&'static str, String); 2] {
     [("MAKEFLAGS", flags), ("CARGO_MAKEFLAGS", format!("-j --jobserver-auth={authority}"))]
 }
 
-fn flags_after(outer: &str, slots: usize, authority: &str) -> String {
+pub fn flags_after(outer: &str, slots: usize, authority: &str) -> String {
     let (options, variables) = match outer.split_once(" -- ") {
         Some((options, variables)) => (options, format!(" -- {variables}")),
         None => (outer, String::new()),

@@ -6,7 +6,7 @@
 //! builds of a hall share one limit. The build itself has a slot from the beginning. The protocol has no token for
 //! it.
 
-mod build;
+pub mod build;
 mod tokens;
 
 use std::{

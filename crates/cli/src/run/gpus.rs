@@ -92,6 +92,19 @@ impl Vendor {
     }
 }
 
+/// Reads the output of each tool, and selects the devices that `outer` names, for the fuzz targets.
+#[cfg(feature = "fuzzing")]
+pub fn fuzz_devices(output: &str, outer: &str) {
+    for vendor in VENDORS {
+        let devices = (vendor.read)(output);
+        for outer in [None, Some(outer)] {
+            let is_empty =
+                visible(vendor.variable, &devices, outer).is_ok_and(|some| some.is_empty());
+            assert!(!is_empty || devices.is_empty());
+        }
+    }
+}
+
 /// Reads lines such as `0, GPU-8932f937-d72c-4106-c12f-20bd9faed9f6`.
 fn read_nvidia(output: &str) -> Vec<Device> {
     let device = |line: &str| {

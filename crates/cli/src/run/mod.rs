@@ -5,6 +5,8 @@ mod cluster;
 mod descendants;
 mod display;
 mod environment;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gpus;
 mod group_probe;
 mod guard;

@@ -157,14 +157,14 @@ impl Args {
         Args::plain(&words).or_else(|| Args::parsed(words))
     }
 
-    fn parsed(words: Vec<OsString>) -> Option<Self> {
+    pub(super) fn parsed(words: Vec<OsString>) -> Option<Self> {
         let words = iter::once("run".into()).chain(words);
         Some(RunCommandLine::try_parse_from(words).ok()?.args)
     }
 
     /// Reads the simplest command lines: `[-k K] [-n] [--dir PATH] NAME ...`. Returns `None` for all others,
     /// which need the parser. For a short command, building the parser would be a noticeable part of the time.
-    fn plain(words: &[OsString]) -> Option<Self> {
+    pub(super) fn plain(words: &[OsString]) -> Option<Self> {
         let mut args = Args::default();
         let mut words = words.iter();
         loop {

@@ -54,7 +54,11 @@ pub(super) async fn load(
         scope.leases.as_slice().into(),
         scope.bound_to.as_slice().into(),
     ];
-    let rows = line.query(sql::LOAD, parameters).await?;
+    loaded(&line.query(sql::LOAD, parameters).await?)
+}
+
+/// Reads the rows of [`sql::LOAD`].
+pub(super) fn loaded(rows: &[Row]) -> Result<Loaded, Failure> {
     let mut loaded = Loaded {
         document: Document::default(),
         exists: false,
@@ -63,7 +67,7 @@ pub(super) async fn load(
         timelines: Timelines::default(),
         overdue: BTreeSet::new(),
     };
-    for row in &rows {
+    for row in rows {
         read_row(row, &mut loaded)?;
     }
     // The hall was not changed in this timeline yet.

@@ -21,6 +21,8 @@
 mod activities;
 mod connection;
 mod failure;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod line;
 mod load;
 mod notifications;

@@ -254,6 +254,14 @@ fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
     Ok(Changed { document, response, keys, leases })
 }
 
+/// Performs a step and computes the parameters of the statement that writes it, for the fuzz targets.
+#[cfg(feature = "fuzzing")]
+pub(super) fn rehearse(loaded: &Loaded, step: &Txn) -> Option<TxnResponse> {
+    let changed = perform(loaded, Change::Step(step)).ok()?;
+    let _ = Write::new(loaded, &changed);
+    changed.response
+}
+
 /// The parameters of the statement that writes a change.
 #[derive(Default)]
 struct Write {

@@ -28,7 +28,9 @@ use watches::{ArrivalWatch, turn_ranges};
 
 pub(crate) use keys::{hall_of_door, reserved_part};
 #[cfg(feature = "fuzzing")]
-pub(crate) use read::{read, read_inside, read_to_leave, read_waiter, with_slot_records};
+pub(crate) use read::{
+    read, read_inside, read_to_leave, read_waiter, step_to_read, with_slot_records,
+};
 pub(crate) use watches::{TurnChange, TurnWatch};
 
 /// One hall in a store.

@@ -23,6 +23,13 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
     ops
 }
 
+/// Returns a step that reads and changes nothing, for the fuzz targets.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn step_to_read(base: &str, id: &str) -> crate::store::Txn {
+    let then = ops(&Keys::new(base.into()), Some(id));
+    crate::store::Txn { when: Vec::new(), then, otherwise: Vec::new() }
+}
+
 /// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
 pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
     let answers = &response.answers;

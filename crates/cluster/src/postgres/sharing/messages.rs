@@ -55,3 +55,21 @@ pub(super) async fn send(to: &mut OwnedWriteHalf, message: &impl Serialize) -> O
     line.push(b'\n');
     to.write_all(&line).await.ok()
 }
+
+/// Reads the text as a message of each kind, for the fuzz targets. A message that is understood is written and read once
+/// more.
+///
+/// # Panics
+/// Panics if a message changes on its way.
+#[cfg(feature = "fuzzing")]
+pub(in super::super) fn fuzz_message(text: &str) {
+    fn round_trip<M: Serialize + DeserializeOwned>(text: &str) {
+        let Ok(message) = serde_json::from_str::<M>(text) else { return };
+        let written = serde_json::to_string(&message).expect("a message is plain data");
+        assert!(!written.contains('\n'), "a message is one line");
+        let again: M = serde_json::from_str(&written).expect("a written message can be read");
+        assert_eq!(serde_json::to_string(&again).ok(), Some(written));
+    }
+    round_trip::<Request>(text);
+    round_trip::<Answer>(text);
+}

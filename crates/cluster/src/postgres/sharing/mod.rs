@@ -50,6 +50,8 @@ use super::{line::Line, options::PostgresOptions, sql};
 use crate::{ClusterOptions, failure::Failure};
 
 pub(super) use borrower::BorrowerWire;
+#[cfg(feature = "fuzzing")]
+pub(super) use messages::fuzz_message;
 pub(super) use relay::serve;
 
 /// The largest number of relays of a machine.

@@ -1,0 +1,33 @@
+//! Entry points for the fuzz targets: bytes that come from a PostgreSQL server, from a process that shares a connection, or
+//! from `~/.pgpass`.
+
+use super::{
+    load::loaded,
+    notifications::Subscribers,
+    pgpass::{self, Login},
+    sharing::fuzz_message,
+    store::rehearse,
+    values::Row,
+};
+use crate::{
+    requests,
+    store::{Stamp, TxnResponse},
+};
+
+/// Reads the text as a message between a relay and a borrower, as a notification, and as a password file.
+pub(crate) fn text(text: &str) {
+    fuzz_message(text);
+    Subscribers::default().tell("channel", text);
+    let login = Login { host: "/run", port: 5432, database: "halls", user: "joe" };
+    let _ = pgpass::find(text, login);
+}
+
+/// Reads the text as the rows of a hall, and performs a step that reads the whole hall. Returns its answer, and the number
+/// of its operations.
+pub(crate) fn hall(text: &str, id: &str) -> Option<(TxnResponse, usize)> {
+    let rows: Vec<Row> = serde_json::from_str(text).ok()?;
+    let hall = loaded(&rows).ok()?;
+    let _ = hall.timelines.lack(Stamp { epoch: 1, revision: 100 }, hall.stamp());
+    let step = requests::step_to_read("hall/", id);
+    Some((rehearse(&hall, &step)?, step.then.len()))
+}
