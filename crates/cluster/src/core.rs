@@ -11,8 +11,9 @@
 //! 7. the [store](crate::store).
 
 use std::{
+    path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     time::{Duration, Instant},
@@ -20,12 +21,13 @@ use std::{
 
 use hallpass_algorithms::halls::cluster::Picture;
 use hallpass_common::command_line;
-use tokio::{runtime::Handle, task::AbortHandle};
+use tokio::{runtime::Handle, task::AbortHandle, time::timeout};
 
 use crate::{
     Clock, ClusterOptions, Error,
     claim::Claim,
     expiry::ExpiryLog,
+    high_water::{HighWaterMark, Seen},
     leases::Leases,
     records,
     requests::HallStore,
@@ -47,6 +49,11 @@ pub(crate) struct Core {
     /// The number of slots when the hall was last read.
     size: AtomicUsize,
     history: Mutex<History>,
+    /// The directory of the [mark](Core::mark); `None` to keep no mark.
+    state_dir: Option<PathBuf>,
+    /// The largest token that this machine has seen, once a server has answered.
+    mark: OnceLock<Arc<HighWaterMark>>,
+    raised: Mutex<Raised>,
     /// The view with which the hall was opened, for the first passage. The view may be old. This does no harm,
     /// because a request takes effect only if the records that it depends on are unchanged.
     opening: Mutex<Option<OpeningView>>,
@@ -75,6 +82,22 @@ struct History {
     epoch: u64,
 }
 
+/// When the [mark](Core::mark) was last raised.
+#[derive(Default)]
+struct Raised {
+    /// The token of a pass that was not written yet.
+    pending: Option<u64>,
+    by_pass: Option<Instant>,
+    by_view: Option<Instant>,
+}
+
+/// The least time between two writes of the mark for passes of this process.
+const PASSES_RAISE_EVERY: Duration = Duration::from_millis(10);
+/// The least time between two writes of the mark for views of the hall.
+const VIEWS_RAISE_EVERY: Duration = Duration::from_secs(1);
+/// The time limit for reading the mark, which may be on a slow file system.
+const MARK_READ_WITHIN: Duration = Duration::from_millis(300);
+
 impl Core {
     pub(crate) fn new(
         store: HallStore,
@@ -93,6 +116,9 @@ impl Core {
             leases,
             size: AtomicUsize::new(0),
             history: Mutex::default(),
+            state_dir: options.state_dir.clone(),
+            mark: OnceLock::new(),
+            raised: Mutex::default(),
             opening: Mutex::default(),
             current_error: CurrentError::default(),
             command: Mutex::default(),
@@ -178,12 +204,79 @@ impl Core {
             history.largest = history.largest.max(view.largest_token());
         }
         drop(history);
+        if view.door.is_some() {
+            self.raise_mark_by_view(view.largest_token());
+        }
         view
     }
 
     /// Returns the smallest epoch in which tokens are larger than all tokens that this process has seen.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
+    }
+
+    /// Returns the epoch for a new hall. While this process may assign no slot, this is an epoch in which other processes
+    /// also notice that the store lost history.
+    pub(crate) fn epoch_of_new_hall(&self, view: &View) -> u64 {
+        match self.until_trusted(view) {
+            Some(_) => self.epoch().saturating_sub(1),
+            None => self.epoch(),
+        }
+    }
+
+    /// Compares a view with the tokens that this machine has seen earlier. If the hall is at a smaller token now, the
+    /// store has lost history. `view` is the first view of this process.
+    pub(crate) async fn compare_with_mark(&self, view: &View) {
+        let Some(dir) = &self.state_dir else { return };
+        let Some((cluster, base)) = self.store.identity() else { return };
+        let new = || Arc::new(HighWaterMark::new(dir, cluster, &base, self.clock.clone()));
+        let mark = self.mark.get_or_init(new).clone();
+        let seen = Seen { revision: view.revision, epoch: view.door.map(|seen| seen.door.epoch) };
+        let compared = self.handle.spawn_blocking(move || mark.compare(seen));
+        let Ok(Ok(Some(found))) = timeout(MARK_READ_WITHIN, compared).await else { return };
+        let mut history = lock(&self.history);
+        match found.lost {
+            None if view.door.is_none() => history.epoch = history.epoch.max(epoch(found.mark)),
+            None => {}
+            Some(ago) => {
+                history.largest = history.largest.max(found.mark);
+                history.epoch = history.epoch.max(epoch(found.mark) + 1);
+                self.store.note_earlier_loss(ago);
+            }
+        }
+    }
+
+    /// Raises the mark to the token of a pass.
+    pub(crate) fn raise_mark(&self, token: u64) {
+        let mut raised = lock(&self.raised);
+        let recently = |at: Instant| at.elapsed() < PASSES_RAISE_EVERY;
+        raised.pending = Some(token.max(raised.pending.unwrap_or(0)));
+        if !raised.by_pass.is_some_and(recently) {
+            raised.by_pass = Some(Instant::now());
+            self.write_mark(&mut raised);
+        }
+    }
+
+    fn raise_mark_by_view(&self, token: u64) {
+        let mut raised = lock(&self.raised);
+        // A process that ends soon writes at most once, when it gets a pass.
+        let last = *raised.by_view.get_or_insert_with(Instant::now);
+        if last.elapsed() >= VIEWS_RAISE_EVERY {
+            raised.by_view = Some(Instant::now());
+            raised.pending = Some(token.max(raised.pending.unwrap_or(0)));
+            self.write_mark(&mut raised);
+        }
+    }
+
+    /// Writes the pending token in the background.
+    fn write_mark(&self, raised: &mut Raised) {
+        if let (Some(mark), Some(token)) = (self.mark.get().cloned(), raised.pending.take()) {
+            let task = self.begin_task();
+            self.handle.spawn_blocking(move || {
+                mark.raise(token);
+                drop(task);
+            });
+        }
     }
 
     /// Returns how much longer this process must not assign any slot, because the store lost history. During this time,
@@ -231,5 +324,12 @@ impl Core {
     /// Starts the task that renews a claim.
     pub(crate) fn keep(&self, claim: &Arc<Claim>) -> AbortHandle {
         self.spawn(claim.clone().keep(self.store.clone()))
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        let mut raised = std::mem::take(&mut *lock(&self.raised));
+        self.write_mark(&mut raised);
     }
 }

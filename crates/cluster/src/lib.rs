@@ -108,6 +108,7 @@ mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hall;
+mod high_water;
 mod leases;
 mod manage;
 mod memory;

@@ -36,6 +36,7 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     let store = core.store.clone();
     core.spawn(async move { drop(done.send(store.check_servers().await)) });
     let mut view = core.look().await?;
+    core.compare_with_mark(&view).await;
     // A server that does not answer must not delay every call. If such a server belongs to another cluster, later
     // requests fail.
     if let Ok(Ok(Err(failure))) = timeout(SERVERS_ANSWER_WITHIN, checked).await {
@@ -43,7 +44,11 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     }
     let mut retry = core.retry(core.first_contact);
     while let (None, Some(slots)) = (view.door, slots) {
-        match core.store.create(Door { epoch: core.epoch(), ..Door::with(slots) }).await {
+        match core
+            .store
+            .create(Door { epoch: core.epoch_of_new_hall(&view), ..Door::with(slots) })
+            .await
+        {
             Ok(created) => view = core.note(created),
             Err(error) => retry.after(error).await?,
         }

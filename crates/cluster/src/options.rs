@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::etcd::{EtcdOptions, EtcdStore};
 #[cfg(feature = "postgres")]
 use crate::postgres::{self, PostgresOptions, PostgresStore};
-use crate::{Clock, Error, memory::MemoryStore, runtime::Tasks, store::Store};
+use crate::{Clock, Error, high_water, memory::MemoryStore, runtime::Tasks, store::Store};
 
 /// The TTLs that are allowed. etcd counts whole seconds and has a minimum that depends on its settings.
 const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(3600);
@@ -37,6 +37,11 @@ pub struct ClusterOptions {
     pub ttl: Duration,
     /// The clock that measures these times. The default is the clock of the machine.
     pub clock: Clock,
+    /// The directory in which the processes of this machine record the largest token of each hall, so that later
+    /// processes notice if the store lost history in the meantime. With `None`, they record nothing. The default is
+    /// `HALLPASS_STATE_DIR`, or `/var/lib/hallpass` for root, or `$XDG_STATE_HOME/hallpass`, or
+    /// `~/.local/state/hallpass`. It does no harm if the directory cannot be written.
+    pub state_dir: Option<PathBuf>,
 }
 
 /// The store that keeps the halls, and how to reach it. The scheme of the URL chooses it.
@@ -114,7 +119,8 @@ impl ClusterOptions {
         let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let (store, command_timeout) = StoreOptions::parse(url, &variable)?;
         let ttl = Duration::from_secs(20);
-        let options = ClusterOptions { store, command_timeout, ttl, clock: Clock::default() };
+        let (clock, state_dir) = (Clock::default(), high_water::default_dir(&variable));
+        let options = ClusterOptions { store, command_timeout, ttl, clock, state_dir };
         options.check()?;
         Ok(options)
     }

@@ -123,6 +123,7 @@ impl Passage {
         match result {
             Ok((slots, token)) => {
                 claim.enter_stage(Stage::Held);
+                core.raise_mark(token);
                 let holding = core.store.begin(Activity::Holding);
                 let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
                 // If the hall has more than one slot, another holder will probably leave first, and give its slot to

@@ -19,6 +19,11 @@ pub(crate) fn epoch(token: u64) -> u64 {
     token >> REVISION_BITS
 }
 
+/// Returns the token of this epoch and revision.
+pub(crate) fn token_of(epoch: u64, revision: Revision) -> u64 {
+    epoch << REVISION_BITS | revision.unsigned_abs()
+}
+
 /// The claim that makes a request.
 #[derive(Clone, Copy)]
 pub(crate) struct ClaimRef<'a> {
@@ -54,7 +59,7 @@ impl Owner {
 
 /// Returns the token of a claim that has a slot. `version` is the [version](Owner::version) of the slot.
 pub(crate) fn token(record: &ClaimRecord, version: Revision) -> u64 {
-    record.token.unwrap_or(record.epoch << REVISION_BITS | version.unsigned_abs())
+    record.token.unwrap_or_else(|| token_of(record.epoch, version))
 }
 
 /// The door of a hall.
@@ -154,7 +159,7 @@ impl View {
 
     /// Returns a token that is at least as large as those of all passes up to this view.
     pub(crate) fn largest_token(&self) -> u64 {
-        self.epoch() << REVISION_BITS | self.revision.unsigned_abs()
+        token_of(self.epoch(), self.revision)
     }
 
     /// Returns the smallest slot that is assigned to no claim.

@@ -2,9 +2,9 @@
 
 mod common;
 
-use std::{sync::mpsc, thread};
+use std::{path::Path, sync::mpsc, thread, time::Instant};
 
-use common::{connect, etcd_options, eventually, options, wait, with_short_ttl};
+use common::{SHORT_TTL, connect, etcd_options, eventually, options, wait, with_short_ttl};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
@@ -95,6 +95,96 @@ fn tokens_grow_even_if_the_cluster_was_restored_from_a_backup() {
     let token = pass.token();
     pass.release().expect("the pass is valid");
     assert!(fresh.acquire().expect("a slot is free").token() > token);
+}
+
+/// Options of a process on a machine that records the largest tokens in `state`.
+fn on_machine(url: &str, state: &Path) -> ClusterOptions {
+    ClusterOptions { state_dir: Some(state.into()), ..with_short_ttl(url) }
+}
+
+#[test]
+fn a_newcomer_notices_that_history_was_lost_since_its_machine_last_used_the_hall() {
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let (cluster, hall) = backed_up_hall();
+    drop(hall);
+    let newcomer = || {
+        let connected = Cluster::connect(on_machine(&cluster.url(), state.path()));
+        connected.expect("valid options").open("gpu", 1).expect("the hall exists")
+    };
+    // The pass of another machine, which does not notice the restore.
+    let path = Proxy::before(cluster.member(0));
+    let far = with_short_ttl(&EtcdCluster::url_through(std::slice::from_ref(&path)));
+    let far = Cluster::connect(far).expect("valid options").open("gpu", 1).expect("it exists");
+    newcomer().acquire().expect("a slot is free").release().expect("valid");
+    let pass = far.acquire().expect("a slot is free");
+    assert!(matches!(newcomer().try_acquire(), Err(Error::NoPermits)));
+    path.cut();
+    cluster.member(0).restore();
+    cluster.await_health();
+    // A process of this machine notices the loss, waits, and makes tokens grow.
+    let next = newcomer().acquire().expect("the waiter gets a slot");
+    assert!(!pass.is_valid(), "both holders have the slot");
+    assert!(next.token() > pass.token(), "{} after {}", next.token(), pass.token());
+    let token = next.token();
+    next.release().expect("the pass is valid");
+    // Later processes do not wait again, on this machine and on others.
+    let later = newcomer().try_acquire().expect("a slot is free");
+    assert!(later.token() > token);
+    let token = later.token();
+    later.release().expect("the pass is valid");
+    let fresh = connect(&cluster).open("gpu", 1).expect("the hall exists");
+    assert!(fresh.try_acquire().expect("a slot is free").token() > token);
+}
+
+#[test]
+fn newcomers_that_do_not_wait_eventually_get_a_slot_after_history_was_lost() {
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let (cluster, hall) = backed_up_hall();
+    drop(hall);
+    let attempt = || {
+        let connected = Cluster::connect(on_machine(&cluster.url(), state.path()));
+        connected.expect("valid options").open("gpu", 1).expect("it exists").try_acquire()
+    };
+    let token = attempt().expect("a slot is free").token();
+    cluster.member(0).restore();
+    cluster.await_health();
+    let begun = Instant::now();
+    let mut next = None;
+    eventually(|| {
+        next = attempt().ok();
+        next.is_some()
+    });
+    assert!(begun.elapsed() > SHORT_TTL, "{:?}", begun.elapsed());
+    let next = next.expect("set above").token();
+    assert!(next > token, "{next} after {token}");
+}
+
+#[test]
+fn tokens_grow_after_a_wipe_even_if_the_hall_has_to_be_created_again() {
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let cluster = EtcdCluster::start(1);
+    let newcomer = || {
+        let connected = Cluster::connect(on_machine(&cluster.url(), state.path()));
+        connected.expect("valid options")
+    };
+    let enter = || newcomer().open("gpu", 1)?.try_acquire_for(TIMEOUT).map(|pass| pass.token());
+    let mut largest = 0;
+    for _ in 0..5 {
+        largest = enter().expect("a slot is free");
+    }
+    cluster.wipe();
+    cluster.await_health();
+    let after_wipe = enter().expect("the waiter gets a slot");
+    assert!(after_wipe > largest, "{after_wipe} after {largest}");
+    // A hall that is removed and created again does not begin with epoch 0.
+    newcomer().remove("gpu", false).expect("not in use");
+    let begun = Instant::now();
+    let after_removal = enter().expect("a slot is free");
+    assert!(after_removal > after_wipe, "{after_removal} after {after_wipe}");
+    assert!(begun.elapsed() < SHORT_TTL * 10, "{:?}", begun.elapsed());
 }
 
 #[test]

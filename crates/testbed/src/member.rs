@@ -49,6 +49,8 @@ impl Member {
     pub(crate) fn new(plan: Plan) -> Member {
         let Plan { index, client_port, peer_port, peer_path, all_members, folder, flags, pid } =
             plan;
+        // Every cluster has its own identity, even if an earlier one had the same ports.
+        let token = folder.file_name().unwrap_or_default().to_string_lossy();
         let folder = folder.join(format!("m{index}"));
         let words = format!(
             "--name m{index} --data-dir {} --log-level warn --logger zap \
@@ -56,7 +58,7 @@ impl Member {
              --advertise-client-urls http://127.0.0.1:{client_port} \
              --listen-peer-urls http://127.0.0.1:{peer_port} \
              --initial-advertise-peer-urls http://{peer_path} \
-             --initial-cluster {all_members} --initial-cluster-state new",
+             --initial-cluster {all_members} --initial-cluster-state new --initial-cluster-token {token}",
             folder.display()
         );
         let words = words.split_whitespace().chain(flags.iter().copied());
@@ -192,6 +194,11 @@ impl Member {
         let started = metrics.lines().filter(|line| line.starts_with("grpc_server_started_total"));
         let counts = started.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         counts.sum::<f64>() as u64
+    }
+
+    /// Returns the revision of the member's data, or `None` if the member does not answer.
+    pub fn revision(&self) -> Option<u64> {
+        self.status()?["header"]["revision"].as_str()?.parse().ok()
     }
 
     /// Returns the member's report about itself and the leader.

@@ -104,6 +104,12 @@ impl Witness {
         self.book.write(Observation::Wiped);
     }
 
+    /// Returns the number of visits so far.
+    pub fn visits(&self) -> usize {
+        let is_visit = |event: &&Event| matches!(event.what, Observation::Enter(_));
+        self.book.open().events.iter().filter(is_visit).count()
+    }
+
     /// Returns the record so far.
     pub fn record(&self) -> Vec<Event> {
         self.book.open().events.clone()

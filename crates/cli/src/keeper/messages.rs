@@ -4,6 +4,7 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -87,19 +88,20 @@ pub struct Cluster {
     store: StoreOptions,
     command_timeout: Duration,
     ttl: Duration,
+    state_dir: Option<PathBuf>,
 }
 
 impl From<ClusterOptions> for Cluster {
     fn from(options: ClusterOptions) -> Self {
-        let ClusterOptions { store, command_timeout, ttl, .. } = options;
-        Cluster { store, command_timeout, ttl }
+        let ClusterOptions { store, command_timeout, ttl, state_dir, .. } = options;
+        Cluster { store, command_timeout, ttl, state_dir }
     }
 }
 
 impl From<Cluster> for ClusterOptions {
     fn from(cluster: Cluster) -> Self {
-        let Cluster { store, command_timeout, ttl } = cluster;
-        ClusterOptions { store, command_timeout, ttl, clock: Clock::default() }
+        let Cluster { store, command_timeout, ttl, state_dir } = cluster;
+        ClusterOptions { store, command_timeout, ttl, clock: Clock::default(), state_dir }
     }
 }
 

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use hallpass_testbed::{EtcdCluster, Storage, TIMEOUT};
 
 use crate::{
-    TTL,
+    SLOTS, TTL,
     faults::{Fault, Targets, a_while, longer_than_claims},
 };
 
@@ -26,12 +26,15 @@ pub const WITH_LOST_HISTORY: &[Fault] = &[
     Fault::KillMember,
     Fault::KillLeader,
     Fault::PauseLeader,
+    Fault::SlowLeader,
     Fault::IsolateLeader,
     Fault::CutGroup,
     Fault::CutGroupBriefly,
     Fault::RefuseGroup,
     Fault::DelayGroup,
     Fault::HoldRequests,
+    Fault::DelayMembers,
+    Fault::Compact,
 ];
 
 /// Starts a cluster in which the competitors' user may only use halls.
@@ -78,22 +81,26 @@ impl Targets<'_> {
         self.note(fault, "");
         let time = a_while(rng);
         match fault {
-            // Tokens may shrink: possibly all commands that have seen the lost history end before the restore, while no
-            // new ones start.
-            Fault::Restore => self.wipe(|| {
+            // Newcomers notice that history was lost, because this machine records the largest token that it has seen.
+            Fault::Restore => {
                 cluster.back_up();
                 await_health(cluster);
-                // Only a process that has read the hall since the backup notices that history was lost. Waiters read it
-                // every third of the ttl.
-                thread::sleep(2 * TTL + time);
+                // A loss is noticed only if a process has seen a part of the lost history.
+                let visits = self.witness.visits();
+                let start = Instant::now();
+                while self.witness.visits() < visits + 3 * SLOTS && start.elapsed() < 10 * TTL {
+                    thread::sleep(time / 4);
+                }
                 cluster.restore();
+                self.witness.note("the store has lost history");
                 await_health(cluster);
-            }),
-            Fault::Wipe => self.wipe(|| {
+            }
+            Fault::Wipe => {
                 cluster.wipe();
+                self.witness.note("the store has lost history");
                 await_health(cluster);
                 require_passwords(cluster);
-            }),
+            }
             _ => {
                 let time = if rng.bool() { time } else { longer_than_claims(rng) };
                 let (change, repair) = match rng.bool() {
@@ -105,6 +112,15 @@ impl Targets<'_> {
                 change_user(cluster, repair);
             }
         }
+    }
+
+    /// Compacts all revisions of a cluster that asks for passwords. Returns `false` if the cluster does not answer.
+    pub fn compact_all(&self, cluster: &EtcdCluster) -> bool {
+        self.note(Fault::Compact, "");
+        let Some(revision) = cluster.member(0).revision() else { return false };
+        let mut compact = cluster.etcdctl(&["compact", &revision.to_string()]);
+        compact.env("ETCDCTL_USER", "root:secret");
+        compact.output().is_ok_and(|done| done.status.success())
     }
 
     /// Restarts all members, one after the other.

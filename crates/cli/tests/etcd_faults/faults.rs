@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 #[cfg(feature = "postgres")]
 use hallpass_testbed::PostgresPair;
-use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, Visit, Witness};
+use hallpass_testbed::{EtcdCluster, KeyRecorder, Member, Proxy, TIMEOUT, Visit, Witness};
 use rustix::process::Signal;
 
 use crate::{
@@ -151,7 +151,7 @@ impl Targets<'_> {
             (CutGroup | CutGroupBriefly | RefuseGroup | DelayGroup | HoldRequests, _) => {
                 self.to_group(fault, rng)
             }
-            (DelayMembers, Store::Etcd(cluster, _)) => {
+            (DelayMembers, Store::Etcd(cluster, _) | Store::ForgetfulEtcd(cluster)) => {
                 let delay = Duration::from_millis(rng.u64(5..50));
                 self.note(fault, &format!("{delay:?}"));
                 cluster.delay_peers(delay);
@@ -160,6 +160,7 @@ impl Targets<'_> {
                 true
             }
             (Compact, Store::Etcd(cluster, watch)) => self.compact(cluster, watch),
+            (Compact, Store::ForgetfulEtcd(cluster)) => self.compact_all(cluster),
             _ => self.to_family(fault, rng),
         }
     }
@@ -311,7 +312,7 @@ impl Targets<'_> {
                 cluster.members().iter().for_each(Member::resume);
                 cluster.members().iter().for_each(Member::restart);
                 cluster.reunite();
-                cluster.await_health();
+                cluster.await_health_within(5 * TIMEOUT);
             }
             #[cfg(feature = "postgres")]
             Store::Postgres(pair) => pair.heal(),

@@ -66,6 +66,17 @@ impl HallStore {
         self.history.since_loss()
     }
 
+    /// Notes that the store lost history before this process started, and how long ago this was noticed.
+    pub(crate) fn note_earlier_loss(&self, ago: Duration) {
+        self.history.note_earlier_loss(ago);
+    }
+
+    /// Returns the identity of the store and the prefix of the hall's keys, once a server has answered. Returns `None`
+    /// if the store has no identity.
+    pub(crate) fn identity(&self) -> Option<(u64, String)> {
+        Some((self.history.cluster()?, self.store.base(&self.name)))
+    }
+
     /// Fails if the servers belong to different clusters.
     pub(crate) async fn check_servers(&self) -> Result<(), Failure> {
         self.store.check_servers(&self.name).await

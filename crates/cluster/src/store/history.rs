@@ -113,6 +113,19 @@ impl History {
         self.lock().generation
     }
 
+    /// Notes that history was lost before this process started, and how long ago this was noticed.
+    pub(crate) fn note_earlier_loss(&self, ago: Duration) {
+        let now = Instant::now();
+        let noticed = now.checked_sub(ago).unwrap_or(now);
+        let mut seen = self.lock();
+        seen.lost = Some(seen.lost.map_or(noticed, |lost| lost.max(noticed)));
+    }
+
+    /// Returns the identity of the cluster, once a server has answered.
+    pub(crate) fn cluster(&self) -> Option<u64> {
+        self.lock().cluster
+    }
+
     /// Waits until history has been lost more than `generation` times.
     pub(crate) async fn await_loss(&self, generation: u64) {
         // The sender lives as long as this future.

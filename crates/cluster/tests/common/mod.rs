@@ -20,6 +20,7 @@ pub fn options(url: &str) -> ClusterOptions {
     let mut options = ClusterOptions::at(url).expect("a valid URL");
     options.command_timeout = TIMEOUT;
     options.ttl = Duration::from_secs(60);
+    options.state_dir = None;
     options
 }
 

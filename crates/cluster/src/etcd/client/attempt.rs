@@ -1,6 +1,6 @@
 //! One attempt: a call to one member, for a bounded time.
 
-use std::{future::Future, time::Instant};
+use std::{future::Future, pin::pin, time::Instant};
 
 use http::uri::PathAndQuery;
 use tokio::time::timeout;
@@ -8,7 +8,13 @@ use tokio_stream::Stream;
 use tonic::{Request, Streaming, client::Grpc, metadata::AsciiMetadataValue, transport::Channel};
 use tonic_prost::ProstCodec;
 
-use super::{Client, Failure, failure::of_connection, login::Login};
+use super::{
+    Client, Failure,
+    failure::of_connection,
+    login::Login,
+    messages::{RangeRequest, RangeResponse},
+    txn::RANGE,
+};
 
 /// A connection to a member, and the token to present there.
 #[derive(Clone)]
@@ -61,13 +67,13 @@ impl Client {
     {
         let members = &self.shared.members;
         let token = self.in_time_for_login(login.token(line)).await?;
-        let mut outcome = self.in_time(call(line.with(&token))).await;
+        let mut outcome = self.with_token(login, line, call, &token).await;
         if is_unknown_token(&outcome) && members.count() > 1 {
             // A member forgets tokens when it is restarted. The next member may still know this token, which saves a
             // login. Logins are slow, and all clients of the restarted member would log in at the same time.
             members.leave(line.turn);
             *line = members.line();
-            outcome = self.in_time(call(line.with(&token))).await;
+            outcome = self.with_token(login, line, call, &token).await;
         }
         self.again_if_rejected(login, line, call, &token, outcome).await
     }
@@ -110,8 +116,49 @@ impl Client {
             return self.in_time(call(line.clone())).await;
         };
         let token = self.in_time_for_login(login.token(line)).await?;
-        let outcome = self.in_time(call(line.with(&token))).await;
+        let outcome = self.with_token(login, line, &call, &token).await;
         self.again_if_rejected(login, line, &call, &token, outcome).await
+    }
+
+    /// Makes the call with this token.
+    ///
+    /// A token of etcd may contain an index of its log. A member does not answer a call whose token has a larger index
+    /// than its log, which happens after a cluster was wiped or restored. So if a call gets no answer, the next call is
+    /// accompanied by a read without a token. If only this read is answered, the client requests a new token for the
+    /// calls after that.
+    async fn with_token<T, F>(
+        &self,
+        login: &Login,
+        line: &Line,
+        call: &impl Fn(Line) -> F,
+        token: &Option<AsciiMetadataValue>,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let is_suspect = token.is_some() && login.is_suspect();
+        // `None` while there is no answer to the read.
+        let mut member_answers = None;
+        let mut read = pin!(line.answers_without_token());
+        let mut outcome = pin!(self.answer(call(line.with(token))));
+        let outcome = loop {
+            tokio::select! {
+                outcome = &mut outcome => break outcome,
+                answers = &mut read, if is_suspect && member_answers.is_none() => {
+                    member_answers = Some(answers);
+                }
+            }
+        };
+        login.note_answer(outcome.is_ok());
+        let late = match outcome {
+            Ok(outcome) => return outcome,
+            Err(late) => late,
+        };
+        if member_answers == Some(true) {
+            self.in_time_for_login(login.new_token(line, token)).await?;
+        }
+        // The call may have taken effect, so it is not repeated here.
+        Err(late)
     }
 
     /// Returns the outcome of a call with this token. If the call was rejected, makes it again with a new token.
@@ -138,6 +185,17 @@ impl Client {
         &self,
         call: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
+        self.answer(call).await?
+    }
+
+    /// Returns the outcome of the call.
+    ///
+    /// # Errors
+    /// Returns an error if the call has no outcome in time.
+    async fn answer<T>(
+        &self,
+        call: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<Result<T, Failure>, Failure> {
         let patience = &self.shared.patience;
         let (begun, limit) = (Instant::now(), patience.limit());
         match timeout(limit, call).await {
@@ -145,7 +203,7 @@ impl Client {
                 if !matches!(answer, Err(Failure::Unreachable(_))) {
                     patience.answered_within(begun.elapsed());
                 }
-                answer
+                Ok(answer)
             }
             Err(_) => {
                 patience.not_answered_within(limit);
@@ -178,6 +236,14 @@ impl Line {
 
     fn with(&self, token: &Option<AsciiMetadataValue>) -> Line {
         Line { token: token.clone(), ..self.clone() }
+    }
+
+    /// Returns whether the member answers a read by consensus that has no token. It rejects the read if it has
+    /// authentication.
+    async fn answers_without_token(&self) -> bool {
+        let read = RangeRequest { key: vec![0], ..RangeRequest::default() };
+        let answer = self.with(&None).unary::<_, RangeResponse>(RANGE, read).await;
+        !matches!(answer, Err(Failure::Unreachable(_) | Failure::Certificate(_)))
     }
 
     pub(super) async fn unary<M, R>(&self, path: &'static str, message: M) -> Result<R, Failure>

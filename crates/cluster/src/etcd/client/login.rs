@@ -1,6 +1,9 @@
 //! Users with a password. The client exchanges the password for a token, which all further calls present.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
 
 use tokio::{sync::Mutex, time::sleep};
 use tonic::metadata::AsciiMetadataValue;
@@ -24,6 +27,9 @@ pub(super) struct Login {
     /// A task holds this lock while it requests a token, so that only one token is requested at a time. etcd is slow at
     /// checking passwords, and one token is enough.
     token: Mutex<Option<Token>>,
+    /// Whether the last call with a token got no answer. Possibly the member waits until its log has the index that is
+    /// in the token.
+    is_suspect: AtomicBool,
 }
 
 /// The longest `spread`. A pause counts as a part of the login, which must not take longer than its time limit.
@@ -32,7 +38,24 @@ const LONGEST_SPREAD: Duration = Duration::from_secs(2);
 impl Login {
     pub(super) fn new((name, password): (String, String), spread: Duration) -> Login {
         let spread = spread.min(LONGEST_SPREAD);
-        Login { name, password, spread, token: Mutex::default() }
+        Login {
+            name,
+            password,
+            spread,
+            token: Mutex::default(),
+            is_suspect: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_suspect(&self) -> bool {
+        // ORDERING: Relaxed, because an old value only causes or delays a read.
+        self.is_suspect.load(Relaxed)
+    }
+
+    /// Notes whether a call with a token was answered.
+    pub(super) fn note_answer(&self, answered: bool) {
+        // ORDERING: Relaxed, as above.
+        self.is_suspect.store(!answered, Relaxed);
     }
 
     /// Returns the token; `None` if the cluster has no authentication.

@@ -1,6 +1,7 @@
 //! Tests against a real etcd.
 
 mod access;
+mod lost_tokens;
 mod server;
 
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ use crate::store::{
 };
 
 const TXN: &str = "/etcdserverpb.KV/Txn";
-const RANGE: &str = "/etcdserverpb.KV/Range";
+pub(super) const RANGE: &str = "/etcdserverpb.KV/Range";
 
 impl Client {
     pub(crate) async fn txn(&self, txn: Txn) -> Result<TxnResponse, Failure> {

@@ -1,0 +1,237 @@
+//! The high-water mark of a hall: the largest token that processes of this machine have seen, in a file.
+//!
+//! A process that starts after a store lost history has seen nothing of the lost part. If the machine has used the hall
+//! before, the mark shows the loss: the hall is at a smaller token now. Such a process behaves like one that noticed
+//! the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
+//!
+//! The mark is a lower bound, so it does no harm if a write is lost or fails, or if the file is missing or damaged: then
+//! a newcomer may fail to notice a loss. No write waits for the disk, because a mark need not survive a crash of the
+//! machine.
+//!
+//! The file also records when a process first noticed a loss. Otherwise processes that do not wait would start to count
+//! the time anew, each of them, and never get a slot.
+
+use std::{
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Clock,
+    records::ExpiryRecord,
+    view::{Revision, epoch, token_of},
+};
+
+/// A mark with this epoch or a larger one is damaged. Tokens have room for twice as many epochs.
+const MAX_EPOCH: u64 = 1 << 15;
+
+/// The high-water mark of one hall. Its methods block while they use the file.
+pub(crate) struct HighWaterMark {
+    file: PathBuf,
+    /// The prefix of all keys of the hall.
+    base: String,
+    clock: Clock,
+}
+
+/// The contents of the file.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    /// The prefix of all keys of the hall. The name of the file contains only its hash.
+    base: String,
+    token: u64,
+    /// The loss that was noticed, until the epoch of the hall is raised.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    loss: Option<LossRecord>,
+}
+
+/// When processes of this machine noticed that the hall is at a smaller token than the mark.
+#[derive(Serialize, Deserialize)]
+struct LossRecord {
+    /// The largest token of the hall since then. If the hall is at a smaller one, history was lost once more.
+    seen: u64,
+    noticed: ExpiryRecord,
+}
+
+/// The state of a hall in an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub revision: Revision,
+    /// The epoch of the hall; `None` if the hall does not exist.
+    pub epoch: Option<u64>,
+}
+
+/// The mark, compared with the state of the hall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Comparison {
+    pub mark: u64,
+    /// How long ago a process of this machine noticed that the store lost history; `None` if it did not lose history.
+    pub lost: Option<Duration>,
+}
+
+impl HighWaterMark {
+    /// Returns the mark of the hall with this prefix in this cluster. Does not use the file yet.
+    pub(crate) fn new(dir: &Path, cluster: u64, base: &str, clock: Clock) -> HighWaterMark {
+        let file = dir.join(format!("{cluster:016x}-{:016x}", hash(base.as_bytes())));
+        HighWaterMark { file, base: base.into(), clock }
+    }
+
+    /// Compares the mark with the state of the hall. Returns `None` if there is no mark.
+    pub(crate) fn compare(&self, seen: Seen) -> Option<Comparison> {
+        let mut mark = self.read()?;
+        // A hall that does not exist was removed, which is no loss. But its revision must not go back.
+        let token = token_of(seen.epoch.unwrap_or(epoch(mark.token)), seen.revision);
+        if token >= mark.token {
+            return Some(Comparison { mark: mark.token, lost: None });
+        }
+        let now = self.clock.now();
+        let noticed = mark.loss.as_ref().filter(|loss| loss.seen <= token);
+        let noticed = noticed.and_then(|loss| loss.noticed.by(&self.clock));
+        let lost = Some(noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at)));
+        let loss = match (noticed, mark.loss.take()) {
+            (Some(_), Some(loss)) => LossRecord { seen: token, ..loss },
+            _ => LossRecord { seen: token, noticed: ExpiryRecord::since(0, 0, &self.clock, now) },
+        };
+        mark.loss = Some(loss);
+        // Without the record, the next process starts to count the time anew.
+        let _ = self.write(&mark);
+        Some(Comparison { mark: mark.token, lost })
+    }
+
+    /// Raises the mark to this token. Has no effect if the mark is larger, or if the file cannot be written.
+    pub(crate) fn raise(&self, token: u64) {
+        if self.read().is_none_or(|mark| mark.token < token) {
+            let _ = self.write(&Mark { base: self.base.clone(), token, loss: None });
+        }
+    }
+
+    fn read(&self) -> Option<Mark> {
+        let mark: Mark = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        (mark.base == self.base && epoch(mark.token) < MAX_EPOCH).then_some(mark)
+    }
+
+    /// Replaces the file. Of two processes that do this at the same time, the later one wins. This is good enough: the
+    /// tokens that they saw are close together.
+    fn write(&self, mark: &Mark) -> io::Result<()> {
+        if let Some(dir) = self.file.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        }
+        let new = self.file.with_extension(format!("{:016x}", fastrand::u64(..)));
+        let written = fs::write(&new, serde_json::to_vec(mark)?);
+        let written = written.and_then(|()| fs::rename(&new, &self.file));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written
+    }
+}
+
+/// Returns the directory for the marks of this user. `lookup` returns the value of a variable. Returns `None` if the user
+/// has no home directory.
+pub(crate) fn default_dir(lookup: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let variable = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let of_user = || {
+        let state = absolute("XDG_STATE_HOME");
+        let home = || Some(absolute("HOME")?.join(".local/state"));
+        Some(state.or_else(home)?.join("hallpass"))
+    };
+    variable("HALLPASS_STATE_DIR").or_else(|| match rustix::process::geteuid().is_root() {
+        true => Some("/var/lib/hallpass".into()),
+        false => of_user(),
+    })
+}
+
+/// FNV-1a. Unlike the hash of the standard library, it is the same in every version.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(dir: &Path) -> HighWaterMark {
+        HighWaterMark::new(dir, 7, "/hallpass/gpu/", Clock::default())
+    }
+
+    fn at(epoch: u64, revision: Revision) -> Seen {
+        Seen { revision, epoch: Some(epoch) }
+    }
+
+    #[test]
+    fn a_hall_at_a_smaller_token_than_the_mark_has_lost_history() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let state = dir.path().join("new/state");
+        let mark = mark(&state);
+        assert_eq!(mark.compare(at(0, 1)), None, "nothing was seen yet");
+        mark.raise(100);
+        mark.raise(50);
+        let fine = Some(Comparison { mark: 100, lost: None });
+        assert_eq!(mark.compare(at(0, 100)), fine);
+        assert_eq!(mark.compare(at(1, 5)), fine, "another process has raised the epoch");
+        assert_eq!(mark.compare(Seen { revision: 100, epoch: None }), fine, "it was removed");
+        let lost = |seen| mark.compare(seen).and_then(|found| found.lost).is_some();
+        assert!(lost(at(0, 99)) && lost(Seen { revision: 99, epoch: None }));
+        mark.raise(token_of(1, 5));
+        assert!(!lost(at(1, 5)) && lost(at(0, 200)), "a backup from before the epoch was raised");
+        let files = fs::read_dir(&state).expect("it exists").count();
+        assert_eq!(files, 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn the_time_since_a_loss_counts_from_the_first_process_that_noticed_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let first = mark(dir.path());
+        first.raise(100);
+        let lost = |mark: &HighWaterMark, seen| mark.compare(seen).and_then(|found| found.lost);
+        assert_eq!(lost(&first, at(0, 10)), Some(Duration::ZERO));
+        // The record has to be older than the difference of clocks that cannot be noticed.
+        let wait = Duration::from_millis(1300);
+        std::thread::sleep(wait);
+        let later = lost(&first, at(0, 12)).expect("it is still lost");
+        assert!(later > Duration::ZERO && later < wait, "{later:?}");
+        // History was lost once more.
+        assert_eq!(lost(&first, at(0, 11)), Some(Duration::ZERO));
+        // A process with another clock cannot use the record.
+        let clock = Clock::from_fn(|| Duration::from_secs(1));
+        let other = HighWaterMark { clock, ..mark(dir.path()) };
+        assert_eq!(lost(&other, at(0, 11)), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_damaged_or_unwritable_file_does_no_harm() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mark = mark(dir.path());
+        let largest = format!(r#"{{"base":"/hallpass/gpu/","token":{}}}"#, u64::MAX);
+        let other_hall = r#"{"base":"/hallpass/tpu/","token":100}"#;
+        for text in ["", "{", r#"{"token":-1}"#, other_hall, &largest] {
+            fs::write(&mark.file, text).expect("writable");
+            assert_eq!(mark.compare(at(0, 1)), None, "{text}");
+            mark.raise(5);
+            assert_eq!(mark.compare(at(0, 5)), Some(Comparison { mark: 5, lost: None }));
+        }
+        let nowhere = HighWaterMark::new(Path::new("/dev/null"), 7, "/gpu/", Clock::default());
+        nowhere.raise(5);
+        assert_eq!(nowhere.compare(at(0, 1)), None);
+    }
+
+    #[test]
+    fn the_directory_depends_on_the_user_and_the_environment() {
+        let given = |name: &str| (name == "HALLPASS_STATE_DIR").then(|| String::from("/state"));
+        assert_eq!(default_dir(&given), Some("/state".into()));
+        let state = |name: &str| (name == "XDG_STATE_HOME").then(|| String::from("/my/state"));
+        let home = |name: &str| (name == "HOME").then(|| String::from("/home/joe"));
+        let expected = |dir: &str| match rustix::process::geteuid().is_root() {
+            true => Some("/var/lib/hallpass".into()),
+            false => Some(PathBuf::from(dir)),
+        };
+        assert_eq!(default_dir(&state), expected("/my/state/hallpass"));
+        assert_eq!(default_dir(&home), expected("/home/joe/.local/state/hallpass"));
+    }
+}
