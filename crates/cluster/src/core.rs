@@ -225,25 +225,31 @@ impl Core {
     }
 
     /// Compares a view with the tokens that this machine has seen earlier. If the hall is at a smaller token now, the
-    /// store has lost history. `view` is the first view of this process.
-    pub(crate) async fn compare_with_mark(&self, view: &View) {
-        let Some(dir) = &self.state_dir else { return };
-        let Some((cluster, base)) = self.store.identity() else { return };
+    /// store has lost history. `view` is the first view of this process. Returns the latest view.
+    pub(crate) async fn compare_with_mark(&self, mut view: View) -> Result<View, Error> {
+        let Some(dir) = &self.state_dir else { return Ok(view) };
+        let Some((cluster, base)) = self.store.identity() else { return Ok(view) };
         let new = || Arc::new(HighWaterMark::new(dir, cluster, &base, self.clock.clone()));
-        let mark = self.mark.get_or_init(new).clone();
-        let seen = Seen { revision: view.revision, epoch: view.door.map(|seen| seen.door.epoch) };
-        let compared = self.handle.spawn_blocking(move || mark.compare(seen));
-        let Ok(Ok(Some(found))) = timeout(MARK_READ_WITHIN, compared).await else { return };
-        let mut history = lock(&self.history);
-        match found.lost {
-            None if view.door.is_none() => history.epoch = history.epoch.max(epoch(found.mark)),
-            None => {}
-            Some(ago) => {
-                history.largest = history.largest.max(found.mark);
-                history.epoch = history.epoch.max(epoch(found.mark) + 1);
-                self.store.note_earlier_loss(ago);
-            }
+        let mark = self.mark.get_or_init(new);
+        let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
+            return Ok(view);
+        };
+        if Seen::in_view(&view).is_behind(token) {
+            // Other processes may have raised the mark after this view. So compare the mark with a later view.
+            view = self.look().await?;
         }
+        let seen = Seen::in_view(&view);
+        if seen.is_behind(token) {
+            let ago = on_file(mark, move |mark| mark.note_loss(seen)).await.unwrap_or_default();
+            self.store.note_earlier_loss(ago);
+            let mut history = lock(&self.history);
+            history.largest = history.largest.max(token);
+            history.epoch = history.epoch.max(epoch(token) + 1);
+        } else if view.door.is_none() {
+            let mut history = lock(&self.history);
+            history.epoch = history.epoch.max(epoch(token));
+        }
+        Ok(view)
     }
 
     /// Raises the mark to the token of a pass.
@@ -325,6 +331,16 @@ impl Core {
     pub(crate) fn keep(&self, claim: &Arc<Claim>) -> AbortHandle {
         self.spawn(claim.clone().keep(self.store.clone()))
     }
+}
+
+/// Uses the file of a mark, without blocking this thread. Returns `None` if this takes too long.
+async fn on_file<T: Send + 'static>(
+    mark: &Arc<HighWaterMark>,
+    act: impl FnOnce(&HighWaterMark) -> T + Send + 'static,
+) -> Option<T> {
+    let mark = mark.clone();
+    let done = tokio::task::spawn_blocking(move || act(&mark));
+    timeout(MARK_READ_WITHIN, done).await.ok()?.ok()
 }
 
 impl Drop for Core {

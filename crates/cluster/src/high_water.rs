@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Clock,
     records::ExpiryRecord,
-    view::{Revision, epoch, token_of},
+    view::{Revision, View, epoch, token_of},
 };
 
 /// A mark with this epoch or a larger one is damaged. Tokens have room for twice as many epochs.
@@ -65,12 +65,22 @@ pub(crate) struct Seen {
     pub epoch: Option<u64>,
 }
 
-/// The mark, compared with the state of the hall.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Comparison {
-    pub mark: u64,
-    /// How long ago a process of this machine noticed that the store lost history; `None` if it did not lose history.
-    pub lost: Option<Duration>,
+impl Seen {
+    /// Returns the state of the hall in a view.
+    pub(crate) fn in_view(view: &View) -> Seen {
+        Seen { revision: view.revision, epoch: view.door.map(|seen| seen.door.epoch) }
+    }
+
+    /// Returns whether the hall is behind `mark`. If the mark was read before the hall, the store has lost history.
+    pub(crate) fn is_behind(self, mark: u64) -> bool {
+        self.token(mark) < mark
+    }
+
+    /// Returns the token that the hall has reached. A hall that does not exist was removed, which is no loss, so only
+    /// its revision counts.
+    fn token(self, mark: u64) -> u64 {
+        token_of(self.epoch.unwrap_or(epoch(mark)), self.revision)
+    }
 }
 
 impl HighWaterMark {
@@ -80,18 +90,17 @@ impl HighWaterMark {
         HighWaterMark { file, base: base.into(), clock }
     }
 
-    /// Compares the mark with the state of the hall. Returns `None` if there is no mark.
-    pub(crate) fn compare(&self, seen: Seen) -> Option<Comparison> {
-        let mut mark = self.read()?;
-        // A hall that does not exist was removed, which is no loss. But its revision must not go back.
-        let token = token_of(seen.epoch.unwrap_or(epoch(mark.token)), seen.revision);
-        if token >= mark.token {
-            return Some(Comparison { mark: mark.token, lost: None });
-        }
-        let now = self.clock.now();
+    /// Returns the mark, if there is one.
+    pub(crate) fn token(&self) -> Option<u64> {
+        self.read().map(|mark| mark.token)
+    }
+
+    /// Notes that the hall is behind the mark. Returns how long ago a process of this machine first noticed this.
+    pub(crate) fn note_loss(&self, seen: Seen) -> Duration {
+        let Some(mut mark) = self.read() else { return Duration::ZERO };
+        let (now, token) = (self.clock.now(), seen.token(mark.token));
         let noticed = mark.loss.as_ref().filter(|loss| loss.seen <= token);
         let noticed = noticed.and_then(|loss| loss.noticed.by(&self.clock));
-        let lost = Some(noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at)));
         let loss = match (noticed, mark.loss.take()) {
             (Some(_), Some(loss)) => LossRecord { seen: token, ..loss },
             _ => LossRecord { seen: token, noticed: ExpiryRecord::since(0, 0, &self.clock, now) },
@@ -99,7 +108,7 @@ impl HighWaterMark {
         mark.loss = Some(loss);
         // Without the record, the next process starts to count the time anew.
         let _ = self.write(&mark);
-        Some(Comparison { mark: mark.token, lost })
+        noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at))
     }
 
     /// Raises the mark to this token. Has no effect if the mark is larger, or if the file cannot be written.
@@ -165,21 +174,21 @@ mod tests {
     }
 
     #[test]
-    fn a_hall_at_a_smaller_token_than_the_mark_has_lost_history() {
+    fn a_hall_at_a_smaller_token_than_the_mark_is_behind_it() {
         let dir = tempfile::tempdir().expect("a directory");
         let state = dir.path().join("new/state");
         let mark = mark(&state);
-        assert_eq!(mark.compare(at(0, 1)), None, "nothing was seen yet");
+        assert_eq!(mark.token(), None, "nothing was seen yet");
         mark.raise(100);
         mark.raise(50);
-        let fine = Some(Comparison { mark: 100, lost: None });
-        assert_eq!(mark.compare(at(0, 100)), fine);
-        assert_eq!(mark.compare(at(1, 5)), fine, "another process has raised the epoch");
-        assert_eq!(mark.compare(Seen { revision: 100, epoch: None }), fine, "it was removed");
-        let lost = |seen| mark.compare(seen).and_then(|found| found.lost).is_some();
-        assert!(lost(at(0, 99)) && lost(Seen { revision: 99, epoch: None }));
+        let is_behind = |seen: Seen| seen.is_behind(mark.token().expect("it was written"));
+        let removed = |revision| Seen { revision, epoch: None };
+        assert!(!is_behind(at(0, 100)) && !is_behind(removed(100)));
+        assert!(!is_behind(at(1, 5)), "another process has raised the epoch");
+        assert!(is_behind(at(0, 99)) && is_behind(removed(99)));
         mark.raise(token_of(1, 5));
-        assert!(!lost(at(1, 5)) && lost(at(0, 200)), "a backup from before the epoch was raised");
+        assert!(!is_behind(at(1, 5)));
+        assert!(is_behind(at(0, 200)), "a backup from before the epoch was raised");
         let files = fs::read_dir(&state).expect("it exists").count();
         assert_eq!(files, 1, "no temporary file is left");
     }
@@ -189,19 +198,19 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let first = mark(dir.path());
         first.raise(100);
-        let lost = |mark: &HighWaterMark, seen| mark.compare(seen).and_then(|found| found.lost);
-        assert_eq!(lost(&first, at(0, 10)), Some(Duration::ZERO));
+        assert_eq!(first.note_loss(at(0, 10)), Duration::ZERO);
         // The record has to be older than the difference of clocks that cannot be noticed.
         let wait = Duration::from_millis(1300);
         std::thread::sleep(wait);
-        let later = lost(&first, at(0, 12)).expect("it is still lost");
-        assert!(later > Duration::ZERO && later < wait, "{later:?}");
+        let later = first.note_loss(at(0, 12));
+        assert!(later > Duration::ZERO, "{later:?}");
         // History was lost once more.
-        assert_eq!(lost(&first, at(0, 11)), Some(Duration::ZERO));
+        assert_eq!(first.note_loss(at(0, 11)), Duration::ZERO);
         // A process with another clock cannot use the record.
         let clock = Clock::from_fn(|| Duration::from_secs(1));
         let other = HighWaterMark { clock, ..mark(dir.path()) };
-        assert_eq!(lost(&other, at(0, 11)), Some(Duration::ZERO));
+        assert_eq!(other.note_loss(at(0, 11)), Duration::ZERO);
+        assert_eq!(other.token(), Some(100), "the mark stays");
     }
 
     #[test]
@@ -212,13 +221,13 @@ mod tests {
         let other_hall = r#"{"base":"/hallpass/tpu/","token":100}"#;
         for text in ["", "{", r#"{"token":-1}"#, other_hall, &largest] {
             fs::write(&mark.file, text).expect("writable");
-            assert_eq!(mark.compare(at(0, 1)), None, "{text}");
+            assert_eq!(mark.token(), None, "{text}");
             mark.raise(5);
-            assert_eq!(mark.compare(at(0, 5)), Some(Comparison { mark: 5, lost: None }));
+            assert_eq!(mark.token(), Some(5));
         }
         let nowhere = HighWaterMark::new(Path::new("/dev/null"), 7, "/gpu/", Clock::default());
         nowhere.raise(5);
-        assert_eq!(nowhere.compare(at(0, 1)), None);
+        assert_eq!((nowhere.token(), nowhere.note_loss(at(0, 1))), (None, Duration::ZERO));
     }
 
     #[test]

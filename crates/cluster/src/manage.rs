@@ -36,7 +36,7 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     let store = core.store.clone();
     core.spawn(async move { drop(done.send(store.check_servers().await)) });
     let mut view = core.look().await?;
-    core.compare_with_mark(&view).await;
+    view = core.compare_with_mark(view).await?;
     // A server that does not answer must not delay every call. If such a server belongs to another cluster, later
     // requests fail.
     if let Ok(Ok(Err(failure))) = timeout(SERVERS_ANSWER_WITHIN, checked).await {

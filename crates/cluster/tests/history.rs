@@ -187,6 +187,29 @@ fn tokens_grow_after_a_wipe_even_if_the_hall_has_to_be_created_again() {
     assert!(begun.elapsed() < SHORT_TTL * 10, "{:?}", begun.elapsed());
 }
 
+/// Processes raise the mark of the machine while others compare it with an earlier view.
+#[test]
+fn a_busy_hall_does_not_look_like_lost_history() {
+    const NEWCOMERS: usize = 4;
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let cluster = EtcdCluster::shared();
+    let options =
+        ClusterOptions { state_dir: Some(state.path().into()), ..options(&cluster.url()) };
+    let enter = || {
+        let connected = Cluster::connect(options.clone()).expect("valid options");
+        let hall = connected.open("busy-mark", NEWCOMERS).expect("it can be created");
+        hall.acquire().expect("the waiter gets a slot").token()
+    };
+    let tokens: Vec<_> = thread::scope(|scope| {
+        let several = || (0..25).map(|_| enter()).max();
+        let threads: Vec<_> = (0..NEWCOMERS).map(|_| scope.spawn(several)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    // The upper bits of a token are the epoch.
+    assert!(tokens.iter().all(|token| token.is_some_and(|token| token < 1 << 48)), "{tokens:?}");
+}
+
 #[test]
 fn a_holder_whose_slot_record_was_deleted_loses_the_pass() {
     let Some(()) = etcd() else { return };
