@@ -27,7 +27,7 @@ use crowd::Crowd;
 use fastrand::Rng;
 use faults::{Fault, Store, TO_CLUSTER, TO_COMPETITORS, Targets};
 use hallpass_testbed::{
-    EtcdCluster, KeyChange, KeyRecorder, Proxy, TIMEOUT, Witness, etcd,
+    EtcdCluster, Event, KeyChange, KeyRecorder, Observation, Proxy, TIMEOUT, Witness, etcd,
     judge::{self, Violation},
     spawn,
 };
@@ -64,6 +64,12 @@ fn no_guarantee_is_broken_under_faults() {
 
     let changes = all_changes(&cluster, &watch);
     write(&run.folder.path().join("keys.jsonl"), &changes);
+    // The upper bits of a token are the epoch of the hall, which is raised only if the store loses history.
+    let in_first_epoch = |event: &Event| match &event.what {
+        Observation::Enter(visit) => visit.token < 1 << 48,
+        _ => true,
+    };
+    assert!(run.witness.record().iter().all(in_first_epoch), "a command noticed a loss by mistake");
     let hall = changes.iter().find_map(|change| change.key.strip_suffix("door"));
     let hall = hall.expect("the hall has a door");
     result.violations.extend(judge::keys(SLOTS, &changes, hall));
