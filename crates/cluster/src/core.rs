@@ -6,7 +6,8 @@
 //! 2. [`passage`](crate::passage) and [`manage`](crate::manage);
 //! 3. [`waiting`](crate::waiting);
 //! 4. this module;
-//! 5. [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry) and [`retry`](crate::retry);
+//! 5. [`claim`](crate::claim), [`leases`](crate::leases), [`expiry`](crate::expiry),
+//!    [`high_water`](crate::high_water) and [`retry`](crate::retry);
 //! 6. the [requests](crate::requests) of the protocol;
 //! 7. the [store](crate::store).
 
