@@ -11,8 +11,8 @@
 //! valid at n does not change until the count is n+1. So if a reader finds the same count before and after it
 //! copies the value, its copy is complete. A reader needs no slot of the hall.
 //!
-//! Nothing in the file is trusted: only one bit of the count is used, the sizes are those of this process's type, and
-//! any bytes are a value. The file is accessed by atomics only; closures work on a private copy.
+//! Nothing in the file is trusted: one bit of the count selects the copy, the sizes are those of this process's type,
+//! and any bytes are a value. The file is accessed by atomics only; closures work on a private copy.
 
 use std::{
     alloc::Layout,
@@ -122,8 +122,8 @@ impl ValueFile {
     /// Reads the copy that is valid at this count.
     fn read<T: Pod>(&self, count: i64) -> T {
         let at = copy_at::<T>(usize::from(count & 1 == 1));
-        // ORDERING: relaxed. The count was read before, so the copy was written before. The caller checks
-        // that the count has not changed since.
+        // ORDERING: relaxed. The caller has read the count, which was stored after the copy was written. `look` then
+        // checks that the count has not changed. In `get`, only the caller can change it (V3).
         let word = |index: usize| self.0.word(at + index * WORD).load(Relaxed).to_ne_bytes();
         let mut value = T::zeroed();
         let (words, rest) = bytemuck::bytes_of_mut(&mut value).as_chunks_mut::<WORD>();

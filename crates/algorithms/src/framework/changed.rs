@@ -1,6 +1,7 @@
 //! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
-//! Every algorithm has wrong variants, and the lab must reject each of them. This shows that the lab
+//! Most algorithms have wrong variants, and the lab must reject each of them. (If a variant fails only at
+//! sizes that are too large to explore, a recorded run shows the violation.) This shows that the lab
 //! notices such mistakes. A wrong variant is in a module `wrong`, apart from the sound code. The module
 //! contains only the differences. A variant has one of two forms:
 //!
@@ -221,7 +222,7 @@ where
 /// let wrong = Changed::<_, OpenDoor>::new(inductive::<Fig3>(4, 2));
 /// ```
 ///
-/// Three clauses may follow, in this order:
+/// Three clauses may follow the types on the first line, in this order:
 ///
 /// - `where [T: Timestamps]` declares the generic parameters of these types.
 /// - `in E` names an environment other than shared memory. It is generic if `where` declares it, as in

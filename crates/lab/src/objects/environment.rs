@@ -179,7 +179,8 @@ impl Environment for ModelEnvironment<'_> {
         let (source, old) = (&self.shared.copies[from], &self.shared.copies[copy]);
         let is_next = old.version != 0 && old.version + 1 == source.version;
         let value = if usize::from(source.previous) == copy && is_next {
-            // The copy catches up instead of being copied, as on real memory.
+            // The old value lacks only the last batch of operations. So the batch is applied to it, as on real memory,
+            // and the value of the source is not copied.
             old.value.map(|value| {
                 source.batch.iter().fold(value, |value, operation| {
                     let (value, _) = self.object.apply(&value, operation);

@@ -1,4 +1,4 @@
-//! The gallery: every file has pinned verdicts, and every exercise is rejected.
+//! The gallery: every file outside `gallery/papers` has pinned verdicts, and every exercise is rejected.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::atomic::AtomicBool};
 

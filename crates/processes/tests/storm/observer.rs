@@ -20,8 +20,8 @@ pub fn observe(case: &Case, folder: &Path) -> i32 {
     loop {
         let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
-        // If a process is in the queue, and its passage is the same before and after the look, this passage waits
-        // there.
+        // A process may leave the queue and join it again in its next passage. So the observer reads the passage before
+        // and after it looks at the queue. If both are the same, the process was in the queue in this passage.
         let began = now();
         let queue = hall.status().waiters;
         for (pid, asks) in pids.into_iter().zip(before) {

@@ -17,8 +17,8 @@ const BAKERY: Entry = ZEHAVI.figure("Section III").titled("the Bakery algorithm"
 ///   reads make at most 32 references.
 /// - Lines 5 and 13 make one reference each.
 /// - With distributed shared memory, lines 5, 11, 13 and 14 are local.
-/// - Label and Scan add 2n + 1 references for UCTSS, of which 2(n - 1) are remote. They add at most 9n
-///   for the linear system, and 11n + 2 for its split form.
+/// - Label and Scan add 2n + 1 references for UCTSS, or 2(n - 1) with distributed shared memory. They add
+///   at most 9n for the linear system, and 11n + 2 for its split form.
 const CC_BOUND: RmrBound = RmrBound::cc("Lemma 7, added up", "55n-50", |n, _, _| 55 * n - 50);
 const DSM_BOUND: RmrBound = RmrBound::dsm("Lemma 7, added up", "21(n-1)", |n, _, _| 21 * (n - 1));
 const CC_LINEAR_BOUND: RmrBound =
