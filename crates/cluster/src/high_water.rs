@@ -12,13 +12,18 @@
 //! the time anew, each of them, and never get a slot.
 
 use std::{
-    fs::{self, DirBuilder},
+    fs::{self, DirBuilder, File},
     io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -29,6 +34,9 @@ use crate::{
 
 /// A mark with this epoch or a larger one is damaged. Tokens have room for twice as many epochs.
 const MAX_EPOCH: u64 = 1 << 15;
+
+/// The time limit for getting the lock. The mark is not written if this takes longer.
+const LOCKED_WITHIN: Duration = Duration::from_millis(200);
 
 /// The high-water mark of one hall. Its methods block while they use the file.
 pub(crate) struct HighWaterMark {
@@ -97,6 +105,7 @@ impl HighWaterMark {
 
     /// Notes that the hall is behind the mark. Returns how long ago a process of this machine first noticed this.
     pub(crate) fn note_loss(&self, seen: Seen) -> Duration {
+        let lock = self.lock();
         let Some(mut mark) = self.read() else { return Duration::ZERO };
         let (now, token) = (self.clock.now(), seen.token(mark.token));
         let noticed = mark.loss.as_ref().filter(|loss| loss.seen <= token);
@@ -107,13 +116,16 @@ impl HighWaterMark {
         };
         mark.loss = Some(loss);
         // Without the record, the next process starts to count the time anew.
-        let _ = self.write(&mark);
+        if lock.is_ok() {
+            let _ = self.write(&mark);
+        }
         noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at))
     }
 
     /// Raises the mark to this token. Has no effect if the mark is larger, or if the file cannot be written.
     pub(crate) fn raise(&self, token: u64) {
-        if self.read().is_none_or(|mark| mark.token < token) {
+        let lock = self.lock();
+        if lock.is_ok() && self.read().is_none_or(|mark| mark.token < token) {
             let _ = self.write(&Mark { base: self.base.clone(), token, loss: None });
         }
     }
@@ -123,12 +135,24 @@ impl HighWaterMark {
         (mark.base == self.base && epoch(mark.token) < MAX_EPOCH).then_some(mark)
     }
 
-    /// Replaces the file. Of two processes that do this at the same time, the later one wins. This is good enough: the
-    /// tokens that they saw are close together.
-    fn write(&self, mark: &Mark) -> io::Result<()> {
-        if let Some(dir) = self.file.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    /// Creates the directory if it does not exist, and locks it, so that no other process replaces a file in it. Dropping
+    /// the value unlocks it. Gives up after a while, because the process that has the lock may be suspended.
+    fn lock(&self) -> io::Result<File> {
+        let dir = self.file.parent().unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let dir = File::open(dir)?;
+        let start = Instant::now();
+        while let Err(error) = flock(&dir, FlockOperation::NonBlockingLockExclusive) {
+            if error != Errno::WOULDBLOCK || start.elapsed() > LOCKED_WITHIN {
+                return Err(error.into());
+            }
+            thread::sleep(Duration::from_millis(1));
         }
+        Ok(dir)
+    }
+
+    /// Replaces the file. The caller has the lock.
+    fn write(&self, mark: &Mark) -> io::Result<()> {
         let new = self.file.with_extension(format!("{:016x}", fastrand::u64(..)));
         let written = fs::write(&new, serde_json::to_vec(mark)?);
         let written = written.and_then(|()| fs::rename(&new, &self.file));
@@ -211,6 +235,37 @@ mod tests {
         let other = HighWaterMark { clock, ..mark(dir.path()) };
         assert_eq!(other.note_loss(at(0, 11)), Duration::ZERO);
         assert_eq!(other.token(), Some(100), "the mark stays");
+    }
+
+    #[test]
+    fn processes_that_raise_the_mark_at_the_same_time_do_not_lower_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let marks = [(); 4].map(|()| mark(dir.path()));
+        thread::scope(|scope| {
+            for (number, mark) in (0_u64..).zip(&marks) {
+                scope.spawn(move || {
+                    for token in (1..500).map(|step| 4 * step + number) {
+                        mark.raise(token);
+                        let now = mark.token();
+                        assert!(now >= Some(token), "{now:?} after {token}");
+                        mark.note_loss(at(0, 1));
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_suspended_process_that_has_the_lock_does_not_block_others() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mark = mark(dir.path());
+        mark.raise(5);
+        let lock = mark.lock().expect("nobody has it");
+        mark.raise(6);
+        assert_eq!((mark.token(), mark.note_loss(at(0, 1))), (Some(5), Duration::ZERO));
+        drop(lock);
+        mark.raise(6);
+        assert_eq!(mark.token(), Some(6));
     }
 
     #[test]
