@@ -97,7 +97,7 @@ const PASSES_RAISE_EVERY: Duration = Duration::from_millis(10);
 /// The least time between two writes of the mark for views of the hall.
 const VIEWS_RAISE_EVERY: Duration = Duration::from_secs(1);
 /// The time limit for reading the mark, which may be on a slow file system.
-const MARK_READ_WITHIN: Duration = Duration::from_millis(300);
+const MARK_READ_WITHIN: Duration = Duration::from_secs(2);
 
 impl Core {
     pub(crate) fn new(

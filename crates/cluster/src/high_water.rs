@@ -36,7 +36,7 @@ use crate::{
 const MAX_EPOCH: u64 = 1 << 15;
 
 /// The time limit for getting the lock. The mark is not written if this takes longer.
-const LOCKED_WITHIN: Duration = Duration::from_millis(200);
+const LOCKED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The high-water mark of one hall. Its methods block while they use the file.
 pub(crate) struct HighWaterMark {
