@@ -3,9 +3,12 @@
 //!
 //! Two threads that operate on one object at the same time are slower than two threads that take turns: they compete
 //! for cache lines, and the work of one of them is lost. So newcomers hold back while the admitted threads make
-//! progress, although k threads may enter. One more thread enters only if no thread has left for a while. `level` is
-//! the number of admitted threads from which newcomers hold back. It is only a hint. The step machine decides which
+//! progress, although k threads may enter. One more thread enters only if no thread has left for a while. Newcomers
+//! hold back while at least `level` threads are admitted. `level` is only a hint. The step machine decides which
 //! threads enter, and its guarantees hold for every `level`.
+//!
+//! A waiter that has waited long enough draws a *number*. From then on, no newcomer overtakes it: threads with a number
+//! enter in the order of their numbers.
 
 use std::{
     hint,
@@ -55,7 +58,7 @@ struct Counters {
     exits: AtomicI64,
     /// The slots in use, one bit each.
     slots: AtomicI64,
-    /// Newcomers hold back while this many threads are admitted. It is one more than the number of
+    /// Newcomers hold back while at least this many threads are admitted. It is one more than the number of
     /// threads that seem to have stalled.
     level: AtomicI64,
 }
@@ -65,8 +68,8 @@ struct Waiting {
     sleepers: AtomicU32,
     /// Whether one of these sleepers has been woken and has not looked for room yet.
     called: AtomicBool,
-    /// The number of exits from which a sleeper is called again. A call costs more than several
-    /// passages, so a call that admitted no sleeper is not repeated immediately.
+    /// No sleeper is called while `exits` is below this value. A call costs more than several passages, so a
+    /// call that admitted no sleeper is not repeated immediately.
     next_call: AtomicI64,
     /// The time until which a sleeper watches for a stall, in microseconds since `created`. A watching
     /// sleeper sleeps only for a short time.

@@ -185,8 +185,8 @@ impl Entry {
         Entry { promises_fife: true, promises_fife_strong: true, ..self }
     }
 
-    /// Promises that a process is overtaken at most `limit` times. A waiting process is overtaken when a process that
-    /// came later enters its critical section and the waiting process is not enabled yet.
+    /// Promises that a process is overtaken at most `limit` times. A process p is overtaken when a process that left
+    /// its remainder after p left its doorway enters its critical section while p is not yet enabled.
     pub const fn bypass(self, limit: u32) -> Self {
         Entry { promises_bypass: Some(limit), ..self }
     }

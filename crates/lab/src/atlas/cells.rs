@@ -221,8 +221,8 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ),
     (
         "bypass: ✓ ≤ b",
-        "before a process that has left its doorway is enabled, processes that came later enter at most b \
-         times; FIFE means b = 0",
+        "from the time when a process leaves its doorway until it is enabled, processes that came later enter \
+         at most b times; FIFE means b = 0",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Compiles an algorithm, and explains why this is not possible.
+//! Compiles an algorithm, or explains why it cannot be compiled.
 
 use crate::{
     catalogue,

@@ -17,7 +17,7 @@ const EACH_TAG: u64 = 0x0001_0001_0001_0001;
 const GROWTH_OF_SMALL: f64 = 2.0;
 const GROWTH: f64 = 1.4;
 
-/// The number of bytes from which a segment is large.
+/// A segment of at least this many bytes is large.
 const LARGE: u64 = 1 << 16;
 
 /// The number of lines of a new segment.

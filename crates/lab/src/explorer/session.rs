@@ -275,6 +275,7 @@ impl Session {
 
 fn full() -> String {
     format!(
-        "the tree has {MOST_NODES} nodes, which is the maximum: start hallpass-lab again, and open a link"
+        "the tree has {MOST_NODES} nodes, which is the maximum: copy the replay string of this run from \
+         the address, and start `hallpass-lab explore` with it"
     )
 }

@@ -1,4 +1,4 @@
-//! Finds the maximum number of its own steps that a process takes in an operation, over all interleavings.
+//! Finds how many of its own steps a process takes at most in an operation, over all interleavings.
 //!
 //! The interleavings include those in which all other processes stop forever, at any line, and those in which
 //! the other processes are arbitrarily faster. So a bound over all interleavings proves wait-freedom, and crashes
@@ -15,7 +15,7 @@ use crate::{
     store::Id,
 };
 
-/// The maximum number of its own steps that a process takes in an operation.
+/// How many of its own steps a process takes at most in an operation.
 #[derive(Clone, Debug)]
 pub struct StepBounds {
     /// The bound for operations that are applied, or `None` if no process began one.

@@ -1,9 +1,9 @@
 //! Counts remote references per passage, on average over long runs.
 //!
-//! The answer is the largest number r such that some run makes, in the long run, r remote references for
-//! each completed passage: all references of all processes, divided by all passages. It is the largest
-//! ratio of references to passages on any cycle of the graph. For CC, the states of the graph include the caches of
-//! all processes. The run need not be fair: any process may stop.
+//! The average of a run is the number of remote references of all processes, divided by the number of completed
+//! passages of all processes. The answer is the largest long-term average that a run can have. It is the largest ratio
+//! of references to passages on any cycle of the graph. For CC, the states of the graph include the caches of all
+//! processes. The run need not be fair: any process may stop.
 
 use hallpass_algorithms::{Pid, Section};
 

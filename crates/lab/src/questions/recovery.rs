@@ -117,8 +117,8 @@ impl<const W: usize> Subject<'_, W> {
         Answered::new(Answer::Number(worst))
     }
 
-    /// Returns the largest number of its own steps that a process takes in a section. Any process may be killed
-    /// at any time. The death of the process itself ends the section.
+    /// Returns how many of its own steps a process takes at most in a section. Any process may be killed at any
+    /// time. The death of the process itself ends the section.
     pub(super) fn own_steps(&self, section: Section) -> Answered {
         let mut worst = Bound::Most(0);
         for process in self.observed() {

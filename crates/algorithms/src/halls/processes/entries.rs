@@ -17,10 +17,10 @@ entries! {
     "shared-once" => |n, k| ProcessesModel::new(Cast::Once, n, k), SHARED.fife().titled("no process is killed, one passage each");
     "shared-mortal-once" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("any process may be killed at any line, one passage each");
     "shared-timeout" => |n, k| ProcessesModel::new(Cast::Timeout, n, k), SHARED.titled("waiters give up at any time");
-    "shared-many-once" => |n, k| ProcessesModel::many(Cast::Once, n, k), SHARED.fife().titled("2k slots; every process wants two, one passage each");
-    "shared-many-mortal-once" => |n, k| ProcessesModel::many(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("2k slots; every process wants two, any process may be killed at any line, one passage each");
-    "shared-shrunk-once" => |n, k| ProcessesModel::shrunk(Cast::Once, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds, one passage each");
-    "shared-shrunk-mortal-once" => |n, k| ProcessesModel::shrunk(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds, any process may be killed at any line, one passage each");
+    "shared-many-once" => |n, k| ProcessesModel::many(Cast::Once, n, k), SHARED.fife().titled("2k slots; every process wants two; one passage each");
+    "shared-many-mortal-once" => |n, k| ProcessesModel::many(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("2k slots; every process wants two; any process may be killed at any line; one passage each");
+    "shared-shrunk-once" => |n, k| ProcessesModel::shrunk(Cast::Once, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds; one passage each");
+    "shared-shrunk-mortal-once" => |n, k| ProcessesModel::shrunk(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("the hall has shrunk by one slot, which process 0 holds; any process may be killed at any line; one passage each");
     "shared-close" => |n, k| ProcessesModel::new(Cast::Close, n, k), SHARED.titled("the last process closes the hall");
     "shared-timeout-close" => |n, k| ProcessesModel::new(Cast::Timeout | Cast::Close, n, k), SHARED.titled("waiters give up at any time; the last process closes the hall");
     "shared-mortal-once-close" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once | Cast::Close, n, k), SHARED.titled("any process may be killed at any line, one passage each; the last process closes the hall");

@@ -43,8 +43,8 @@
 //! - Late servers may tag more slots than a waiter wants. So the waiter replaces its tags by tags with its next
 //!   number, one for each slot that it wants (G6). Then it writes that number on its card (G7), which makes its
 //!   surplus tags void and frees their slots. So it serves other waiters before it enters. It holds all its slots
-//!   by the number on its card, so its death frees all of them at once. The same holds for the slots that are set
-//!   aside for a waiter. The first waiter watches all waiters for several slots, even those behind it.
+//!   by the number on its card, so its death frees all of them at once. The death of a waiter also frees the slots
+//!   that are set aside for it. The first waiter watches all waiters for several slots, even those behind it.
 //! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes
 //!   choose every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to
 //!   the chosen waiter (N1, N2). The waiter gets slots only if the held slots and the slots that it wants are

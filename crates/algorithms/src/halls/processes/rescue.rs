@@ -21,8 +21,8 @@ pub enum Then<W> {
     Serve(Role<W>),
     /// The process registers in place of the dead process.
     Join,
-    /// The process does nothing more. It unregisters: it holds no slot, and executes the lines of a rescue
-    /// on its own card.
+    /// The process does nothing more. A process that unregisters uses this: it executes lines of a rescue on
+    /// its own card. It must not hold a slot.
     Nothing,
 }
 
@@ -33,8 +33,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             let card = e.card(process, Op::Read);
             Goto(R2 { process, then, card })
         }
-        // The process read the card first. If the card is unchanged at R3, it belongs to this dead
-        // process.
+        // R1 reads the card before R2 finds that its owner is dead. So if the card is unchanged at R3, it is
+        // still the card of this dead process.
         R2 { process, then, card } => match e.life(process) {
             Life::Alive => go(then),
             Life::Dead(dead) => Goto(R3 { process, then, card, dead: Some(dead) }),
