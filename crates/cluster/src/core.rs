@@ -225,7 +225,7 @@ impl Core {
         }
     }
 
-    /// Compares a view with the tokens that this machine has seen earlier. If the hall is at a smaller token now, the
+    /// Compares a view with the largest token that this machine has seen. If the hall has not reached this token, the
     /// store has lost history. `view` is the first view of this process. Returns the latest view.
     pub(crate) async fn compare_with_mark(&self, mut view: View) -> Result<View, Error> {
         let Some(dir) = &self.state_dir else { return Ok(view) };

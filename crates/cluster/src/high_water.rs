@@ -1,15 +1,15 @@
 //! The high-water mark of a hall: the largest token that processes of this machine have seen, in a file.
 //!
 //! A process that starts after a store lost history has seen nothing of the lost part. If the machine has used the hall
-//! before, the mark shows the loss: the hall is at a smaller token now. Such a process behaves like one that noticed
-//! the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
+//! before, the mark shows the loss: it is larger than the token that the hall has reached. Such a process behaves like
+//! one that noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
 //!
 //! The mark is a lower bound, so it does no harm if a write is lost or fails, or if the file is missing or damaged: then
 //! a newcomer may fail to notice a loss. No write waits for the disk, because a mark need not survive a crash of the
 //! machine.
 //!
-//! The file also records when a process first noticed a loss. Otherwise processes that do not wait would start to count
-//! the time anew, each of them, and never get a slot.
+//! The file also records when a process first noticed a loss. Otherwise each process that does not wait would count the
+//! time from its own start, and would never get a slot.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -57,10 +57,10 @@ struct Mark {
     loss: Option<LossRecord>,
 }
 
-/// When processes of this machine noticed that the hall is at a smaller token than the mark.
+/// When processes of this machine noticed that the hall is behind the mark.
 #[derive(Serialize, Deserialize)]
 struct LossRecord {
-    /// The largest token of the hall since then. If the hall is at a smaller one, history was lost once more.
+    /// The largest token that the hall has reached since then. If the hall falls behind this token, history was lost again.
     seen: u64,
     noticed: ExpiryRecord,
 }
@@ -115,7 +115,7 @@ impl HighWaterMark {
             _ => LossRecord { seen: token, noticed: ExpiryRecord::since(0, 0, &self.clock, now) },
         };
         mark.loss = Some(loss);
-        // Without the record, the next process starts to count the time anew.
+        // Without the record, the next process counts the time from its own start.
         if lock.is_ok() {
             let _ = self.write(&mark);
         }

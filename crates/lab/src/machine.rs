@@ -88,14 +88,15 @@ pub trait Machine: Send + Sync {
     fn stale_rules(&self) -> Vec<StaleRule> {
         Vec::new()
     }
-    /// Returns whether the value of `rule` may be stale while `p`, which writes or reads its variable, is at `at`.
+    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the reader
+    /// of this variable.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: Local) -> bool {
         false
     }
     /// Returns the first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
-    /// Returns why the first invariant that does not hold has no value, such as "divides by 0". Returns `None` if its
-    /// value is `false`.
+    /// Returns why the first invariant that does not hold could not be evaluated, such as "divides by 0". Returns `None`
+    /// if its value is `false`.
     fn invariant_fault(&self, _processes: &[Local], _memory: &[Word]) -> Option<&'static str> {
         None
     }

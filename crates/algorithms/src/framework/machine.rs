@@ -190,7 +190,8 @@ pub trait Algorithm {
         Vec::new()
     }
 
-    /// Returns whether the value of `rule` may be stale while `p`, which writes or reads its variable, is at `at`.
+    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the reader
+    /// of this variable.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: &Loc<Self::State>) -> bool {
         false
     }
@@ -206,8 +207,8 @@ pub trait Algorithm {
         None
     }
 
-    /// Returns why the first invariant that does not hold in this state has no value, such as "divides by 0". Returns
-    /// `None` if its value is `false`.
+    /// Returns why the first invariant that does not hold in this state could not be evaluated, such as "divides by 0".
+    /// Returns `None` if its value is `false`.
     fn invariant_fault(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
         None
     }
@@ -234,8 +235,8 @@ pub trait Algorithm {
         1
     }
 
-    /// Returns the maximum number of processes that may stop in a run to which this instance of a statement of kind
-    /// `LeadsTo` applies.
+    /// Returns how many processes may stop in a run. This instance of a statement of kind `LeadsTo` says nothing about
+    /// runs in which more processes stop.
     fn survives(&self, _statement: &str, _instance: usize) -> usize {
         self.k().saturating_sub(1)
     }

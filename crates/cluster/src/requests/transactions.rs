@@ -8,8 +8,8 @@ use crate::{
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// The largest number of smaller slots that the condition of a claim covers. Other conditions of the step need a few
-/// parts.
+/// The largest number of smaller slots for which a claim checks that they are taken. Each of them needs one part of the
+/// step. The remaining parts are for the other conditions of the claim.
 const MAX_CHECKED: usize = MAX_PARTS - 28;
 
 impl HallStore {
@@ -84,7 +84,8 @@ impl HallStore {
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Assigns slots to a claim, if the door is still the same.
+    /// Returns the operations that assign slots to a claim. They are valid only if the door is still the same: the
+    /// caller adds this condition.
     fn assign(&self, slots: SlotSet, record: &ClaimRecord, lease: LeaseId, was: &View) -> Vec<Op> {
         let inside = records::write(&record.inside(slots, was.epoch()));
         let slots = slots.iter().map(|slot| Op::put(self.keys.slot(slot), inside.clone(), 0));
@@ -124,8 +125,8 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Creates a claim again, with this record and these slots in this version, if the hall and the slots are still the
-    /// same.
+    /// Creates the claim `own` again, with this record, if the hall and the slots of the claim are still the same. `hall`
+    /// is the revision in which the hall was created, and `version` is the revision in which the slots were assigned.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
@@ -140,8 +141,8 @@ impl HallStore {
         let mut then = vec![Op::put(inside, record.clone(), own.lease)];
         for slot in slots.iter() {
             when.push(When::modified(self.keys.slot(slot), version));
-            // Also write the record of the slot. So if the claim is gone once more, other processes start to count the
-            // time anew.
+            // Also write the record of the slot. This gives the slot a new version. So if the claim disappears again,
+            // other processes count the time from that moment.
             then.push(Op::put(self.keys.slot(slot), record.clone(), 0));
             then.push(Op::delete_range(self.keys.gone_from(slot)));
         }

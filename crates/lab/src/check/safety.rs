@@ -88,7 +88,7 @@ impl Safety<'_> {
         outcomes
     }
 
-    /// Names the invariant that does not hold, and says why if it has no value.
+    /// Notes the name of the invariant that does not hold. If it has no value, also notes the reason.
     fn invariant(&self, name: &str, found: Outcome) -> Outcome {
         let fault =
             |run: &Schedule| trace::run(run, &trace::conventions(run)).ok()?.invariant_fault;

@@ -170,8 +170,8 @@ fn random_states<const W: usize>(
 }
 
 /// Two threads insert common states, and states that only one of them has, while the segments grow. Then every
-/// answer is compared with a set of the standard library: which states were new, how many there are, and what the
-/// numbers of states are.
+/// answer is compared with a set of the standard library: which states were new, how many there are, and which states
+/// have a number. Each state must have its own number.
 fn compare_two_threads<const W: usize>(widths: [u32; W], seed: u64) {
     let memory = Memory::new(u64::MAX);
     let set = CompactSet::new(widths, &memory);

@@ -38,7 +38,8 @@ pub struct Interpreter {
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// Why no further step is possible: a variable is outside its declared range, or a line of a file made a mistake.
+    /// Why no further step is possible: a variable is outside its declared range, or a process could not execute a line of a
+    /// file.
     broken: Option<String>,
 }
 
@@ -177,7 +178,8 @@ impl Interpreter {
         self.machine.clone()
     }
 
-    /// Returns why the invariant that the schedule shows has no value in the current state.
+    /// Returns why the invariant that the schedule violates could not be evaluated in the current state. Returns `None` if
+    /// its value is `false`.
     fn invariant_fault(&self, schedule: &Schedule) -> Option<&'static str> {
         let Finding::Invariant(_) = schedule.finding else { return None };
         self.machine.invariant_fault(&self.state.processes, &self.state.memory)

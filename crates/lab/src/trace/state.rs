@@ -43,7 +43,8 @@ impl Snapshot {
         self.caches.has_copy(p, var)
     }
 
-    /// Says why the state has no meaning: a variable is outside its declared range, or a line of a file made a mistake.
+    /// Returns why the state has no meaning, if so: a variable is outside its declared range, or a process could not execute
+    /// a line of a file.
     pub fn out_of_range(&self) -> Option<&str> {
         self.broken.as_deref()
     }

@@ -180,7 +180,7 @@ pub fn shows(trace: &Trace) -> String {
     }
 }
 
-/// Says that an invariant has no value in a state, and why.
+/// Returns a text that says why an invariant has no value in a state.
 pub fn no_value(name: &str, fault: &str) -> String {
     format!("the invariant {name} has no value: it {fault}")
 }

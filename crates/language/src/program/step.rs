@@ -54,7 +54,8 @@ impl Program {
         At { line: line as u16, private }
     }
 
-    /// Executes local instructions from `line` on, up to an instruction at which a process can be.
+    /// Executes local instructions from `line` on, up to the next access, `Enter` or `Leave`. A process is at one of these
+    /// instructions between two steps.
     fn local(&self, me: Pid, line: usize, mut private: [i32; MOST_PRIVATE], found: Word) -> At {
         let mut next = line;
         for _ in 0..MOST_LOCAL {
@@ -92,7 +93,8 @@ impl Program {
         Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
     }
 
-    /// Returns the next step of a process that local instructions have taken from the line `from` to `at`.
+    /// Returns the next step of a process that has reached `at`. `from` is the line of the access that it has just made, if
+    /// any. A process that is at this line again spins.
     fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
         match self.code.instrs.get(at.line as usize) {
             Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),
@@ -173,7 +175,7 @@ impl Program {
 }
 
 impl Program {
-    /// Returns the first invariant that does not hold, and its fault if it has no value.
+    /// Returns the index of the first invariant that does not hold. If its evaluation failed, also returns the fault.
     fn broken(&self, state: &View<'_, At>) -> Option<(usize, Option<Fault>)> {
         // An allocation in every state would take a tenth of the time of a check.
         let bound = BOUND.take();

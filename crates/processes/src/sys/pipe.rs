@@ -2,8 +2,8 @@
 
 use std::{io, os::fd::BorrowedFd, ptr};
 
-/// Writes one byte to a pipe. If the pipe has no reader, returns an error. No signal is raised, whatever the program
-/// does with `SIGPIPE`.
+/// Writes one byte to a pipe. If the pipe has no reader, returns an error. The program gets no `SIGPIPE`, however it
+/// handles this signal. But if the calling thread blocks `SIGPIPE`, the signal stays pending.
 pub(crate) fn write_byte(pipe: BorrowedFd<'_>) -> io::Result<()> {
     let pipe_signal = only(libc::SIGPIPE);
     let mut before = only(0);

@@ -4,7 +4,7 @@
 //! cargo test -p hallpass-processes --test cell                        # some seconds
 //! HALLPASS_CELL_SECONDS=20 cargo test -p hallpass-processes --test cell storm
 //! HALLPASS_INSTRUCTIONS=1000 HALLPASS_INSTRUCTIONS_OF="update again" \
-//!     cargo test -p hallpass-processes --test cell instruction        # after up to 1000 instructions
+//!     cargo test -p hallpass-processes --test cell instruction        # killed at up to 1000 instructions
 //! ```
 //!
 //! The value is an array of equal numbers, so that the tests notice a mixture of two updates.

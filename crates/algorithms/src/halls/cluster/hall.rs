@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use super::lines::Line;
 use crate::framework::memory::Pid;
 
-/// The maximum number of processes that the word has room for.
+/// The maximum number of processes. The model packs a hall into one word, which has no room for more.
 pub const MAX_PROCESSES: usize = 4;
-/// The maximum number of slots that the word has room for.
+/// The maximum number of slots. The word has no room for more.
 pub const MAX_SLOTS: usize = 3;
 
 /// A slot, and the claim to which it is assigned.
@@ -57,7 +57,7 @@ pub(super) enum Late {
     },
 }
 
-/// The part of a backup that matters after a restore. From then on, no process uses a claim from the backup.
+/// The part of a backup that matters after a restore. After the restore, no process uses a claim from the backup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Backup {
     /// Which slots are assigned to a claim.

@@ -1,4 +1,4 @@
-//! The lines, independent of the store. Each line sends a request, and the answer leads to the next
+//! The lines of the protocol, independent of the store. Each line sends a request, and the answer leads to the next
 //! line.
 
 use crate::framework::machine::Next::{self, Enter, Goto, Leave, Spin};
@@ -34,7 +34,7 @@ pub enum Ask<T> {
     Free {
         /// A slot that the process holds.
         slot: usize,
-        /// Frees the slot even if claims wait, and wakes all waiters, as a write to `door` does.
+        /// Frees the slots even if claims wait, and wakes all waiters. A write to `door` wakes them.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

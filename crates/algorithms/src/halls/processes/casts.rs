@@ -19,7 +19,7 @@ pub enum Cast {
 /// A set of [`Cast`]s, as in `Cast::Mortal | Cast::Once`.
 ///
 /// If it contains `Timeout`, `Resize` or `Close`, the last process is the *manager*, which takes no slots. In each
-/// of its passages, the manager turns the clock (`Timeout`), and then resizes or closes the hall.
+/// of its passages, the manager makes the clock expire or resets it (`Timeout`), and then resizes or closes the hall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u32);
 

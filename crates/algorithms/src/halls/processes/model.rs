@@ -69,7 +69,7 @@ pub enum State {
     Come,
     /// The process is about to read the number on its card.
     Recall,
-    /// The manager is about to turn the clock.
+    /// The manager is about to make the clock expire, or to reset it.
     Clock,
     /// The manager is about to resize the hall.
     Resize,

@@ -46,8 +46,8 @@ impl Seen {
 
 /// Executes line S3, S6 or S7.
 ///
-/// A serving process executes these lines once for each process or slot. So the function is inlined, for the loops of a
-/// driver that knows the line.
+/// A serving process executes these lines once for each process or slot. The driver runs S3, or S6 and S7, in a loop of
+/// their own. The function is inlined, so that such a loop contains no code of other lines.
 #[inline(always)]
 pub(super) fn look<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
@@ -208,8 +208,8 @@ fn mark_rung<E: Environment>(e: &mut E, process: usize, number: Number, given: G
     e.card(process, Op::CompareAndSwap { old, new });
 }
 
-/// Returns the next line after slot `j` was found tagged for `who`, or was tagged for it. Of the `got` slots that are
-/// tagged for it, this process has tagged `own`.
+/// Returns the next line if slot `j` is tagged for `who`, by this process or by another one. In total, `got` slots are
+/// tagged for `who`. This process has tagged `own` of them.
 fn set_aside<I, W>(
     role: Role<W>,
     size: Size,
@@ -226,8 +226,9 @@ fn set_aside<I, W>(
 
 /// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
 ///
-/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. All free slots may be set aside for
-/// `chosen` while no process has settled this on its card. Then `who` waits until some process does.
+/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. All free slots may already be set aside
+/// for `chosen`. Then `who` gets no slot until some process settles this on the card of `chosen`. So this process serves
+/// `chosen` first.
 fn serve_instead<I, W>(
     role: Role<W>,
     size: Size,
@@ -263,7 +264,8 @@ fn look_on<E: Environment>(
         return Goto(S3 { role, c, size, i, seen });
     }
     match (seen.first, role.finally()) {
-        // The hall is closed: the first waiter gives up, and rings for its followers. Or the process is in a hurry.
+        // Only wake the first waiter. If the hall is closed, that waiter gives up and wakes the next one. A process
+        // in a hurry leaves the remaining work to the first waiter.
         (Some(who), Some(finally)) if size.k == 0 || matches!(role, Role::Hurried(_)) => {
             Goto(S12 { who: who.tag.process, finally })
         }

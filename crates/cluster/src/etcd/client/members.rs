@@ -40,7 +40,7 @@ struct Current {
     turn: u64,
     /// `None` before the first use, because connecting needs a runtime.
     channel: Option<Channel>,
-    /// The members whose certificate was bad since a member last answered.
+    /// The members that, since a member last answered, had a bad certificate or rejected the certificate of the client.
     bad_certificates: HashSet<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Members {
     /// Returns a new connection to each member.
     pub(super) fn lines(&self) -> Vec<Line> {
         let line = |(name, endpoint): (&String, &Endpoint)| {
-            // The current connection never has this turn.
+            // The current connection never has this turn, so a failure of this line does not switch the member.
             Line::new(u64::MAX, name.clone(), endpoint.connect_lazy())
         };
         self.names.iter().zip(&self.endpoints).map(line).collect()
