@@ -242,3 +242,17 @@ fn a_report_on_numbers_that_outgrow_their_range_is_not_complete() {
         |limit: &Value| limit.as_str().is_some_and(|it| it.starts_with("PARTIAL: numbers"));
     assert!(limits.iter().any(is_named), "{limits:?}");
 }
+
+/// After it had reached a limit, this report once said that all states were explored.
+#[test]
+fn a_count_of_references_that_reached_a_limit_is_not_exhaustive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (limit, status_expected, is_exhaustive) in [("--states 20", 3, false), ("", 0, true)] {
+        let words = format!("rmr am-fig3 -n 2 -k 1 --search-steps 1000 {limit}");
+        let output = lab(folder.path(), &words);
+        let shown = text(&output);
+        assert_eq!(status(&output), status_expected, "{shown}");
+        assert_eq!(shown.contains("explored exhaustively"), is_exhaustive, "{shown}");
+        assert_eq!(shown.contains("not all schedules"), !is_exhaustive, "{shown}");
+    }
+}
