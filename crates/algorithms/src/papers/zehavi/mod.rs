@@ -14,6 +14,7 @@
 //! - Observation1: compete\[p\]\[i\] holds from line 1 for i to line 15 for i.
 //! - Observation2: ignore\[p\]\[i\] holds from line 2 for i to line 8 for i.
 //! - Observation3: reveal\[p\] holds from line 5 to line 13.
+//! - Lemma-3, about runs: if p reads both cells of discover\[q\]\[p\] as set, q has discovered p in this passage of p.
 //!
 //! Doorway: lines 1 to 10. Cost: O(n), if Label and Scan cost O(n).
 //!
@@ -38,6 +39,7 @@ use crate::{
         memory::{Memory, Pid, Var, Word},
         pids::Pids,
         stale::StaleRule,
+        statement::{Observed, RunStatement, Transition},
     },
     papers::timestamps::{Collect, InProcedure, InProcedureOf, Timestamps, Turn},
 };
@@ -47,6 +49,7 @@ pub mod entries;
 mod lines;
 mod observations;
 mod stale;
+mod statements;
 pub mod wrong;
 
 pub use bakery::Bakery;
@@ -323,6 +326,14 @@ impl<T: Timestamps> Algorithm for Zehavi<T> {
 
     fn broken_invariant(&self, state: &View<'_, At<T>>) -> Option<&'static str> {
         self.broken_observation(state)
+    }
+
+    fn run_statements(&self) -> &'static [RunStatement] {
+        statements::ALL
+    }
+
+    fn observe(&self, _: &str, history: u32, step: &Transition<'_, At<T>>) -> Observed {
+        self.discovery_is_recent(history, step)
     }
 }
 
