@@ -1,7 +1,13 @@
 //! Compares states with their normal forms. One test follows random schedules in lockstep, with and
 //! without normal forms. Another test compares every state near the initial state.
 
-use std::{collections::HashSet, iter, sync::Mutex, thread};
+use std::{
+    collections::HashSet,
+    fmt::{self, Debug},
+    iter,
+    sync::Mutex,
+    thread,
+};
 
 use hallpass_algorithms::{
     Algorithm, Label, Loc, Memory, Next, Op, Var, View, Word,
@@ -53,7 +59,11 @@ impl<S: Copy> Run<S> {
         }
     }
 
+    /// Makes a step of process `p`. From `n` on, `p` stands for the mishap of process `p - n`.
     fn step(&mut self, algorithm: &impl Algorithm<State = S>, p: usize) -> Seen {
+        if p >= algorithm.n() {
+            return self.mishap(algorithm, p - algorithm.n());
+        }
         let mut words = Words { memory: &mut self.memory, seen: None };
         let before = self.processes[p];
         let next = match before {
@@ -77,6 +87,41 @@ impl<S: Copy> Run<S> {
         };
         Seen { access, waits: matches!(next, Next::Spin(_)), section, label, name }
     }
+
+    fn mishap(&mut self, algorithm: &impl Algorithm<State = S>, p: usize) -> Seen {
+        let mishap = algorithm.mishap(p).expect("only processes with mishaps have this agent");
+        let mut words = Words { memory: &mut self.memory, seen: None };
+        words.access(mishap.var, mishap.op);
+        let access = words.seen;
+        if mishap.kills {
+            self.processes[p] = Loc::Remainder;
+        }
+        Seen { access, waits: false, section: "mishap", label: None, name: None }
+    }
+}
+
+impl<S: Copy + PartialEq + Debug> Run<S> {
+    /// Brings the state after a step into its normal form. If `counts` is false for both ends of the step, it must have
+    /// this form already.
+    fn normalize(
+        &mut self,
+        algorithm: &impl Algorithm<State = S>,
+        counts: bool,
+        what: fmt::Arguments<'_>,
+    ) {
+        let (processes, memory) = (self.processes.clone(), self.memory.clone());
+        algorithm.normalize(&mut self.processes, &mut self.memory);
+        if !counts {
+            assert_eq!(processes, self.processes, "`counts` is false: {what}");
+            assert_eq!(memory, self.memory, "`counts` is false: {what}");
+        }
+    }
+}
+
+/// Returns the processes, and the numbers from `n` on that stand for mishaps.
+fn agents(algorithm: &impl Algorithm) -> Vec<usize> {
+    let n = algorithm.n();
+    (0..n).chain((0..n).filter(|&p| algorithm.mishap(p).is_some()).map(|p| n + p)).collect()
 }
 
 /// A small random number generator for the schedule.
@@ -106,12 +151,14 @@ impl Visitor for Lockstep {
             return;
         }
         let n = algorithm.n();
+        let agents = agents(&algorithm);
         for seed in 1..=self.runs as u64 {
             let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             for _ in 0..8 {
                 random.below(2);
             }
             let (mut plain, mut normal) = (Run::new(&algorithm), Run::new(&algorithm));
+            algorithm.normalize(&mut normal.processes, &mut normal.memory);
             // Some processes pause for a long time. The others continue, in bursts or interleaved.
             let mut asleep = vec![0; n];
             for step in 0..self.steps {
@@ -120,15 +167,20 @@ impl Visitor for Lockstep {
                     asleep[p] = step + random.below(self.steps / 2);
                 }
                 let awake: Vec<usize> = (0..n).filter(|&p| asleep[p] <= step).collect();
-                let Some(&p) = awake.get(random.below(awake.len().max(1))) else {
+                let Some(&process) = awake.get(random.below(awake.len().max(1))) else {
                     asleep[random.below(n)] = 0;
                     continue;
                 };
+                let has_mishap = agents.contains(&(n + process)) && random.below(10) == 0;
+                let p = if has_mishap { n + process } else { process };
                 let burst = if random.below(4) == 0 { random.below(40) } else { 1 };
                 for _ in 0..burst {
-                    let what = format_args!("run {seed}, step {step}, process {p}");
+                    let what = format_args!("run {seed}, step {step}, agent {p}");
+                    let before = normal.processes[process];
                     assert_eq!(plain.step(&algorithm, p), normal.step(&algorithm, p), "{what}");
-                    algorithm.normalize(&mut normal.processes, &mut normal.memory);
+                    let counts = [before, normal.processes[process]];
+                    let counts = counts.iter().any(|at| algorithm.counts(at));
+                    normal.normalize(&algorithm, counts, what);
                     let (mut processes, mut memory) =
                         (plain.processes.clone(), plain.memory.clone());
                     algorithm.normalize(&mut processes, &mut memory);
@@ -206,15 +258,16 @@ impl Visitor for EveryState {
             algorithm.normalize(&mut form.processes, &mut form.memory);
             form
         };
+        let agents = agents(&algorithm);
         let mut seen = HashSet::from([Run::new(&algorithm)]);
         let mut level: Vec<Run<A::State>> = seen.iter().cloned().collect();
         let mut depth = 0;
         while !level.is_empty() && seen.len() < self.states {
             let mut next_level = Vec::new();
             for state in &level {
-                for p in 0..algorithm.n() {
+                for &p in &agents {
                     let (mut plain, mut normal) = (state.clone(), normal_form(state));
-                    let what = format_args!("depth {depth}, process {p}");
+                    let what = format_args!("depth {depth}, agent {p}");
                     assert_eq!(plain.step(&algorithm, p), normal.step(&algorithm, p), "{what}");
                     let (expected, found) = (normal_form(&plain), normal_form(&normal));
                     assert_eq!(found.processes, expected.processes, "{what}");

@@ -13,6 +13,7 @@ const SHARED: Entry = Entry::new(OURS, "SharedHall")
 
 entries! {
     "shared" => |n, k| ProcessesModel::new(Casts::PLAIN, n, k), SHARED.fife().titled("no process is killed");
+    "shared-reduced" => |n, k| ProcessesModel::reduced(Casts::PLAIN, n, k), SHARED.fife().titled("no process is killed; states with the same future count as one");
     "shared-mortal" => |n, k| ProcessesModel::new(Cast::Mortal, n, k), SHARED.fife().titled("any process may be killed at any line");
     "shared-once" => |n, k| ProcessesModel::new(Cast::Once, n, k), SHARED.fife().titled("no process is killed, one passage each");
     "shared-mortal-once" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("any process may be killed at any line, one passage each");

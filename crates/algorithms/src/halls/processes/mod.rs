@@ -92,6 +92,7 @@ mod model;
 mod model_environment;
 mod model_layout;
 mod normal;
+mod reduced;
 mod rescue;
 mod serve;
 mod statements;

@@ -9,7 +9,7 @@ use super::{
     hall_kind::{HallKind, resize},
     lines::{Finally, Line, Role, arrive},
     model_environment::{ModelEnvironment, without_local_lines},
-    normal,
+    normal, reduced,
     rescue::Then,
     statements::{self, CLOSED_ADMITS_NOBODY},
     words::{Card, Meaning, Phase, Size, Tag},
@@ -37,6 +37,8 @@ pub struct ProcessesModel {
     pub(super) k: usize,
     pub(super) casts: Casts,
     pub(super) hall: HallKind,
+    /// Whether states have the coarser normal form of `reduced.rs`.
+    pub(super) is_reduced: bool,
     pub(super) layout: Layout,
     pub(super) next: Var,
     pub(super) quiet: Var,
@@ -86,6 +88,19 @@ impl ProcessesModel {
     /// Creates a hall with `k` slots for `n` processes, or with `k + 1` slots if it is resized.
     pub fn new(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
         Self::with(casts.into(), HallKind::Plain, n, k)
+    }
+
+    /// Creates the same hall as [`new`](Self::new). The lab finds fewer states of it: states with the same future count as
+    /// one, and the model does not stop at lines that have no effect.
+    ///
+    /// # Panics
+    /// Panics if the hall is resized or closed.
+    pub fn reduced(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
+        let casts = casts.into();
+        assert!(!casts.has(Cast::Resize) && !casts.has(Cast::Close), "the size is a constant");
+        let mut model = Self::new(casts, n, k);
+        model.is_reduced = true;
+        model
     }
 
     /// Creates a hall with `2 k` slots for `n` processes, or with one more slot if it is resized. Every process
@@ -322,7 +337,14 @@ impl Algorithm for ProcessesModel {
     }
 
     fn normalize(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
-        normal::normalize(self, processes, memory);
+        match self.is_reduced {
+            true => reduced::normalize(self, processes, memory),
+            false => normal::normalize(self, processes, memory),
+        }
+    }
+
+    fn counts(&self, at: &Loc<State>) -> bool {
+        !self.is_reduced || self.casts.has(Cast::Mortal) || reduced::counts(at)
     }
 
     fn invariants(&self) -> &'static [&'static str] {

@@ -4,7 +4,7 @@ use super::{
     casts::Cast,
     codecs::{ALIVE, DEAD, NOBODY},
     environment::{Environment, Life},
-    lines::{self, Line},
+    lines::{self, Line, Role},
     model::ProcessesModel,
     words::Size,
 };
@@ -116,19 +116,38 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 }
 
-/// Executes a line. Then also executes the next line, if that line makes no access because the size of the hall is a
-/// constant.
+/// Executes a line. Then also executes the lines after it that make no access.
 pub(super) fn without_local_lines<M: Memory>(
     environment: &mut ModelEnvironment<'_, M>,
     p: Pid,
     line: Line<(), u8>,
 ) -> Next<Line<(), u8>> {
-    match lines::step(environment, p, line) {
-        Goto(local @ (Line::E3 { .. } | Line::S2 { .. } | Line::W13 { .. }))
-            if environment.model.size.is_none() =>
-        {
-            lines::step(environment, p, local)
-        }
-        next => next,
+    let mut next = lines::step(environment, p, line);
+    while let Goto(line) = next
+        && let Some(after) = environment.skip(p, line)
+    {
+        next = after;
+    }
+    next
+}
+
+impl<M: Memory> ModelEnvironment<'_, M> {
+    /// Returns what follows a line that makes no access, because the size of the hall is a constant.
+    ///
+    /// In a reduced model in which no process can be killed, also returns what follows a line that has no effect: the
+    /// process only finds out that others live, and watches them. Since they always live, it makes no difference which
+    /// of them it watches, so it watches nobody.
+    fn skip(&mut self, p: Pid, line: Line<(), u8>) -> Option<Next<Line<(), u8>>> {
+        let is_eternal = self.model.is_reduced && !self.model.casts.has(Cast::Mortal);
+        let is_local = match line {
+            Line::E3 { .. } | Line::S2 { .. } | Line::W13 { .. } => self.model.size.is_none(),
+            Line::W5 { .. } | Line::W6 { .. } | Line::W7 { .. } if is_eternal => {
+                let watch = self.watch_nobody();
+                return Some(Goto(Line::S1 { role: Role::Watcher(watch) }));
+            }
+            Line::W10 { .. } => is_eternal && !self.model.casts.has(Cast::Timeout),
+            _ => false,
+        };
+        is_local.then(|| lines::step(self, p, line))
     }
 }

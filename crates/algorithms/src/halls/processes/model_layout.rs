@@ -82,6 +82,7 @@ impl ProcessesModel {
             k,
             casts,
             hall,
+            is_reduced: false,
             layout,
             next,
             quiet,

@@ -50,13 +50,18 @@ use crate::framework::{
 };
 
 /// Returns a number that no card has in a normal state.
-const fn stale(n: usize) -> Number {
+pub(super) const fn stale(n: usize) -> Number {
     waits_with(max_ticket(n) + 2)
 }
 
 /// Returns a card that no process has in a normal state.
-const fn no_card(n: usize) -> Word {
+pub(super) const fn no_card(n: usize) -> Word {
     Card::new(Phase::Waiting(1), stale(n)).pack()
+}
+
+/// Returns the number of a process that does not wait, in a normal state.
+pub(super) const fn idle() -> Number {
+    after(waits_with(0))
 }
 
 /// The normal form of a copy of `next` that equals neither `quiet` nor a ticket whose order matters.
@@ -222,8 +227,7 @@ impl Small<'_> {
     }
 
     fn card(&self, card: Card) -> Card {
-        let idle = after(waits_with(0));
-        let number = if has_ticket(&card) { self.ordered(card.number) } else { idle };
+        let number = if has_ticket(&card) { self.ordered(card.number) } else { idle() };
         Card { number, ..card }
     }
 
@@ -388,7 +392,7 @@ impl Small<'_> {
             R3 { process, then, card, dead } => {
                 R3 { process, then, card: self.seen_card(process, card), dead }
             }
-            J3 { .. } => J3 { x: after(waits_with(0)) },
+            J3 { .. } => J3 { x: idle() },
             no_number => no_number,
         }
     }

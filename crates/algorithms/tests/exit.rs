@@ -1,0 +1,154 @@
+//! The exit section of the halls of processes is bounded, whatever the process reads.
+//!
+//! Here, each access of a leaving process returns every value that its variable can have. So the longest path through the private
+//! states of its exit section is a bound for every schedule and for any number of passages, even if other processes are
+//! killed. There is one exception: the card of a leaving process is idle, and no other process changes an idle card.
+//!
+//! Tickets grow without bound, and a variable of the model has only the values of normal forms. They are enough: a search
+//! (S1 to S5) compares a copy of `next` and the tickets of n processes for order. The model has more than n + 1 tickets, so
+//! every order of them occurs. The next search begins with new values. All other lines compare numbers for equality.
+
+use std::collections::{HashMap, HashSet};
+
+use hallpass_algorithms::{
+    Algorithm, Memory, Next, Op, Var, Word,
+    framework::changed::Changed,
+    halls::processes::{Card, Cast, Casts, Phase, ProcessesModel, wrong},
+};
+
+/// A memory that answers the only access of a step.
+struct AnyValue<'a, A> {
+    model: &'a A,
+    /// The name of the variable that is the card of the process.
+    idle: String,
+    /// The number of the answer.
+    answer: usize,
+    /// The number of values that the accessed variable can have.
+    answers: usize,
+}
+
+impl<A: Algorithm> Memory for AnyValue<'_, A> {
+    fn access(&mut self, var: Var, _: Op) -> Word {
+        let decl = &self.model.layout().decls()[var.index()];
+        let is_possible =
+            |&value: &Word| decl.name != self.idle || Card::unpack(value).phase == Phase::Idle;
+        let values: Vec<Word> = decl.domain.listed().iter().copied().filter(is_possible).collect();
+        self.answers = values.len();
+        values[self.answer]
+    }
+}
+
+/// The private states of one process.
+struct Private<'a, A: Algorithm> {
+    model: &'a A,
+    process: usize,
+    /// The number of steps from each state to the remainder. `None` while the search is below the state.
+    longest: HashMap<A::State, Option<usize>>,
+}
+
+impl<A: Algorithm> Private<'_, A> {
+    /// Returns what can follow a state of the exit section.
+    fn next(&self, at: A::State) -> HashSet<Ahead<A::State>> {
+        let idle = format!("card[{}]", self.process);
+        let mut memory = AnyValue { model: self.model, idle, answer: 0, answers: 1 };
+        let mut next = HashSet::new();
+        while memory.answer < memory.answers {
+            next.insert(match self.model.step(&mut memory, self.process, at) {
+                Next::Goto(at) | Next::Spin(at) => Ahead::Goto(at),
+                Next::Enter(at) => Ahead::Enter(at),
+                Next::Leave => Ahead::Leave,
+            });
+            memory.answer += 1;
+        }
+        next
+    }
+
+    /// Returns the largest number of steps from `at` to the remainder, or `None` if there is a loop.
+    fn longest_from(&mut self, at: A::State) -> Option<usize> {
+        if let Some(&known) = self.longest.get(&at) {
+            return known;
+        }
+        self.longest.insert(at, None);
+        let mut longest = 1;
+        for next in self.next(at) {
+            match next {
+                Ahead::Goto(to) => longest = longest.max(1 + self.longest_from(to)?),
+                Ahead::Enter(_) => panic!("a leaving process enters"),
+                Ahead::Leave => {}
+            }
+        }
+        self.longest.insert(at, Some(longest));
+        Some(longest)
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Ahead<S> {
+    Goto(S),
+    Enter(S),
+    Leave,
+}
+
+/// Returns the states in which exit sections begin, in a run in which processes take turns. Every exit section begins at
+/// line X1, or at X2 and X3 with the number of the process. No line after these has this number, so the states of one run
+/// show all continuations.
+fn exits<A: Algorithm>(model: &A) -> HashSet<(usize, A::State)> {
+    struct Words<'a>(&'a mut [Word]);
+    impl Memory for Words<'_> {
+        fn access(&mut self, var: Var, op: Op) -> Word {
+            let old = self.0[var.index()];
+            self.0[var.index()] = op.leaves(old);
+            old
+        }
+    }
+
+    let mut memory = model.layout().first_initial();
+    let mut at: Vec<Option<A::State>> = vec![None; model.n()];
+    let mut exits = HashSet::new();
+    for turn in 0..400 * model.n() {
+        let p = turn % model.n();
+        at[p] = match at[p] {
+            None => Some(model.begin(p)),
+            Some(line) => match model.step(&mut Words(&mut memory), p, line) {
+                Next::Goto(next) | Next::Spin(next) => Some(next),
+                Next::Leave => None,
+                Next::Enter(exit) => {
+                    exits.insert((p, exit));
+                    Some(exit)
+                }
+            },
+        };
+    }
+    exits
+}
+
+/// Returns the largest number of steps of an exit section, or `None` if it may take any number.
+fn longest_exit(model: &impl Algorithm) -> Option<usize> {
+    let exits = exits(model);
+    let lines: HashSet<String> = exits.iter().map(|&(p, at)| model.label(p, at).line).collect();
+    assert_eq!(lines, HashSet::from(["X1".to_string(), "X2".to_string()]));
+    let mut longest = 0;
+    for process in 0..model.n() {
+        let mut private = Private { model, process, longest: HashMap::new() };
+        for &(_, exit) in exits.iter().filter(|(p, _)| *p == process) {
+            longest = longest.max(private.longest_from(exit)?);
+        }
+    }
+    Some(longest)
+}
+
+#[test]
+fn an_exit_section_is_bounded_whatever_the_process_reads() {
+    for (n, k, steps) in [(2, 1, 19), (3, 1, 25), (3, 2, 27)] {
+        for casts in [Casts::PLAIN, Cast::Mortal.into()] {
+            let model = ProcessesModel::new(casts, n, k);
+            assert_eq!(longest_exit(&model), Some(steps), "{n}, {k}, {casts:?}");
+        }
+    }
+}
+
+#[test]
+fn an_exit_section_that_reads_a_slot_again_is_not_bounded() {
+    let model = ProcessesModel::new(Casts::PLAIN, 2, 1);
+    assert_eq!(longest_exit(&Changed::<_, wrong::StubbornLeaver>::new(model)), None);
+}
