@@ -24,7 +24,7 @@ pub use value_file::value_file;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("cluster_message", cluster_message),
     ("cluster_url", cluster_url),
     ("command_line", command_line),
@@ -36,6 +36,7 @@ pub const TARGETS: [Target; 12] = [
     ("postgres", postgres),
     ("replay", replay),
     ("status", status),
+    ("tally_file", tally_file),
     ("value_file", value_file),
 ];
 
@@ -99,6 +100,14 @@ pub fn keeper_message(data: &[u8]) {
 /// Panics if a line contains a control character. This is a bug in hallpass.
 pub fn log_file(data: &[u8]) {
     log(data);
+}
+
+/// Reads the bytes as the tally of a hall, counts events, and reads the new file.
+///
+/// # Panics
+/// Panics if the new file contains another tally. This is a bug in hallpass.
+pub fn tally_file(data: &[u8]) {
+    fuzzing::tally(data);
 }
 
 /// Parses a file of the language. Errors are rendered. A correct file is built at two sizes, each process takes steps,

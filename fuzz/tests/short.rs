@@ -97,6 +97,11 @@ fn no_log_of_a_hall_causes_a_panic() {
 }
 
 #[test]
+fn no_tally_of_a_hall_causes_a_panic() {
+    run("tally_file");
+}
+
+#[test]
 fn no_file_of_the_language_causes_a_panic() {
     run("language");
 }

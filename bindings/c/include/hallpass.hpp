@@ -41,6 +41,14 @@ inline void check(hallpass_result result) {
     if (result != HALLPASS_OK) throw error(result);
 }
 
+/** Returns the text for a C function. Throws `std::invalid_argument` if the text contains a NUL character, where C would
+ * cut it off. */
+inline const char *c_text(const std::string &text) {
+    if (text.find('\0') != std::string::npos)
+        throw std::invalid_argument("the name or directory of a hall must not contain a NUL character");
+    return text.c_str();
+}
+
 /** A slot that this process holds until the object is destroyed. */
 class pass {
 public:
@@ -75,12 +83,12 @@ class hall {
 public:
     /** Opens a hall of this user, or creates it. With 0 slots, the hall must exist. */
     explicit hall(const std::string &name, std::size_t slots = 0) {
-        check(hallpass_open(nullptr, name.c_str(), slots, &handle_));
+        check(hallpass_open(nullptr, c_text(name), slots, &handle_));
     }
 
     /** Opens a hall in another directory, or creates it. */
     hall(const std::string &directory, const std::string &name, std::size_t slots) {
-        check(hallpass_open(directory.c_str(), name.c_str(), slots, &handle_));
+        check(hallpass_open(c_text(directory), c_text(name), slots, &handle_));
     }
 
     hall(hall &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

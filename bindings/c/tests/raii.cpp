@@ -41,6 +41,11 @@ static void misuse(const char *folder) {
         CHECK(error.result() == HALLPASS_BAD_ARGUMENT && error.system_errno() == 0);
     }
     try {
+        hallpass::hall cut(folder, std::string("misuse\0more", 11), 1);
+        CHECK(false);
+    } catch (const std::invalid_argument &) {
+    }
+    try {
         hallpass::hall missing(folder, "no-such-hall", 0);
         CHECK(false);
     } catch (const hallpass::error &error) {

@@ -23,7 +23,7 @@ use crate::{
     output::json_line,
     run,
     snapshot::{Users, View},
-    table, time,
+    table, tally, time,
 };
 
 /// The connection between a `hallpass run` and its keeper.
@@ -79,6 +79,14 @@ pub fn log(bytes: &[u8]) {
     for line in log::table(&entries).iter().chain(&objects) {
         assert!(!line.contains(char::is_control), "{line:?}");
     }
+}
+
+/// Reads a tally, counts events, and reads the new file.
+///
+/// # Panics
+/// Panics if the new file contains another tally. This is a bug in hallpass.
+pub fn tally(bytes: &[u8]) {
+    tally::fuzz(bytes);
 }
 
 /// Reads lines as the words of a command line, and as what users write into options and variables: times, devices, and

@@ -197,7 +197,8 @@ fn read(file: &File) -> io::Result<Option<Tally>> {
     }
 }
 
-fn parse(text: &[u8]) -> Option<Tally> {
+/// Parses the contents of a file. Returns `None` if they are not a tally.
+pub(super) fn parse(text: &[u8]) -> Option<Tally> {
     let lines = std::str::from_utf8(text).ok()?.strip_prefix(HEADING)?.lines();
     let mut numbers = lines.map(|line| line.trim_start().parse::<u64>().ok());
     let mut next = || numbers.next().flatten();
@@ -212,7 +213,8 @@ fn parse(text: &[u8]) -> Option<Tally> {
     Some(Tally { waits, holds, no_slot: next()?, lost: next()? })
 }
 
-fn written(tally: &Tally) -> String {
+/// Returns the contents of a file.
+pub(super) fn written(tally: &Tally) -> String {
     let times = |times: &Times| [times.sum].into_iter().chain(times.buckets);
     let others = [tally.no_slot, tally.lost];
     let numbers = times(&tally.waits).chain(times(&tally.holds)).chain(others);

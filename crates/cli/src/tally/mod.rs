@@ -59,6 +59,19 @@ impl Tally {
     }
 }
 
+/// Parses the bytes as the file of a tally, counts events, and parses the new contents of the file.
+///
+/// # Panics
+/// Panics if the new contents are another tally. This is a bug in hallpass.
+#[cfg(feature = "fuzzing")]
+pub fn fuzz(bytes: &[u8]) {
+    let Some(mut tally) = file::parse(bytes) else { return };
+    tally.count(Event::NoSlot);
+    tally.count(Event::Passage { waited: Duration::ZERO, held: Duration::MAX, lost: true });
+    assert!(tally.waits.cumulative().is_sorted() && tally.holds.cumulative().is_sorted());
+    assert_eq!(file::parse(file::written(&tally).as_bytes()), Some(tally));
+}
+
 impl Times {
     fn add(&mut self, time: Duration) {
         let seconds = time.as_secs_f64();
