@@ -23,7 +23,7 @@ use std::sync::{
 };
 
 use crate::{explore::Ended, hashing::Bijection};
-use segment::{Insertion, Segment};
+use segment::{Insertion, Segment, Target};
 
 pub use numbered::Numbered;
 
@@ -31,6 +31,9 @@ const SEGMENT_BITS: u32 = 6;
 
 /// The number of segments.
 pub const SEGMENTS: usize = 1 << SEGMENT_BITS;
+
+/// The maximum number of states whose cache misses overlap.
+pub const TOGETHER: usize = 64;
 
 /// The number of the last segment.
 pub const LAST_SEGMENT: u8 = (SEGMENTS - 1) as u8;
@@ -170,17 +173,29 @@ impl<'a, const W: usize> CompactSet<'a, W> {
         &self,
         segment: u8,
         batch: &[(Local, T)],
-        state: impl Fn(&T) -> &[u64; W],
+        state: impl Fn(&T) -> [u64; W],
         new: &mut Vec<T>,
     ) -> Result<(), OutOfMemory> {
         let mut segment = self.segment(segment);
-        // The loads do not depend on each other, so their cache misses overlap.
-        let touch = |touched, &(Local(local), _): &(Local, T)| touched ^ segment.touch(local);
-        std::hint::black_box(batch.iter().fold(0, touch));
+        for part in batch.chunks(TOGETHER) {
+            let done = insert_together(&mut segment, part, &state, new);
+            self.insert_singly(&mut segment, &part[done..], &state, new)?;
+        }
+        Ok(())
+    }
+
+    /// Inserts states one after another. The segment grows if it has no room.
+    fn insert_singly<T: Copy>(
+        &self,
+        segment: &mut Segment<W>,
+        batch: &[(Local, T)],
+        state: impl Fn(&T) -> [u64; W],
+        new: &mut Vec<T>,
+    ) -> Result<(), OutOfMemory> {
         for (Local(local), item) in batch {
             loop {
-                match segment.insert(*local, state(item)) {
-                    Insertion::NoRoom => self.grow(&mut segment)?,
+                match segment.insert(*local, &state(item)) {
+                    Insertion::NoRoom => self.grow(segment)?,
                     Insertion::Known => break,
                     Insertion::New => {
                         new.push(*item);
@@ -226,6 +241,36 @@ impl<'a, const W: usize> CompactSet<'a, W> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Inserts at most [`TOGETHER`] states if the segment has room for all of them. Returns how many are done: all, none, or
+/// those before the first one that finds its lines full.
+#[inline]
+fn insert_together<const W: usize, T: Copy>(
+    segment: &mut Segment<W>,
+    batch: &[(Local, T)],
+    state: impl Fn(&T) -> [u64; W],
+    new: &mut Vec<T>,
+) -> usize {
+    if !segment.has_room_for(batch.len()) {
+        return 0;
+    }
+    // The loads do not depend on each other, so their cache misses overlap.
+    let mut targets = [Target::default(); TOGETHER];
+    let mut touched = 0;
+    for (target, &(Local(local), _)) in targets.iter_mut().zip(batch) {
+        *target = segment.target(local);
+        touched ^= segment.touch(*target);
+    }
+    std::hint::black_box(touched);
+    for (done, (&target, (_, item))) in targets.iter().zip(batch).enumerate() {
+        match segment.insert_at(target, &state(item)) {
+            Insertion::Known => {}
+            Insertion::New => new.push(*item),
+            Insertion::NoRoom => return done,
+        }
+    }
+    batch.len()
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod bounds;
 mod components;
 mod enabled;
 mod frontier;
+mod mail;
+mod packed;
 mod path;
 mod starvation;
 mod unfold;
@@ -28,6 +30,8 @@ use crate::{
     space::{Space, violation},
 };
 use frontier::Level;
+use mail::Mail;
+use packed::Packing;
 use worker::Worker;
 
 pub use bounds::{Longest, LongestRun, longest_section};
@@ -47,6 +51,8 @@ trait Entry<const W: usize>: Copy + Send + Sync {
     fn child(&self, state: [u64; W], is_middle: bool) -> Self;
     /// Returns the state without its origin.
     fn state(&self) -> &[u64; W];
+    /// Returns the entry of another state with the same origin.
+    fn with(&self, state: [u64; W]) -> Self;
 }
 
 impl<const W: usize> Entry<W> for [u64; W] {
@@ -62,6 +68,11 @@ impl<const W: usize> Entry<W> for [u64; W] {
     #[inline]
     fn state(&self) -> &[u64; W] {
         self
+    }
+
+    #[inline]
+    fn with(&self, state: [u64; W]) -> Self {
+        state
     }
 }
 
@@ -174,15 +185,23 @@ struct Outcome<E> {
     marked: Vec<Option<(u32, E)>>,
 }
 
+/// A value in a cache line of its own, so that changing it does not slow down threads that read other values.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The state that all threads share.
 struct Shared<'t, 'm, const W: usize, E> {
     task: &'t Task<'t, W>,
     limits: &'t Limits<'t>,
     memory: &'m Memory,
     set: CompactSet<'m, W>,
+    packing: Packing<W>,
     level: Level<E>,
-    states: AtomicU64,
-    has_ended: AtomicBool,
+    mail: Mail<E>,
+    /// Whether several threads expand the current level.
+    is_shared_level: AtomicBool,
+    states: Apart<AtomicU64>,
+    has_ended: Apart<AtomicBool>,
     ended: Mutex<Ended>,
 }
 
@@ -192,22 +211,26 @@ impl<const W: usize, E> Shared<'_, '_, W, E> {
         let mut ended = self.ended.lock().expect("no panic while held");
         if *ended == Ended::Complete {
             *ended = why;
-            self.has_ended.store(true, Relaxed);
+            self.has_ended.0.store(true, Relaxed);
         }
     }
 
+    fn is_shared_level(&self) -> bool {
+        self.is_shared_level.load(Relaxed)
+    }
+
     fn has_ended(&self) -> bool {
-        self.has_ended.load(Relaxed)
+        self.has_ended.0.load(Relaxed)
     }
 
     /// Counts states that are new, and returns how many of them the limit on states allows. Ends the search
     /// if the limit is reached.
     fn count(&self, new: usize) -> usize {
         let (new, limit) = (new as u64, self.limits.states);
-        let before = self.states.fetch_add(new, Relaxed);
+        let before = self.states.0.fetch_add(new, Relaxed);
         let allowed = new.min(limit.saturating_sub(before));
         if before + new >= limit {
-            self.states.fetch_sub(new - allowed, Relaxed);
+            self.states.0.fetch_sub(new - allowed, Relaxed);
             self.end(Ended::States);
         }
         allowed as usize
@@ -221,20 +244,24 @@ fn run<'a, const W: usize, E: Entry<W>>(
     limits: &Limits<'_>,
     memory: &'a Memory,
 ) -> (Outcome<E>, CompactSet<'a, W>) {
+    let threads = limits.threads.clamp(1, MOST_THREADS);
     let shared = Shared {
         task,
         limits,
         memory,
         set: CompactSet::new(task.space.word_bits(), memory),
+        packing: Packing::new(task.space.word_bits(), task.space.agents()),
         level: Level::new(),
-        states: AtomicU64::new(0),
-        has_ended: AtomicBool::new(false),
+        mail: Mail::new(threads),
+        is_shared_level: AtomicBool::new(false),
+        states: Apart(AtomicU64::new(0)),
+        has_ended: Apart(AtomicBool::new(false)),
         ended: Mutex::new(Ended::Complete),
     };
-    let threads = limits.threads.clamp(1, MOST_THREADS);
     let mut roots = roots.peekable();
     let first_root = roots.peek().copied().unwrap_or([0; W]);
-    let mut workers: Vec<Worker<W, E>> = (0..threads).map(|_| Worker::new(first_root)).collect();
+    let mut workers: Vec<Worker<W, E>> =
+        (0..threads).map(|index| Worker::new(index, first_root)).collect();
     let mut marked: Vec<Option<(u32, E)>> = vec![None; MARKS];
     let mut depth = 0;
 
@@ -248,7 +275,7 @@ fn run<'a, const W: usize, E: Entry<W>>(
         workers[0].push_root(&shared, E::root(root));
     }
     workers[0].insert_rest(&shared);
-    let roots = shared.states.load(Relaxed);
+    let roots = shared.states.0.load(Relaxed);
     loop {
         gather(&mut marked, &mut workers, depth);
         shared.level.begin(workers.iter_mut().map(|worker| &mut worker.next));
@@ -260,8 +287,8 @@ fn run<'a, const W: usize, E: Entry<W>>(
         depth += 1;
     }
     let outcome = Outcome {
-        states: shared.states.load(Relaxed),
-        transitions: workers.iter().map(|worker| worker.transitions).sum(),
+        states: shared.states.0.load(Relaxed),
+        transitions: workers.iter().map(|worker| worker.transitions()).sum(),
         depth,
         ended: *shared.ended.lock().expect("no panic while held"),
         roots,
@@ -276,14 +303,19 @@ fn expand_level<const W: usize, E: Entry<W>>(
     workers: &mut [Worker<W, E>],
     depth: u32,
 ) {
-    if workers.len() == 1 || !shared.level.is_worth_sharing() {
-        workers[0].expand(shared, depth, true);
+    let (first, others) = workers.split_first_mut().expect("at least one thread");
+    let is_shared = !others.is_empty() && shared.level.is_worth_sharing();
+    shared.is_shared_level.store(is_shared, Relaxed);
+    if !is_shared {
+        first.expand(shared, depth, true);
         return;
     }
+    shared.mail.begin(1 + others.len());
     std::thread::scope(|scope| {
-        for (index, worker) in workers.iter_mut().enumerate() {
-            scope.spawn(move || worker.expand(shared, depth, index == 0));
+        for worker in others {
+            scope.spawn(move || worker.expand_together(shared, depth, false));
         }
+        first.expand_together(shared, depth, true);
     });
 }
 

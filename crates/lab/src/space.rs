@@ -1,14 +1,16 @@
 //! Spaces to explore. A space has packed states, and the agents that can take a step in each state.
 
-use hallpass_algorithms::{Pid, Section};
+use hallpass_algorithms::Pid;
 
 use crate::tables::Tables;
 
+mod expand;
 mod forget;
 mod normal;
 mod quotient;
 mod store_buffers;
 
+pub use expand::Found;
 pub use forget::{Contradiction, Forgetful, Stale};
 pub use normal::Normal;
 pub use quotient::{Quotient, Symmetry};
@@ -40,6 +42,21 @@ pub trait Space<const W: usize>: Sync {
     /// Calls `each` with every agent that can take a step and the state after its step. A step that only waits
     /// leads to the same state.
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
+
+    /// Appends the successors of a state to `found`, in canonical form. Leaves out steps that lead to the same state, and
+    /// may leave out the steps of the processes in the set `skip`.
+    ///
+    /// `skip` is 0, or it is the set that `expand` returned with `state`. See [`expand`] for why a
+    /// breadth-first search finds every state nevertheless.
+    #[inline]
+    fn expand(&self, state: &[u64; W], _skip: u64, found: &mut Found<W>) {
+        self.successors(state, &mut |_, successor| {
+            found.transitions += 1;
+            if successor != *state {
+                found.push(self.canonical(successor), 0);
+            }
+        });
+    }
 
     /// Returns the representative of all states that differ from `state` only by a renaming of
     /// processes.
@@ -229,15 +246,16 @@ impl<const W: usize> Space<W> for Sequential<'_> {
     }
 
     #[inline]
+    fn expand(&self, state: &[u64; W], skip: u64, found: &mut Found<W>) {
+        self.expand_skipping(state, skip, found);
+    }
+
+    #[inline]
     fn violations(&self, state: &[u64; W]) -> u64 {
         let tables = self.tables;
         let mut violations = 0;
-        if self.flags.exclusion {
-            let inside =
-                (0..tables.n).filter(|&p| tables.section(state, p) == Section::Critical).count();
-            if inside > tables.k {
-                violations |= 1 << violation::EXCLUSION;
-            }
+        if self.flags.exclusion && tables.inside(state) > tables.k {
+            violations |= 1 << violation::EXCLUSION;
         }
         if self.flags.names && names_clash(tables, state) {
             violations |= 1 << violation::NAMES;

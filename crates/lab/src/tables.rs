@@ -85,6 +85,8 @@ pub struct Tables {
     pub codes: Vec<Vec<Local>>,
     positions: Vec<Vec<Position>>,
     sections: Vec<Vec<Section>>,
+    /// For each row: whether the private state is in the critical section.
+    critical: Vec<bool>,
     /// The step in each private state, for one process after another.
     rows: Vec<Row>,
     /// The index in `rows` of the first row of each process.
@@ -236,8 +238,10 @@ impl Tables {
         let (rows, first_row, steps) = emit(&raws, &codes, &locals, &vars);
         let positions: Vec<Vec<Position>> =
             (0..n).map(|p| codes[p].iter().map(|&at| machine.position(p, at)).collect()).collect();
-        let sections =
+        let sections: Vec<Vec<Section>> =
             positions.iter().map(|row| row.iter().map(|at| at.section).collect()).collect();
+        let critical =
+            sections.iter().flatten().map(|&section| section == Section::Critical).collect();
         let initial = decls
             .iter()
             .zip(&numbers)
@@ -263,6 +267,7 @@ impl Tables {
             codes,
             positions,
             sections,
+            critical,
             rows,
             first_row,
             steps,

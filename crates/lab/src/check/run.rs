@@ -322,8 +322,9 @@ fn explore_unless_compact<const W: usize>(
     question: &Question,
     resources: &Resources<'_>,
 ) -> Option<Explored<W>> {
-    /// The number of bytes that the states of a small model take.
-    const SMALL: u64 = 8 << 20;
+    /// The number of bytes that the states of a small model take. The exploration of a larger
+    /// model starts again, so this number must be low.
+    const SMALL: u64 = 1 << 20;
     if question.compact {
         return None;
     }

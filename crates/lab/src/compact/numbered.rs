@@ -82,7 +82,8 @@ impl<const W: usize> Numbered<W> {
     pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
         let touch = |touched, state: &[u64; W]| {
             let (segment, Local(local)) = self.addressing.address(state);
-            touched ^ self.segments[usize::from(segment)].touch(local)
+            let segment = &self.segments[usize::from(segment)];
+            touched ^ segment.touch(segment.target(local))
         };
         std::hint::black_box(states.fold(0, touch));
     }

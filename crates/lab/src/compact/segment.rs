@@ -1,5 +1,7 @@
 //! One part of the set. It has the states whose addresses begin with the same bits.
 
+use std::cmp::Ordering;
+
 use super::shape::{Shape, TAG_BITS, parts, value};
 
 /// A cache line.
@@ -8,6 +10,9 @@ use super::shape::{Shape, TAG_BITS, parts, value};
 struct Block([u64; WORDS]);
 
 const WORDS: usize = 8;
+
+/// The number of tags that a block could contain.
+const LANES: usize = WORDS * u64::BITS as usize / TAG_BITS;
 
 /// A word with a 1 in each of its four tags.
 const EACH_TAG: u64 = 0x0001_0001_0001_0001;
@@ -34,6 +39,8 @@ pub(super) struct Segment<const W: usize> {
     widths: [u32; W],
     /// The number of lines that [`Shape::new`] was asked for.
     lines: f64,
+    /// For each lane of a line's first block: all bits if the lane contains a tag, otherwise none.
+    tag_lanes: [u16; LANES],
 }
 
 /// The result of an insertion.
@@ -45,6 +52,21 @@ pub(super) enum Insertion {
     New,
     /// There is no room for the state.
     NoRoom,
+}
+
+/// The line of an address, and what is left of the address (see [`Shape::split`]).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Target {
+    line: usize,
+    remainder: u64,
+}
+
+/// The last line that has entries, and their number. If states arrive in the order of their addresses, most of them go to
+/// this line or the next.
+#[derive(Default)]
+struct Last {
+    line: usize,
+    entries: usize,
 }
 
 /// The result of a search in one line.
@@ -67,7 +89,9 @@ impl<const W: usize> Segment<W> {
     fn with_lines(address_bits: u32, widths: [u32; W], lines: f64) -> Self {
         let shape = Shape::new(address_bits, widths[1..].iter().sum(), lines);
         let blocks = vec![Block::default(); shape.blocks()];
-        Segment { shape, blocks, count: 0, address_bits, widths, lines }
+        let is_tag = |lane| place_of(lane) < shape.per_line;
+        let tag_lanes = std::array::from_fn(|lane| if is_tag(lane) { u16::MAX } else { 0 });
+        Segment { shape, blocks, count: 0, address_bits, widths, lines, tag_lanes }
     }
 
     /// Returns the number of states.
@@ -100,8 +124,7 @@ impl<const W: usize> Segment<W> {
     pub fn grow(&mut self) -> bool {
         self.lines *= self.growth();
         let mut larger = Self::with_lines(self.address_bits, self.widths, self.lines);
-        // The lines are in the order of the addresses. So most entries go to the line of the entry before.
-        let mut last = (0, 0);
+        let mut last = Last::default();
         for line in 0..self.shape.lines {
             for place in 0..self.shape.per_line {
                 let Some((address, state)) = self.entry(line, place) else { break };
@@ -114,20 +137,37 @@ impl<const W: usize> Segment<W> {
         true
     }
 
-    /// Loads the line of an address into the cache.
+    /// Returns whether this many states can be inserted before the segment is full.
     #[inline]
-    pub fn touch(&self, address: u64) -> u64 {
-        let (line, _) = self.shape.split(address);
-        self.blocks[line * self.shape.blocks_per_line].0[0]
+    pub fn has_room_for(&self, states: usize) -> bool {
+        self.count + states <= self.shape.full
+    }
+
+    /// Returns the target of an address. It is valid until the segment grows.
+    #[inline]
+    pub fn target(&self, address: u64) -> Target {
+        let (line, remainder) = self.shape.split(address);
+        Target { line, remainder }
+    }
+
+    /// Loads the line of a target into the cache.
+    #[inline]
+    pub fn touch(&self, target: Target) -> u64 {
+        self.blocks[target.line * self.shape.blocks_per_line].0[0]
     }
 
     /// Inserts a state. Its first word follows from the address and the other words.
-    #[inline]
     pub fn insert(&mut self, address: u64, state: &[u64; W]) -> Insertion {
-        if self.count >= self.shape.full {
+        if !self.has_room_for(1) {
             return Insertion::NoRoom;
         }
-        let (mut line, mut value) = self.shape.split(address);
+        self.insert_at(self.target(address), state)
+    }
+
+    /// Inserts a state with this target. The segment must have room for it.
+    #[inline]
+    pub fn insert_at(&mut self, target: Target, state: &[u64; W]) -> Insertion {
+        let Target { mut line, remainder: mut value } = target;
         for _ in 0..=self.shape.reach {
             let (tag, upper) = parts(value);
             match self.look(line, tag, upper, state) {
@@ -145,18 +185,23 @@ impl<const W: usize> Segment<W> {
         Insertion::NoRoom
     }
 
-    /// Inserts a state that is not in the segment. Returns `false` if there is no room for it. `last` is
-    /// the line of the last insertion, and its number of entries.
+    /// Inserts a state that is not in the segment. Returns `false` if there is no room for it.
     #[inline]
-    fn insert_new(&mut self, address: u64, state: &[u64; W], last: &mut (usize, usize)) -> bool {
+    fn insert_new(&mut self, address: u64, state: &[u64; W], last: &mut Last) -> bool {
         let (mut line, mut value) = self.shape.split(address);
         for _ in 0..=self.shape.reach {
-            let entries = if last.0 == line { last.1 } else { self.entries(line) };
+            let entries = match line.cmp(&last.line) {
+                Ordering::Less => self.entries(line),
+                Ordering::Equal => last.entries,
+                Ordering::Greater => 0,
+            };
             if entries < self.shape.per_line {
                 let (tag, upper) = parts(value);
                 self.write(line, entries, tag, upper, state);
                 self.count += 1;
-                *last = (line, entries + 1);
+                if line >= last.line {
+                    *last = Last { line, entries: entries + 1 };
+                }
                 return true;
             }
             line = self.after(line);
@@ -192,36 +237,35 @@ impl<const W: usize> Segment<W> {
         self.shape.lines
     }
 
-    /// Returns the number of entries in a line.
+    /// Returns the number of entries in a line. The entries come first, and then the empty places.
     #[inline]
     pub fn entries(&self, line: usize) -> usize {
-        let Block(words) = &self.blocks[line * self.shape.blocks_per_line];
-        (0..self.shape.per_line).take_while(|&place| tag_at(words, place) != 0).count()
+        let lanes = lanes(&self.blocks[line * self.shape.blocks_per_line]);
+        let used = |(&lane, &mask): (&u16, &u16)| u16::from(lane & mask != 0);
+        lanes.iter().zip(&self.tag_lanes).map(used).sum::<u16>().into()
     }
 
+    /// Looks for a state in a line.
+    ///
+    /// The function has few branches that depend on the contents of the line, because a processor cannot predict
+    /// them. It compares the tag with everything in the line's first block, including the bits after the tags.
     #[inline]
     fn look(&self, line: usize, tag: u16, upper: u64, state: &[u64; W]) -> Look {
-        let Block(words) = &self.blocks[line * self.shape.blocks_per_line];
-        let wanted = u64::from(tag) * EACH_TAG;
-        for (index, &word) in words[..self.shape.tag_words].iter().enumerate() {
-            let mut equal = zero_tags(word ^ wanted);
+        let block = &self.blocks[line * self.shape.blocks_per_line];
+        if lanes(block).iter().fold(false, |found, &lane| found | (lane == tag)) {
+            let mut equal = equal_tags(block, tag);
             while equal != 0 {
-                let place = index * 4 + equal.trailing_zeros() as usize / TAG_BITS;
-                if place < self.shape.per_line
-                    && tag_at(words, place) == tag
-                    && self.has_rest(line, place, upper, state)
-                {
+                let place = place_of_bit(equal.trailing_zeros());
+                if place < self.shape.per_line && self.has_rest(line, place, upper, state) {
                     return Look::Known(place);
                 }
                 equal &= equal - 1;
             }
-            let zero = zero_tags(word);
-            let place = index * 4 + zero.trailing_zeros() as usize / TAG_BITS;
-            if zero != 0 && place < self.shape.per_line {
-                return Look::Empty(place);
-            }
         }
-        Look::Full
+        if tag_at(&block.0, self.shape.per_line - 1) != 0 {
+            return Look::Full;
+        }
+        Look::Empty(self.entries(line))
     }
 
     /// Returns the position of the bits of an entry besides its tag, in bits from the start of its line.
@@ -310,9 +354,37 @@ fn tag_at(words: &[u64; WORDS], place: usize) -> u16 {
     (words[place / 4 % WORDS] >> (place % 4 * TAG_BITS)) as u16
 }
 
-/// Returns a word that is not 0 if one of the four tags in `word` is 0. The lowest bit that is set belongs to
-/// the first such tag. A higher bit may belong to a tag that is not 0.
+/// Returns a block as numbers of the size of a tag. The tag at place p is the number with the index `place_of(p)`.
 #[inline]
-fn zero_tags(word: u64) -> u64 {
-    word.wrapping_sub(EACH_TAG) & !word & (EACH_TAG << (TAG_BITS - 1))
+fn lanes(Block(words): &Block) -> &[u16; LANES] {
+    bytemuck::cast_ref(words)
+}
+
+/// Returns a number that is not 0 if a tag of the block equals `tag`. Its lowest bit that is set stands for one of these
+/// tags (see [`place_of_bit`]).
+#[inline]
+fn equal_tags(Block(words): &Block, tag: u16) -> u64 {
+    const LOW: u64 = 0x7fff * EACH_TAG;
+    let wanted = u64::from(tag) * EACH_TAG;
+    let mut equal = 0;
+    for (index, &word) in words.iter().enumerate() {
+        // The highest bit of each tag: an addition carries into it if a lower bit of the tag differs.
+        let different = word ^ wanted;
+        let bits = !((different & LOW) + LOW | different) & !LOW;
+        equal |= bits >> index;
+    }
+    equal
+}
+
+/// Returns the place of a tag that a bit of [`equal_tags`] stands for.
+#[inline]
+fn place_of_bit(bit: u32) -> usize {
+    let bit = bit as usize;
+    (TAG_BITS - 1 - bit % TAG_BITS) * (LANES / WORDS) + bit / TAG_BITS
+}
+
+/// Returns the place of a lane, and the lane of a place.
+#[inline]
+const fn place_of(lane: usize) -> usize {
+    if cfg!(target_endian = "big") { lane ^ 3 } else { lane }
 }

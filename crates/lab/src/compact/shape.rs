@@ -36,8 +36,6 @@ pub(super) struct Shape {
     pub lines: usize,
     pub blocks_per_line: usize,
     pub per_line: usize,
-    /// The number of words of a line that contain tags.
-    pub tag_words: usize,
     /// The maximum number of lines from the line of an address to its entry.
     pub reach: u64,
     /// The number of bits of the upper part of a value.
@@ -72,7 +70,6 @@ impl Shape {
             lines,
             blocks_per_line,
             per_line,
-            tag_words: (per_line * TAG_BITS).div_ceil(u64::BITS as usize),
             reach: (values / range - 1).min(MOST_REACH).min(lines as u64 - 1),
             upper_bits,
             rest_bits,

@@ -16,7 +16,7 @@ fn insert<const W: usize>(
     }
     let mut new = Vec::new();
     for (segment, batch) in (0..).zip(&batches) {
-        set.insert_all(segment, batch, |state| state, &mut new)?;
+        set.insert_all(segment, batch, |state| *state, &mut new)?;
     }
     Ok(new)
 }

@@ -33,6 +33,11 @@ impl<const W: usize> Entry<W> for Descendant<W> {
     fn state(&self) -> &[u64; W] {
         &self.state
     }
+
+    #[inline]
+    fn with(&self, state: [u64; W]) -> Self {
+        Descendant { state, ..*self }
+    }
 }
 
 /// Returns a shortest run to a state that [`search`](super::search) has found: an initial state, and the

@@ -72,6 +72,21 @@ impl Tables {
         (row, &self.steps[row.first as usize + row.field.get_in(state)])
     }
 
+    /// Returns the lowest byte of the number of the variable that a step accesses, and whether the step changes its value.
+    /// A step that makes no access changes nothing, so any variable will do.
+    #[inline]
+    pub(crate) fn effect(row: &Row, step: &Step) -> (u8, bool) {
+        (row.var as u8, step.var_bits != 0)
+    }
+
+    /// Returns the number of processes in their critical sections.
+    #[inline]
+    pub fn inside<const W: usize>(&self, state: &[u64; W]) -> usize {
+        let is_inside =
+            |p: Pid| usize::from(self.critical[self.first_row[p] + self.locals[p].get_in(state)]);
+        (0..self.n).map(is_inside).sum()
+    }
+
     /// Changes `state` by a step of `p`.
     #[inline]
     pub fn apply<const W: usize>(&self, state: &mut [u64; W], p: Pid, row: &Row, step: &Step) {

@@ -1,6 +1,7 @@
 //! Tests the parts of the checker: exploration, symmetry, store buffers and linearizability.
 
 mod compact;
+mod expand;
 mod forget;
 mod limits;
 mod linear;

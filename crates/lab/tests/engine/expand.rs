@@ -1,0 +1,114 @@
+//! Checks that a breadth-first search finds every state although it leaves out steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::support::{State, W, sequential, successors};
+use hallpass_lab::{
+    atlas::{AtlasModel, Manifest},
+    machine::build,
+    schedule::MemoryModel,
+    space::{Found, Normal, Sequential, Space, violation},
+    tables::Tables,
+};
+
+/// Counts the steps that a search makes and those that it leaves out.
+#[derive(Default)]
+struct Steps {
+    made: u64,
+    left_out: u64,
+}
+
+/// Compares the levels of two searches of `space`: one makes all steps, the other leaves out steps. If the second one finds
+/// a state several times on one level, chance decides which step has found the state first.
+fn compare_levels(
+    space: &Sequential<'_>,
+    random: &mut fastrand::Rng,
+    name: &str,
+    steps: &mut Steps,
+) -> u64 {
+    let initial = || Space::<W>::initial(space);
+    let mut known: BTreeSet<State> = initial().collect();
+    let mut level: BTreeSet<State> = known.clone();
+    let mut reduced: BTreeMap<State, u64> = initial().map(|state| (state, 0)).collect();
+    while !level.is_empty() {
+        assert!(reduced.keys().eq(&level), "{name}: a level has other states");
+        let (mut next, mut found_next) = (BTreeSet::new(), BTreeMap::<State, Vec<u64>>::new());
+        for state in &level {
+            let all = successors(space, state);
+            let mut found = Found::default();
+            space.expand(state, reduced[state], &mut found);
+            assert_eq!(found.transitions, all.len() as u64, "{name}");
+            let changed = all.iter().filter(|(_, next)| next != state).count() as u64;
+            steps.made += found.successors.len() as u64;
+            steps.left_out += changed - found.successors.len() as u64;
+            next.extend(all.into_iter().map(|(_, next)| next).filter(|next| !known.contains(next)));
+            for (successor, skip) in found.successors {
+                if !known.contains(&successor) {
+                    found_next.entry(successor).or_default().push(skip);
+                }
+            }
+        }
+        reduced = found_next
+            .into_iter()
+            .map(|(state, skips)| (state, skips[random.usize(..skips.len())]))
+            .collect();
+        known.extend(&next);
+        level = next;
+    }
+    known.len() as u64
+}
+
+#[test]
+fn leaving_out_steps_changes_no_level_of_any_small_model() {
+    const MAX_STATES: u64 = 1_500;
+    let manifest = Manifest::standard().expect("the built-in manifest");
+    let is_small = |model: &&AtlasModel| {
+        model.states.is_some_and(|states| states <= MAX_STATES)
+            && model.memory == MemoryModel::Sequential
+    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let (mut steps, mut compared, mut mishaps, mut out_of_range) = (Steps::default(), 0, 0, 0);
+    for model in manifest.models.iter().filter(is_small) {
+        let name = model.id();
+        let machine = build(&model.algorithm, model.n, model.k).unwrap();
+        let Ok(tables) = Tables::new(&*machine) else { continue };
+        let space = Sequential { normal: Normal::of(&*machine, &tables), ..sequential(&tables) };
+        for _ in 0..2 {
+            compare_levels(&space, &mut random, &name, &mut steps);
+        }
+        compared += 1;
+        mishaps += usize::from(tables.has_mishaps());
+        let violations = |state: &State| space.violations(state);
+        out_of_range += usize::from(has_violation(&space, violation::RANGE, violations));
+    }
+    assert!(compared >= 50, "{compared} models");
+    assert!(mishaps > 0 && out_of_range > 0, "{mishaps} with mishaps, {out_of_range} out of range");
+    assert!(steps.left_out * 4 > steps.made, "{} of {}", steps.left_out, steps.made);
+}
+
+/// Returns whether a reachable state has the violation.
+fn has_violation(space: &Sequential<'_>, bit: u32, of: impl Fn(&State) -> u64) -> bool {
+    let mut known: BTreeSet<State> = Space::<W>::initial(space).collect();
+    let mut todo: Vec<State> = known.iter().copied().collect();
+    while let Some(state) = todo.pop() {
+        if of(&state) >> bit & 1 != 0 {
+            return true;
+        }
+        let next = successors(space, &state).into_iter().map(|(_, next)| next);
+        todo.extend(next.filter(|&next| known.insert(next)));
+    }
+    false
+}
+
+#[test]
+fn no_step_is_left_out_if_contention_is_limited() {
+    let machine = build("am-fig3", 3, 2).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let mut random = fastrand::Rng::with_seed(2);
+    for (contention, leaves_out) in [(1, false), (2, false), (3, true)] {
+        let space = Sequential { contention, ..sequential(&tables) };
+        let mut steps = Steps::default();
+        compare_levels(&space, &mut random, "am-fig3", &mut steps);
+        assert_eq!(steps.left_out > 0, leaves_out, "contention {contention}");
+    }
+}
