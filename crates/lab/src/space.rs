@@ -46,7 +46,7 @@ pub trait Space<const W: usize>: Sync {
     /// Appends the successors of a state to `found`, in canonical form. Leaves out steps that lead to the same state, and
     /// may leave out the steps of the processes in the set `skip`.
     ///
-    /// `skip` is 0, or it is the set that `expand` returned with `state`. See [`expand`] for why a
+    /// `skip` is 0, or it is the set that `expand` returned with `state`. `space/expand.rs` contains the proof that a
     /// breadth-first search finds every state nevertheless.
     #[inline]
     fn expand(&self, state: &[u64; W], _skip: u64, found: &mut Found<W>) {

@@ -370,7 +370,7 @@ fn equal_tags(Block(words): &Block, tag: u16) -> u64 {
     for (index, &word) in words.iter().enumerate() {
         // The highest bit of each tag: an addition carries into it if a lower bit of the tag differs.
         let different = word ^ wanted;
-        let bits = !((different & LOW) + LOW | different) & !LOW;
+        let bits = !(((different & LOW) + LOW) | different) & !LOW;
         equal |= bits >> index;
     }
     equal

@@ -123,7 +123,7 @@ impl Accesses {
     /// access different variables, or neither changes the variable. Only the bits of added processes have a meaning.
     #[inline]
     fn independent(&self, var: u8, changes: bool) -> u64 {
-        let other = nonzero_bytes(self.vars ^ u64::from(var) * EACH_BYTE);
+        let other = nonzero_bytes(self.vars ^ (u64::from(var) * EACH_BYTE));
         other | !(self.changes | if changes { u64::MAX } else { 0 })
     }
 }
@@ -136,7 +136,7 @@ const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 fn nonzero_bytes(word: u64) -> u64 {
     const LOW: u64 = 0x7f * EACH_BYTE;
     // The highest bit of each byte: an addition carries into it if a lower bit of the byte is set.
-    let high = ((word & LOW) + LOW | word) & !LOW;
+    let high = (((word & LOW) + LOW) | word) & !LOW;
     // The product moves the bit of byte i to bit 56 + i. No two of its terms overlap.
     (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
