@@ -41,7 +41,7 @@ fn ctrl_c_ends_a_script_that_runs_hallpass() {
     let left = fs::read_dir(halls.path().join("x")).expect("there").flatten();
     let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     left.sort();
-    assert_eq!(left, ["hall", "log"], "the holder's pipe is removed");
+    assert_eq!(left, ["hall", "log", "tally"], "the holder's pipe is removed");
     assert!(halls.is_free("x"));
 }
 

@@ -239,18 +239,46 @@ impl Core {
             // Other processes may have raised the mark after this view. So compare the mark with a later view.
             view = self.look().await?;
         }
-        let seen = Seen::in_view(&view);
-        if seen.is_behind(token) {
+        if !self.note_if_behind(mark, token, &view).await && view.door.is_none() {
+            let mut history = lock(&self.history);
+            history.epoch = history.epoch.max(epoch(token));
+        }
+        Ok(view)
+    }
+
+    /// Looks for a further loss before this process assigns a slot after a loss: while the process waited, others may have
+    /// used its epoch, and then the store may have lost history again. The revisions do not show this to the process if
+    /// it has seen only small ones. Returns the latest view.
+    pub(crate) async fn look_for_further_loss(&self, mut view: View) -> Result<View, Error> {
+        let (Some(mark), Some(_)) = (self.mark.get(), self.store.since_loss()) else {
+            return Ok(view);
+        };
+        let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
+            return Ok(view);
+        };
+        // In a larger epoch than that of the mark, tokens are larger than the mark.
+        if epoch(token) < self.epoch() {
+            return Ok(view);
+        }
+        if Seen::in_view(&view).is_behind(token) {
+            view = self.look().await?;
+        }
+        self.note_if_behind(mark, token, &view).await;
+        Ok(view)
+    }
+
+    /// Notes a loss if the hall has not reached the token of the mark, which was read before the view.
+    async fn note_if_behind(&self, mark: &Arc<HighWaterMark>, token: u64, view: &View) -> bool {
+        let seen = Seen::in_view(view);
+        let is_behind = seen.is_behind(token);
+        if is_behind {
             let ago = on_file(mark, move |mark| mark.note_loss(seen)).await.unwrap_or_default();
             self.store.note_earlier_loss(ago);
             let mut history = lock(&self.history);
             history.largest = history.largest.max(token);
             history.epoch = history.epoch.max(epoch(token) + 1);
-        } else if view.door.is_none() {
-            let mut history = lock(&self.history);
-            history.epoch = history.epoch.max(epoch(token));
         }
-        Ok(view)
+        is_behind
     }
 
     /// Raises the mark to the token of a pass.

@@ -203,10 +203,19 @@ impl Passage {
     /// If the store lost history, waits until slots may be assigned again, and makes sure that tokens grow. Returns
     /// `false` if the caller gives up first.
     async fn await_trust(&mut self) -> Result<bool, Error> {
-        while let Some(time) = self.core.until_trusted(&self.view) {
-            tokio::select! {
-                () = sleep(time) => {}
+        loop {
+            while let Some(time) = self.core.until_trusted(&self.view) {
+                tokio::select! {
+                    () = sleep(time) => {}
+                    () = resolved(&mut self.given_up) => return Ok(false),
+                }
+            }
+            self.view = tokio::select! {
+                view = self.core.look_for_further_loss(self.view.clone()) => view?,
                 () = resolved(&mut self.given_up) => return Ok(false),
+            };
+            if self.core.until_trusted(&self.view).is_none() {
+                break;
             }
         }
         if self.view.door.is_some_and(|seen| seen.door.epoch < self.core.epoch()) {

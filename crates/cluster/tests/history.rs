@@ -187,6 +187,33 @@ fn tokens_grow_after_a_wipe_even_if_the_hall_has_to_be_created_again() {
     assert!(begun.elapsed() < SHORT_TTL * 10, "{:?}", begun.elapsed());
 }
 
+/// A process notices a loss and waits. Meanwhile, other processes of its machine use the epoch to which it is about to
+/// raise the hall, and history is lost once more. The revisions do not show this to the process, but the mark does.
+#[test]
+fn tokens_grow_if_history_is_lost_again_while_a_newcomer_waits_for_lost_holders() {
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let (cluster, hall) = backed_up_hall();
+    drop(hall);
+    let open = || {
+        let connected = Cluster::connect(on_machine(&cluster.url(), state.path()));
+        connected.expect("valid options").open("gpu", 1).expect("the hall exists")
+    };
+    open().acquire().expect("a slot is free").release().expect("valid");
+    cluster.member(0).restore();
+    cluster.await_health();
+    let newcomer = open(); // notices the loss
+    // What other processes would leave behind: a token of the next epoch.
+    let used = (1 << 48) + 1_000_000;
+    let files = std::fs::read_dir(state.path()).expect("a directory");
+    let file = files.map(|file| file.expect("readable").path()).next().expect("there is a mark");
+    let mark = std::fs::read_to_string(&file).expect("readable");
+    let (start, _) = mark.split_once("\"token\":").expect("a token");
+    std::fs::write(&file, format!("{start}\"token\":{used}}}")).expect("writable");
+    let token = newcomer.acquire().expect("the waiter gets a slot").token();
+    assert!(token > used, "{token} after {used}");
+}
+
 /// Processes raise the mark of the machine while others compare it with an earlier view.
 #[test]
 fn a_busy_hall_does_not_look_like_lost_history() {
