@@ -246,13 +246,11 @@ impl Core {
         Ok(view)
     }
 
-    /// Looks for a further loss before this process assigns a slot after a loss: while the process waited, others may have
-    /// used its epoch, and then the store may have lost history again. The revisions do not show this to the process if
-    /// it has seen only small ones. Returns the latest view.
-    pub(crate) async fn look_for_further_loss(&self, mut view: View) -> Result<View, Error> {
-        let (Some(mark), Some(_)) = (self.mark.get(), self.store.since_loss()) else {
-            return Ok(view);
-        };
+    /// Looks once more for a loss before this process assigns a slot. While the process waited, the store may have lost
+    /// history. The revisions do not show this if they have reached the largest one that the process has seen again, but
+    /// the mark of the machine does. Returns the latest view.
+    pub(crate) async fn look_for_later_loss(&self, mut view: View) -> Result<View, Error> {
+        let Some(mark) = self.mark.get() else { return Ok(view) };
         let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
             return Ok(view);
         };
