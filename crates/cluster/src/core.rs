@@ -248,8 +248,12 @@ impl Core {
 
     /// Looks once more for a loss before this process assigns a slot. While the process waited, the store may have lost
     /// history. The revisions do not show this if they have reached the largest one that the process has seen again, but
-    /// the mark of the machine does. Returns the latest view.
-    pub(crate) async fn look_for_later_loss(&self, mut view: View) -> Result<View, Error> {
+    /// the mark of the machine does. Tolerates an unreachable cluster for `limit`. Returns the latest view.
+    pub(crate) async fn look_for_later_loss(
+        &self,
+        mut view: View,
+        limit: Duration,
+    ) -> Result<View, Error> {
         let Some(mark) = self.mark.get() else { return Ok(view) };
         let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
             return Ok(view);
@@ -259,7 +263,7 @@ impl Core {
             return Ok(view);
         }
         if Seen::in_view(&view).is_behind(token) {
-            view = self.look().await?;
+            view = self.look_within(limit).await?;
         }
         self.note_if_behind(mark, token, &view).await;
         Ok(view)

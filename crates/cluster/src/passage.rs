@@ -211,7 +211,7 @@ impl Passage {
                 }
             }
             self.view = tokio::select! {
-                view = self.core.look_for_later_loss(self.view.clone()) => view?,
+                view = self.core.look_for_later_loss(self.view.clone(), self.limit) => view?,
                 () = resolved(&mut self.given_up) => return Ok(false),
             };
             if self.core.until_trusted(&self.view).is_none() {
