@@ -175,10 +175,10 @@ impl SharedHall {
 
     /// Waits until a slot is free and takes it. Waiters are served in the order of their arrival.
     ///
+    /// If the hall has no room for another registration, the caller first waits until there is room.
+    ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
-    /// - [`Error::Full`] if the hall has no room for another registration. Only methods that do not wait, such as
-    ///   [`try_acquire`](SharedHall::try_acquire), return this error. The other methods wait until there is room.
     /// - [`Error::System`] if the first passage of this process cannot create its pipe, for example
     ///   because the disk is full or too many files are open.
     /// - [`Error::Damaged`] if another program has overwritten the hall's file.
@@ -200,8 +200,8 @@ impl SharedHall {
     /// Takes a slot if one is free and nobody waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if no slot is free or there are waiters, and the errors of
-    /// [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] if no slot is free or there are waiters, [`Error::Full`] if the hall has no room for
+    /// another registration, and the errors of [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```

@@ -23,7 +23,7 @@
 //! - **First in, first enabled (FIFE).** When a caller gets a slot, every waiter that joined the queue earlier has been
 //!   given a slot. (FIFE is weaker than first come, first served: of two waiters that have been given a slot, the later
 //!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
-//! - **Several slots at once.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
+//! - **Several slots together.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
 //!   order of the queue. Two such callers cannot block each other by each taking a part of their slots.
 //! - **A process killed at any instruction** blocks no other process and loses no slot. The slots that it held, or was
 //!   about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
@@ -129,7 +129,7 @@
 //! | module | content |
 //! |---|---|
 //! | `hall`, `pass`, `future`, `cancel` | the public hall and its passes |
-//! | `many`, `passes` | several slots at once |
+//! | `many`, `passes` | several slots together |
 //! | `manage` | resizing, closing, reaping, status |
 //! | `cell`, `queue` | values that processes share |
 //! | `hall_dir` | directories with halls: opening, creating, removing |

@@ -1,4 +1,4 @@
-//! Acquiring several slots at once.
+//! Acquiring several slots together.
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -28,16 +28,16 @@ pub(crate) struct HeldSlots {
     queued: bool,
 }
 
-/// Acquiring several slots at once.
+/// Acquiring several slots together.
 impl SharedHall {
-    /// Waits until `m` slots are free, and takes all of them at once.
+    /// Waits until `m` slots are free, and takes all of them together.
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. No later request overtakes them:
     /// while the first waiter needs more slots than are free, the free slots stay free for it. If the hall shrinks
     /// below `m` slots, the request waits until the hall grows again, and so do the requests behind it. A caller that
     /// needs several slots must ask for all of them in one call; several calls can deadlock.
     ///
-    /// If this process is killed, all its slots become free. A request for 0 slots succeeds at once.
+    /// If this process is killed, all its slots become free. A request for 0 slots succeeds immediately.
     ///
     /// # Errors
     /// Returns [`Error::TooMany`] if the hall has fewer than `m` slots, and the errors of
@@ -57,11 +57,11 @@ impl SharedHall {
         self.borrowed_many(self.handle.enter_many(m, Limit::Never.into()))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits.
+    /// Takes `m` slots together if they are free and nobody waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, and the errors of
-    /// [`acquire_many`](SharedHall::acquire_many).
+    /// Returns [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, [`Error::Full`] if the hall
+    /// has no room for another registration, and the errors of [`acquire_many`](SharedHall::acquire_many).
     ///
     /// # Examples
     /// ```
@@ -78,7 +78,7 @@ impl SharedHall {
         self.borrowed_many(self.handle.enter_many(m, Limit::Now.into()))
     }
 
-    /// Waits until `m` slots are free and takes all of them at once, or gives up after `time`.
+    /// Waits until `m` slots are free and takes all of them together, or gives up after `time`.
     ///
     /// # Errors
     /// Returns [`Error::NoPermits`] after `time`, and the errors of [`acquire_many`](SharedHall::acquire_many).
@@ -102,7 +102,7 @@ impl SharedHall {
         self.borrowed_many(self.handle.enter_many(m, Limit::after(time).into()))
     }
 
-    /// Waits until `m` slots are free and takes all of them at once, or gives up at `deadline`.
+    /// Waits until `m` slots are free and takes all of them together, or gives up at `deadline`.
     ///
     /// # Errors
     /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
@@ -128,7 +128,7 @@ impl SharedHall {
         self.borrowed_many(self.handle.enter_many(m, Limit::Until(deadline).into()))
     }
 
-    /// Waits until `m` slots are free and takes all of them at once. Gives up at `deadline`, when another thread calls
+    /// Waits until `m` slots are free and takes all of them together. Gives up at `deadline`, when another thread calls
     /// [`Cancel::cancel`], or when the hall shrinks below `m` slots. After this returns, the caller is no longer in the
     /// queue.
     ///
@@ -160,7 +160,7 @@ impl SharedHall {
         self.borrowed_many(self.wait_many_unless(m, cancel, limit))
     }
 
-    /// Waits until `m` slots are free and takes all of them at once, with passes that do not borrow the hall.
+    /// Waits until `m` slots are free and takes all of them together, with passes that do not borrow the hall.
     ///
     /// # Errors
     /// Returns the errors of [`acquire_many`](SharedHall::acquire_many).
@@ -178,7 +178,7 @@ impl SharedHall {
         self.owned_many(self.handle.enter_many(m, Limit::Never.into()))
     }
 
-    /// Takes `m` slots at once if they are free and nobody waits, with passes that do not borrow the hall.
+    /// Takes `m` slots together if they are free and nobody waits, with passes that do not borrow the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many`](SharedHall::try_acquire_many).
@@ -196,8 +196,8 @@ impl SharedHall {
         self.owned_many(self.handle.enter_many(m, Limit::Now.into()))
     }
 
-    /// Waits until `m` slots are free and takes all of them at once, with passes that do not borrow the hall, or gives
-    /// up after `time`.
+    /// Waits until `m` slots are free and takes all of them together, or gives up after `time`. The passes do not borrow
+    /// the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](SharedHall::try_acquire_many_for).
@@ -221,7 +221,7 @@ impl SharedHall {
         self.owned_many(self.handle.enter_many(m, Limit::after(time).into()))
     }
 
-    /// Returns a future that waits until `m` slots are free, and takes all of them at once. It gives up when the hall
+    /// Returns a future that waits until `m` slots are free, and takes all of them together. It gives up when the hall
     /// shrinks below `m` slots.
     ///
     /// If the slots are not free when the future is first polled, it starts one thread that waits. Dropping the future

@@ -8,7 +8,7 @@ use crate::{hall::SharedHall, many::HeldSlots};
 macro_rules! passes {
     ($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?, $hall:ty) => {
         $(#[$doc])*
-        #[must_use = "dropping the passes frees their slots at once"]
+        #[must_use = "dropping the passes frees their slots immediately"]
         pub struct $name $(<$life>)? {
             hall: $hall,
             held: HeldSlots,

@@ -50,7 +50,7 @@ impl Builder {
     /// has been overtaken `limit` times, only the waiters ahead of it in the queue still get slots before it.
     ///
     /// - Every caller counts as a newcomer until it joins the queue. It may be a thread or a task, may call
-    ///   `acquire` or `try_acquire`, and may ask for one slot or for several at once.
+    ///   `acquire` or `try_acquire`, and may ask for one slot or for several slots.
     /// - The limit counts the callers that come after the waiter has joined the queue. A caller that came before may
     ///   still be on its way to a free slot. Such a caller may also overtake the waiter, in addition to the `limit`
     ///   newcomers.

@@ -1,4 +1,7 @@
 //! The contended path: continues a call that cannot finish on the fast path.
+//!
+//! The *server* is the caller that holds the lock of the queue. It hands free slots to waiters; each hand-over is a
+//! *grant*.
 
 use hallpass_algorithms::{
     Op, Word,
@@ -50,8 +53,9 @@ impl Hall {
             return Some(take);
         }
         let word = Op::Read.apply(&self.word);
-        // If `word` is marked, nobody overtakes, and only a server takes slots. A server may still have slots for a
-        // caller that queues for a moment.
+        // `word` is marked during a resize, while slots that a resize has removed are still held, and in a closed hall.
+        // While `word` is marked, only the server takes slots. So even a caller that may overtake must queue for a
+        // moment to get one.
         let refused = (M::BYPASSES || M::BARGES) && word < MARK;
         if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
             return None;

@@ -1,4 +1,7 @@
 //! The environment of the step machine on real memory, for callers that may have to wait.
+//!
+//! The *server* is the caller that holds the lock of the queue. It writes *grants* (the slots that a waiter gets) to the
+//! nodes of waiters.
 #![allow(unsafe_code)]
 
 use std::{mem::ManuallyDrop, ptr::NonNull};
@@ -225,7 +228,8 @@ impl Environment for NativeEnvironment<'_> {
 
     /// Accesses the lock, which shares one word with the newcomers.
     ///
-    /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, one access that sets HELD does both. This is
+    /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, a single access that sets only HELD
+    /// stands for both lines. This is
     /// a run of the step machine in which no other access comes between L5 and S1.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {

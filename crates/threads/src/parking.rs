@@ -3,8 +3,8 @@
 //! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
-//! their grant when they run again after one yield. A waiter that does not find its grant then yields no second time,
-//! because it would only take the core from threads that have a grant. It sleeps.
+//! their grant when they run again after one yield. A waiter that does not find its grant after this yield sleeps. A
+//! second yield would only take the core from threads that have a grant.
 
 use std::{
     cell::Cell,

@@ -181,7 +181,8 @@ impl<'a> SeizedHall<'a> {
 
     /// Takes one more slot, as line E5 does. Returns `false` if another process holds this slot.
     ///
-    /// This also replaces a void tag: a closed hall keeps the void tags of its dead holders. A slot that is sealed,
+    /// The word of a held slot is the *tag* of its holder. After the death of the holder, the tag becomes *void*. This
+    /// also replaces a void tag: a closed hall keeps the void tags of its dead holders. A slot that is sealed,
     /// because the hall has shrunk, stays as it is: nobody can take it.
     fn take_next(&mut self) -> bool {
         let state = &self.hall.handle.state;

@@ -79,7 +79,7 @@ struct World<'a> {
     hall: &'a Arc<Hall>,
     reference: Reference,
     max: usize,
-    /// The largest request.
+    /// The largest number of slots in one request.
     many: usize,
     guards: Vec<Guard<'a>>,
     waiters: Vec<Waiter<'a>>,

@@ -96,7 +96,7 @@ fn the_length_of_the_queue_is_the_number_of_waiters() {
     }
 }
 
-/// A waiter whose time is over leaves the queue. The next waiter does not get a slot because of that.
+/// A waiter whose time is over leaves the queue. This frees no slot, so the next waiter still waits.
 #[test]
 fn a_waiter_that_times_out_leaves_the_queue() {
     for hall in all_halls(1) {

@@ -40,7 +40,7 @@ struct Case {
     max: usize,
     /// The limit for `resize`. Above 32, the hall is *wide*: it keeps most slot numbers outside its `word`.
     room: usize,
-    /// The largest request.
+    /// The largest number of slots in one request.
     many: usize,
     threads: usize,
     /// How many newcomers may overtake a waiter.
