@@ -53,8 +53,9 @@ impl Looks {
         true
     }
 
-    /// Returns the error of a look, unless the cluster, which has answered before, cannot be reached at the moment.
-    /// Then tells the user and expects another look.
+    /// Decides whether the command continues after a look has failed. If the cluster does not answer or is too busy,
+    /// returns `Ok`, and tells the user when this happens for the first time since a look succeeded. Returns every
+    /// other error.
     pub fn tolerate(&mut self, error: Error) -> Result<(), Error> {
         if !error.is_unreachable() {
             return Err(error);

@@ -132,7 +132,7 @@
 //! | `blocking_acquire` | [`acquire`](Hall::acquire) | blocks the thread: not for async code, see [Limits](#limits). tokio panics in async code; a hall does not notice |
 //! | | [`try_acquire_for`](Hall::try_acquire_for), [`try_acquire_until`](Hall::try_acquire_until) | time limits for threads; tasks use the timeout of their executor |
 //! | `try_acquire` | [`try_acquire`](Hall::try_acquire) | neither overtakes waiters |
-//! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | returns an error if the hall has fewer than m slots; tokio waits forever |
+//! | `acquire_many(m).await` | [`acquire_many_async`](Hall::acquire_many_async)`(m).await` | returns an error if the hall has fewer than m slots; tokio waits until permits are added |
 //! | `acquire_many(0)` | the same | both succeed immediately, even if others wait |
 //! | `acquire_owned().await` | [`acquire_owned_async`](Hall::acquire_owned_async)`().await` | takes `&Arc<Hall>` and does not consume a clone |
 //! | `available_permits` | [`available`](Hall::available), [`waiting`](Hall::waiting), [`slots`](Hall::slots) | while a large request is first in the queue, `available` counts the slots that stay free for it; tokio does not count the permits that it has gathered |
@@ -140,8 +140,7 @@
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
 //! | `SemaphorePermit` | [`Pass`], [`Passes`] | a pass has a [`slot`](Pass::slot) |
 //! | its `split`, `merge`, `num_permits`, `semaphore` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
-//! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed or has too few slots; is
-//! not a `Stream` |
+//! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed or has too few slots; is not a `Stream` |
 //! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!

@@ -1,4 +1,4 @@
-//! A copy of the object.
+//! A copy of the object. The *head* is the copy that contains the current state of the object.
 
 use std::{
     any::Any,

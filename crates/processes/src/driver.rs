@@ -1,8 +1,8 @@
 //! Runs passages of the step machine in its environment on real memory.
 //!
 //! Each registration has a record in the file of the hall. The *card* of a record is a word that contains the phase of
-//! its process, such as waiting. A card is *vacant* if no process has the record. A waiter has a *ticket*: its position in
-//! the queue.
+//! its process, such as waiting. A card is *vacant* if no process has the record. A waiter has a *ticket*: its position
+//! in the queue.
 
 use hallpass_algorithms::{
     Next, Word,

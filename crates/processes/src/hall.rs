@@ -200,8 +200,8 @@ impl SharedHall {
     /// Takes a slot if one is free and nobody waits.
     ///
     /// # Errors
-    /// Returns [`Error::NoPermits`] if no slot is free or there are waiters, [`Error::Full`] if the hall has no room for
-    /// another registration, and the errors of [`acquire`](SharedHall::acquire).
+    /// Returns [`Error::NoPermits`] if no slot is free or there are waiters, [`Error::Full`] if the hall has no room
+    /// for another registration, and the errors of [`acquire`](SharedHall::acquire).
     ///
     /// # Examples
     /// ```

@@ -196,8 +196,8 @@ impl SharedHall {
         self.owned_many(self.handle.enter_many(m, Limit::Now.into()))
     }
 
-    /// Waits until `m` slots are free and takes all of them together, or gives up after `time`. The passes do not borrow
-    /// the hall.
+    /// Waits until `m` slots are free and takes all of them together, or gives up after `time`. The passes do not
+    /// borrow the hall.
     ///
     /// # Errors
     /// Returns the errors of [`try_acquire_many_for`](SharedHall::try_acquire_many_for).

@@ -1,7 +1,7 @@
 //! The environment of the step machine on real memory, for callers that may have to wait.
 //!
-//! The *server* is the caller that holds the lock of the queue. It writes *grants* (the slots that a waiter gets) to the
-//! nodes of waiters.
+//! The *server* is the caller that holds the lock of the queue. It writes *grants* (the slots that a waiter gets) to
+//! the nodes of waiters.
 #![allow(unsafe_code)]
 
 use std::{mem::ManuallyDrop, ptr::NonNull};
