@@ -2,7 +2,8 @@
 //! [`hallpass_algorithms::objects::universal`] on atomics and on the copies that the atomics protect.
 //!
 //! The *head* is the copy that contains the current state of the object. An operation prepares another copy, and then
-//! makes it the head. Before a process reads a copy, it *guards* the copy, so that no other process writes it.
+//! makes it the head. Before a process reads a copy, it *guards* the copy. If the copy is still the head after that, no
+//! process writes it while it is guarded.
 //!
 //! The copies of the object are not atomic. Neither are the *buffers* into which processes put the
 //! operations of their requests. The lines of the step machine decide which thread may access them. The

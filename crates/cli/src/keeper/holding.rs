@@ -1,7 +1,7 @@
 //! Holds the slot as long as a process needs it, and reports until when the pass is valid.
 //!
-//! The keeper is also the backstop. `hallpass run` may have died while its command continues, or it may be suspended and
-//! unable to act. In both cases, the keeper itself ends all processes that have the lifeline open, in time for the
+//! The keeper is also the backstop. `hallpass run` may have died while its command continues, or it may be suspended
+//! and unable to act. In both cases, the keeper itself ends all processes that have the lifeline open before the
 //! deadline.
 
 use std::{

@@ -46,8 +46,8 @@ pub fn added_slots_go_to_waiters<H: HallUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// When slots are removed, holders keep theirs. No caller gets a slot until one of the remaining slots
-/// is free.
+/// When slots are removed, holders keep theirs. No caller gets a slot until fewer slots are held than the
+/// hall has.
 pub fn holders_of_removed_slots_keep_them<H: HallUnderTest>() {
     let hall: H = open(4);
     let mut held = fill(&hall, 4);
@@ -88,7 +88,7 @@ pub fn removed_slots_are_not_handed_out_again<H: HallUnderTest>() {
     }
 }
 
-/// After a hall has shrunk, a waiter gets a slot when one of the remaining slots is free.
+/// After a hall has shrunk, a waiter gets a remaining slot as soon as fewer slots are held than the hall has.
 pub fn a_waiter_of_a_shrunk_hall_gets_a_remaining_slot<H: HallUnderTest>() {
     let hall: H = open(3);
     let mut held = fill(&hall, 3);
