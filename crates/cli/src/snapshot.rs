@@ -99,7 +99,8 @@ impl View {
         self.status.holders.iter().filter(|one| one.alive).count()
     }
 
-    /// Returns the number of slots that newcomers could get. Holders of removed slots do not count.
+    /// Returns the number of slots of the hall that no live process holds. After a hall has shrunk, holders of removed
+    /// slots do not count here, but newcomers get no slot until fewer slots are held than the hall has.
     fn available(&self) -> usize {
         let Status { slots, holders, .. } = &self.status;
         let counts = |one: &&Participant| one.alive && one.slot.is_some_and(|slot| slot < *slots);

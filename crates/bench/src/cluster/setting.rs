@@ -98,7 +98,7 @@ impl Store {
     /// with an id: each notified waiter reads the hall in such a transaction, and each change is one, too.
     ///
     /// # Errors
-    /// Returns the reason if the store does not say.
+    /// Returns the reason if the store does not report the count.
     pub fn wake_ups(&self) -> Result<u64, String> {
         match self {
             Store::Etcd(cluster) => sum_of(cluster, "etcd_debugging_mvcc_events_total "),

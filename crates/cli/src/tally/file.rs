@@ -1,5 +1,5 @@
-//! The file of a tally: a heading, and one number in each line. All numbers have the same width, so an update replaces
-//! the file in place.
+//! The file of a tally: a heading, and one number in each line. All numbers have the same width, so an update
+//! overwrites the file in place.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -30,8 +30,8 @@ const NUMBERS: usize = 2 * (LIMITS.len() + 2) + 2;
 /// The length of a line: the digits of the largest number, and a line feed.
 const LINE: usize = 21;
 
-/// How often to try to lock the file, with a pause of [`PAUSE`]. An update takes microseconds. But another process may
-/// be suspended while it has the lock, and a run must not wait for it.
+/// The number of attempts to lock the file, with a pause of [`PAUSE`] between them. An update takes microseconds. But
+/// another process may be suspended while it has the lock, and a run must not wait for it.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 

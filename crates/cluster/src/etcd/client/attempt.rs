@@ -274,7 +274,7 @@ impl Line {
 
     async fn ready(&self) -> Result<Grpc<Channel>, Failure> {
         // etcd limits the size of requests. But the size of an answer grows with the number of holders and
-        // waiters, so it has no limit here.
+        // waiters, so the answer has no limit here.
         let mut grpc = Grpc::new(self.channel.clone()).max_decoding_message_size(usize::MAX);
         grpc.ready().await.map_err(|error| of_connection(&error))?;
         Ok(grpc)
