@@ -150,6 +150,33 @@ fn a_holder_in_a_slow_network_keeps_its_pass() {
     pass.release().expect("the pass is valid");
 }
 
+/// A waiter needs several round trips until it is in the queue, and a holder of the shortest ttl has to renew its claim
+/// within 1.8 s.
+#[test]
+fn a_short_ttl_works_in_a_network_with_a_round_trip_of_300_ms() {
+    let Some(()) = etcd() else { return };
+    let cluster = EtcdCluster::start(1);
+    let path = Proxy::before(cluster.member(0));
+    path.delay(Duration::from_millis(150));
+    let url = EtcdCluster::url_through(std::slice::from_ref(&path));
+    let ttl = Duration::from_secs(2);
+    let far = || Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
+    let hall = far().open("gpu", 1).expect("a new hall can be created");
+    let pass = hall.acquire().expect("a slot is free");
+    let token = pass.token();
+    let other = far().open("gpu", 1).expect("the hall exists");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| other.try_acquire_for(TIMEOUT));
+        await_queue(&hall, 1);
+        stay(std::slice::from_ref(&pass), 4 * ttl);
+        pass.release().expect("the pass is valid");
+        let next = waiter.join().expect("no panic").expect("the waiter gets a slot");
+        assert!(next.token() > token, "{} after {token}", next.token());
+        stay(std::slice::from_ref(&next), 2 * ttl);
+        next.release().expect("the pass is valid");
+    });
+}
+
 /// The outage lasts for `HALLPASS_OUTAGE_SECONDS`. CI sets more than a minute.
 #[test]
 fn a_waiter_waits_until_its_time_limit_even_during_an_outage() {

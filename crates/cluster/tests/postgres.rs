@@ -234,6 +234,31 @@ fn a_holder_in_a_slow_network_keeps_its_pass_even_with_a_short_ttl() {
     next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
 }
 
+/// The documented limit of the shortest ttl.
+#[test]
+fn a_short_ttl_works_in_a_network_with_a_round_trip_of_300_ms() {
+    let Some(()) = postgres() else { return };
+    let path = Proxy::before_address(PostgresServer::shared().address());
+    path.delay(Duration::from_millis(150));
+    let url = PostgresServer::url_through(&[path.address()]);
+    let ttl = Duration::from_secs(2);
+    let far = || Cluster::connect(ClusterOptions { ttl, ..options(&url) }).expect("valid options");
+    let hall = far().open("far", 1).expect("reachable");
+    let pass = hall.acquire().expect("reachable");
+    let other = far().open("far", 1).expect("reachable");
+    let next = token_of_next(&other);
+    await_queue(&hall, 1);
+    let begun = Instant::now();
+    while begun.elapsed() < 4 * ttl {
+        assert!(pass.is_valid(), "lost after {:?}", begun.elapsed());
+        thread::sleep(Duration::from_millis(20));
+    }
+    let token = pass.token();
+    pass.release().expect("the pass is valid");
+    let next = next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
+    assert!(next > token, "{next} {token}");
+}
+
 #[test]
 fn a_server_without_a_free_connection_is_busy() {
     let Some(()) = postgres() else { return };
