@@ -1,11 +1,11 @@
 //! Bypass: the largest number of times that one process is overtaken.
 //!
-//! A process is *overtaken* when another process, which left its remainder after the first had left its doorway,
-//! enters its critical section while the first is not yet enabled. FIFE (first in, first enabled) means that this
-//! never happens. The explored graph is explored once more with the history of one process, the victim: whether
-//! it has left its doorway, and which of the others began after that. The bound is the largest number of
-//! overtakings on a path through the strongly connected components. If a cycle contains an overtaking, there is no
-//! bound.
+//! A process is *overtaken* when another process, which left its remainder after the first had left its doorway, enters
+//! its critical section while the first is not yet enabled. FIFE (first in, first enabled) means that this never
+//! happens. The analysis chooses one process as the victim and explores the graph once more, with a history of the
+//! victim. The history records whether the victim has left its doorway, and which of the other processes left their
+//! remainders after that. The bound is the largest number of overtakings on a path through the strongly connected
+//! components. If a cycle contains an overtaking, there is no bound.
 
 use hallpass_algorithms::{Pid, Section};
 

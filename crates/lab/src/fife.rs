@@ -1,13 +1,12 @@
 //! Decides FIFE (first in, first enabled) for one ordered pair of processes.
 //!
-//! FIFE means: if one process has left its doorway before another process enters its own, the other does
-//! not enter its critical section until the first is enabled. A process is enabled if it enters its
-//! critical section in every run in which it keeps taking steps. FIFE is weaker than first come, first served.
-//! Afek et al. define it (definition 2.5), and also a strong form (definition 5.1).
+//! FIFE means: if process p leaves its doorway before process q leaves its remainder, then p has entered its critical
+//! section or is enabled when q enters its critical section. A process is enabled if it enters its critical section in
+//! every run in which it keeps taking steps. FIFE is weaker than first come, first served. Afek et al. define it
+//! (definition 2.5), and also a strong form (definition 5.1).
 //!
-//! The analysis explores the graph once more, with three bits of history: whether `first` has left its
-//! doorway, whether `second` has left its doorway, and whether `first` left its doorway before `second`
-//! entered its own.
+//! The analysis explores the graph once more, with three bits of history: whether `first` waits after its doorway,
+//! whether `second` does, and whether `first` left its doorway before `second` left its remainder.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -29,7 +28,7 @@ pub struct Pair<'a, S> {
     pub roots: Id,
     /// The process that leaves its doorway first.
     pub first: Pid,
-    /// The process that enters its doorway afterwards.
+    /// The process that leaves its remainder afterwards.
     pub second: Pid,
     /// The states in which `first` is not enabled.
     pub first_kept_out: &'a KeptOut,
@@ -46,7 +45,7 @@ pub const OVERTAKEN_STRONG: u32 = 1;
 pub(crate) const FIRST_WAITS: u64 = 1 << 32;
 /// History: `second` has left its doorway and waits.
 pub(crate) const SECOND_WAITS: u64 = 1 << 33;
-/// History: `first` left its doorway before `second` entered its own.
+/// History: `first` left its doorway before `second` left its remainder.
 pub(crate) const IN_ORDER: u64 = 1 << 34;
 
 /// The number of bits of a state with its history.

@@ -116,11 +116,11 @@ impl Components {
 
 /// Finds the strongly connected components of `part`.
 ///
-/// This is Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly
-/// connected components", 2016). It keeps one number for each node. Until the component of the node is
-/// known, this is the smallest position, in the order of visits, that the search has found from the node:
-/// at first, the position of the node itself. Once the component is known, this is the number of the component.
-/// Component numbers count down from the top, so they are larger than all positions.
+/// This is Pearce's variant of Tarjan's algorithm ("A space-efficient algorithm for finding strongly connected
+/// components", 2016). It keeps one number for each node. At first, this number is the position of the node in the
+/// order of visits. While the component of the node is unknown, the number becomes the smallest such position that the
+/// search has found from the node. Once the component is known, the number is that of the component. Component numbers
+/// count down from the top, so they are larger than all positions.
 pub fn components(graph: &Graph, part: &impl Part) -> Components {
     const UNSEEN: u32 = 0;
     let mut number = vec![UNSEEN; graph.len()];

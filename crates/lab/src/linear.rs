@@ -1,15 +1,14 @@
 //! Checks linearizability: whether overlapping operations could have taken effect one at a time.
 //!
-//! A history is linearizable (Herlihy & Wing 1990) if we can choose a moment for each operation, between its call
-//! and its return, such that an object that executes the operations in the order of these moments returns the
-//! recorded results. An operation that has not returned may have had its moment, but need not.
+//! A history is linearizable (Herlihy & Wing 1990) if we can choose a moment for each operation, between its call and
+//! its return, that explains the results. This means: an object that executes the operations in the order of these
+//! moments returns the recorded results. An operation that has not returned may have a moment, but need not.
 //!
-//! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is
-//! a state of the object and, for each operation under way, whether it has taken effect. This is the
-//! search of Wing & Gong (1993) on all branches in parallel, with equal branches merged (Lowe 2017). So the
-//! number of configurations depends on how many operations overlap, not on the length of the history.
-//! [`check`] does the same for a recorded history. It is faster, because it knows the result of an
-//! operation already at its call.
+//! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is a state of the
+//! object and, for each operation under way, whether it has taken effect. This is the search of Wing & Gong (1993) on
+//! all branches in parallel, with equal branches merged (Lowe 2017). So the number of configurations depends on how
+//! many operations overlap, not on the length of the history. [`check`] does the same for a recorded history. [`check`]
+//! is faster, because a recorded history has the result of an operation already at its call.
 //!
 //! Limits: if the results of an object reveal little, many orders remain possible, and each order is a
 //! configuration. An example is a queue with pushes that are never popped.

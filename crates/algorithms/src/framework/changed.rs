@@ -1,9 +1,9 @@
 //! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
-//! Most algorithms have wrong variants, and the lab must reject each of them. (If a variant fails only at
-//! sizes that are too large to explore, a recorded run shows the violation.) This shows that the lab
-//! notices such mistakes. A wrong variant is in a module `wrong`, apart from the sound code. The module
-//! contains only the differences. A variant has one of two forms:
+//! Most algorithms have wrong variants. The lab must reject each of them, to show that it notices such mistakes. (If a
+//! variant fails only at sizes that are too large to explore, a recorded run shows the violation.) A wrong variant is
+//! in a module `wrong`, apart from the sound code. The module contains only the differences. A variant has one of two
+//! forms:
 //!
 //! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), replaces some
 //!   lines. [`Changed`] applies it to the original, which executes all other lines. Private states, shared

@@ -1,4 +1,4 @@
-//! Shared memory as the papers see it: a set of words with atomic accesses.
+//! Shared memory in the model of the papers: a set of words with atomic accesses.
 
 use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
@@ -69,9 +69,8 @@ impl Op {
         }
     }
 
-    /// Returns whether this is a read-modify-write that leaves `old` unchanged. Examples are a
-    /// test-and-set of a bit that is set, setting bits that are set, clearing bits that are clear, and a
-    /// compare-and-swap that expects another value.
+    /// Returns whether this is a read-modify-write that leaves `old` unchanged. Examples: a test-and-set of a bit that
+    /// is already set, and a compare-and-swap that expects another value.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {

@@ -1,9 +1,9 @@
 //! Stale values: no process can read such a value before a process overwrites it.
 //!
-//! States that differ only in stale values behave alike. An algorithm may list rules that say which values
-//! are stale. The lab can then explore one state instead of many. It does not rely on the rules: it
-//! verifies, on every step that it explores, that no process reads a stale value, and that a value stays
-//! stale until it is overwritten.
+//! States that differ only in stale values behave alike. An algorithm may list rules that say which values are stale.
+//! The lab can then explore one state instead of many. The lab does not trust the rules. On every step that it
+//! explores, it verifies that no process reads a stale value, and that a stale value stays stale until a process
+//! overwrites it.
 
 use alloc::vec::Vec;
 

@@ -2,7 +2,7 @@
 //! eventually happens. An invariant, in contrast, is about single states.
 //!
 //! A statement has the name that the paper gives it. Its predicate is written beside the algorithm, in
-//! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides it on the graph of all runs.
+//! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides the statement on the graph of all runs.
 //!
 //! [`Algorithm::observe`]: super::machine::Algorithm::observe
 //! [`Algorithm::condition`]: super::machine::Algorithm::condition

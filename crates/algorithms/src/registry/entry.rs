@@ -97,8 +97,8 @@ pub struct Entry {
     /// Whether the paper promises FIFE (first in, first enabled). FIFE means: if process p leaves its doorway before
     /// process q leaves its remainder, then p has entered its critical section or is enabled when q enters.
     pub promises_fife: bool,
-    /// Whether the algorithm promises FIFE in the strong sense: if a process has completed its doorway
-    /// and still waits, no process that completes its doorway later is enabled before it.
+    /// Whether the algorithm promises FIFE in the strong sense. This means: if process p leaves its doorway before
+    /// process q leaves its remainder, and both are in the waiting room, then q is enabled only if p is.
     pub promises_fife_strong: bool,
     /// The maximum number of times that a process is overtaken, if the algorithm promises a maximum.
     pub promises_bypass: Option<u32>,
@@ -180,7 +180,7 @@ impl Entry {
         Entry { promises_fife: true, ..self }
     }
 
-    /// Promises first-in-first-enabled in the strong sense, which implies [`Entry::fife`].
+    /// Promises first-in-first-enabled, also in the strong sense.
     pub const fn fife_strong(self) -> Self {
         Entry { promises_fife: true, promises_fife_strong: true, ..self }
     }

@@ -273,7 +273,7 @@ impl Engine {
         Ok(json!({ "path": views }))
     }
 
-    /// Returns the nodes of the tree for a file that opens at `node`: all of them, or, if they are too many, those of
+    /// Returns the nodes of the tree for a file that opens at `node`. If there are too many, returns only the nodes of
     /// the run to `node`.
     pub(super) fn tree(&mut self, node: NodeId) -> Result<Value, String> {
         const MOST: usize = 5_000;

@@ -25,8 +25,8 @@
 //!   becomes 1.
 //!
 //! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds the copy (see
-//! [`held`]), a process that fetches an answer from the copy, and a process that makes the copy catch up with the
-//! one that replaced it. Before any other process can read the copy, it is rewritten. So the normal form clears
+//! [`held`]), a process that fetches an answer from the copy, and a process that brings the copy up to date with the
+//! copy that replaced it. Before any other process can read the copy, a process rewrites it. So the normal form clears
 //! every field that none of these readers uses.
 //!
 //! **Late processes.** A process is late if it holds a former head: a copy that is no longer the head. The contents

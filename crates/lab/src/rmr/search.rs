@@ -1,13 +1,14 @@
 //! Searches for lower bounds on the worst passage, if there are too many schedules to explore them all.
 //!
-//! A search has two phases. First, it draws runs at random, in many styles: uniform, in bursts, with the
-//! observed process ahead of all others or behind them, or with the others first brought to lines where
-//! they block it. Then it makes the worst of these runs worse. It cuts a run, most often where the observed
-//! process is about to take a step, and schedules the others differently there. Then it continues as before, or
-//! with new random steps. If the new run is at least as bad, it replaces its parent.
+//! A search has two phases. First, it draws runs at random, in several styles. Some runs are uniform or in bursts. In
+//! some, the observed process is ahead of all others or behind them. In some, the others first go to lines where they
+//! block the observed process. In the second phase, the search changes the worst of these runs to make them worse. It
+//! cuts a run, most often where the observed process is about to take a step, and schedules the others differently
+//! there. The rest of the new run is as before, or consists of new random steps. If the new run is at least as bad as
+//! the old one, it replaces the old one.
 //!
-//! The result is a run that can be replayed. It proves the lower bound. If the search finds no worse
-//! run, this proves nothing.
+//! The result is a run that can be replayed. This run proves the lower bound. If the search finds no worse run, this
+//! proves nothing.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},

@@ -143,8 +143,9 @@ fn stays_out(run: &Evidence<'_>, p: Pid, at: usize) -> Result<(), String> {
     waits_forever(run, p)
 }
 
-/// Checks that `victim` is overtaken this many times in the first `at` steps and does not enter from then on, or
-/// that it is overtaken in every round of the cycle.
+/// Checks how often `victim` is overtaken. With `times`, the victim must be overtaken this many times in the first `at`
+/// steps, and must not enter from then on. Without `times`, it must wait during the whole cycle, and some process must
+/// enter in the cycle.
 pub(super) fn bypass(
     run: &Evidence<'_>,
     victim: Pid,

@@ -1,4 +1,4 @@
-//! The records of a hall as the lab sees them.
+//! The records of a hall in the lab's model.
 
 use alloc::vec::Vec;
 
@@ -15,8 +15,8 @@ pub const MAX_SLOTS: usize = 3;
 pub(super) enum Slot {
     /// Assigned to no claim.
     Free,
-    /// Assigned to this process, which does not use the slot: it has not seen yet that it has the slot, or
-    /// has left its critical section.
+    /// Assigned to this process, which does not use the slot. Either the process has not seen yet that it has the slot,
+    /// or it has left its critical section.
     Given(Pid),
     /// Assigned to this process, which uses the slot.
     Held(Pid),

@@ -69,10 +69,10 @@ use Cast::*;
 
 /// The events of a model: a set of [`Cast`]s, as in `Cast::Expiry | Cast::Try`.
 ///
-/// The set has at most one of the events that hit a process (`Mortal`, `Expiry`, `Unheard`, `Late`), because the
+/// Four events hit a process: `Mortal`, `Expiry`, `Unheard` and `Late`. The set has at most one of them, because the
 /// lab supports one kind of mishap for each process. If the set has any event except `Mortal`, `Expiry`, `Unheard`,
-/// `Try` and `Pairs`, the last process is the *manager*, which never wants a slot. The manager makes its events
-/// happen one after the other, in the order of [`Cast`].
+/// `Try` and `Pairs`, the last process is the *manager*, which never wants a slot. The manager makes its events happen
+/// one after the other, in the order of [`Cast`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u32);
 

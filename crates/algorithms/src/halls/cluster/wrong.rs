@@ -97,9 +97,9 @@ pub fn deaf(n: usize, k: usize) -> ClusterModel {
     model.with_management(Cast::Restore, |word, ghost| events::restore_by(word, ghost, |_| None))
 }
 
-/// Models a request that was sent to a hall before its removal, and joins the queue of the new hall with the same
-/// name. A holder of the old hall sees that its claim waits, takes this as a proof that it may continue, and
-/// continues after its deadline.
+/// Models a request that was sent to a hall before its removal, and joins the queue of the new hall with the same name.
+/// A holder of the old hall sees that its claim waits. From this, it wrongly concludes that it still has its slot, and
+/// it continues after its deadline.
 pub fn deluded(n: usize, k: usize) -> ClusterModel {
     let casts = Cast::Late | Cast::Remake;
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);

@@ -53,9 +53,9 @@
 //!   give a slot, once.
 //! - While serving processes count, they *seal* the free slots that the hall no longer has (N3). When all of these
 //!   slots are sealed, the hall works as before it shrank (N4), and at most k slots are held. A process with an old
-//!   copy of `size` finds a sealed slot taken. The seal has the number of times that the hall was resized. After
-//!   the hall has grown again, serving processes remove seals with a lower number (S6, S8). A slot is not sealed
-//!   while a waiter may be about to get it, because this waiter may rely on its tag in the slot.
+//!   copy of `size` finds a sealed slot taken. The seal contains the number of times that the hall was resized until
+//!   then. After the hall has grown again, this number is too low, and serving processes remove the seal (S6, S8). A
+//!   slot is not sealed while a waiter may be about to get it, because this waiter may rely on its tag in the slot.
 //! - A process that gives up takes its ticket off its card, unless it was given a slot (C1, C2). It
 //!   continues as a leaving process (X4, X5), so a slot that it was offered goes to another waiter.
 //! - Before a waiter sleeps, it starts to watch the process just before it in the queue: it *follows* that
@@ -68,14 +68,15 @@
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
 //!
 //! - Exclusion and distinct slots: a slot has one tag, and a card chooses at most one slot.
-//! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is
-//!   lines E1 to E8. At S3, a process is eligible only if its ticket was drawn before S1. So if the search
-//!   finds an eligible process, it cannot miss a process that finished its doorway before that one arrived.
+//! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is lines E1 to
+//!   E8. At S3, a process is eligible only if its ticket was drawn before S1. So a search that finds an eligible
+//!   process q does not miss a waiter p that finished its doorway before q arrived: the card of p showed its ticket
+//!   before q drew its own.
 //! - If all processes want one slot, the algorithm tolerates k-1 undetected stops. No process waits for a serving
 //!   process. A process that stops while it waits, or after it was given a slot, blocks at most that slot.
 //! - A process that wants several slots and stops while it holds them blocks these slots. But if it stops between
-//!   drawing its ticket and line G7, it may block all slots: slots are set aside for it, and late servers may tag
-//!   more slots than it wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process
+//!   drawing its ticket and line G7, it may block all slots. The reason: slots are set aside for it, and late servers
+//!   may tag more slots than it wants. `tests/several_slots.rs` finds such runs with three slots, and a stopped process
 //!   that wants two of them.
 //! - No wake-up is lost, even if processes die. A process that frees a slot serves afterwards,
 //!   and the waiters that could need the slot watch the process that held it. A waiter that follows

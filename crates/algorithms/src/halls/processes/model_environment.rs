@@ -134,9 +134,9 @@ pub(super) fn without_local_lines<M: Memory>(
 impl<M: Memory> ModelEnvironment<'_, M> {
     /// Returns what follows a line that makes no access, because the size of the hall is a constant.
     ///
-    /// In a reduced model in which no process can be killed, also returns what follows a line that has no effect: the
-    /// process only finds out that others live, and watches them. Since they always live, it makes no difference which
-    /// of them it watches, so it watches nobody.
+    /// In a reduced model in which no process can be killed, also returns what follows a line that has no effect. At
+    /// such a line, process `p` only finds out that others live, and watches them. All processes live, so it makes no
+    /// difference which of them `p` watches. In this model, `p` watches nobody.
     fn skip(&mut self, p: Pid, line: Line<(), u8>) -> Option<Next<Line<(), u8>>> {
         let is_eternal = self.model.is_reduced && !self.model.casts.has(Cast::Mortal);
         let is_local = match line {

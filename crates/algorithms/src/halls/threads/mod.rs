@@ -40,10 +40,10 @@
 //!   sees the slots or the news. A caller that finds no slot free at L11 is in the queue by then, so it is served by
 //!   the callers that put slots back later. A waiter is woken after its grant is written. A wake-up that comes too
 //!   early is remembered.
-//! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the
-//!   queue can take over. Natively, a thread can take over, but a task cannot. Giving up, resizing and
-//!   closing wait until there is no other server. In theory, this can take forever; in that case, a
-//!   waiter that gives up eventually gets a grant.
+//! - **Every caller gets in and out.** A server makes a bounded number of grants if the head of the queue can take
+//!   over. Natively, a thread can take over, but a task cannot. Giving up, resizing and closing wait until there is no
+//!   other server. In theory, there may always be another server. In that case, a waiter that wants to give up gets a
+//!   grant eventually.
 //! - **No resilience.** A server that stops forever blocks all other callers. It is rare that one thread of a
 //!   process stops while the others run. A whole process, however, can be killed at any time, so the hall for
 //!   processes has another algorithm ([`processes`](super::processes)).

@@ -151,8 +151,8 @@ impl<B: Block> Arranged<B> {
         all.map(|(p, loc)| self.within(block, p, loc)).collect()
     }
 
-    /// Returns whether `p`, which has lost `lost` gates and is at this stage of its route, has `block`
-    /// ahead of it on the way in, or behind it on the way out.
+    /// Returns whether `block` is further in than `stage` on the route of `p`, which has lost `lost` gates. On the way
+    /// in, `p` has not reached such a block yet. On the way out, `p` has already left it.
     fn is_outer_to(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
         let route = self.route(p, lost);
         route.iter().position(|&b| b == block).is_some_and(|index| usize::from(stage) < index)

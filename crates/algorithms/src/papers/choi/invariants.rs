@@ -30,9 +30,9 @@
 //!
 //! - The condition of I5 is printed as "and Exit". It must be "and Exit > u + 2k" (Exit >= u + k with the
 //!   changed line 8).
-//! - I6 and I7 are printed without "not too late". Without it they are false: when p goes from 5.8 to
-//!   6.7 because it is too late, a slower process may still be about to write a lower round. (The proof
-//!   calls the step from 5.8 to 6.7 trivial.) In that case I8 follows from I5, without I6 and I7.
+//! - I6 and I7 are printed without the condition "not too late". Without this condition they are false. When p is too
+//!   late and goes from 5.8 to 6.7, a slower process may still be about to write a lower round. (The proof calls the
+//!   step from 5.8 to 6.7 trivial.) If p is too late, I8 follows from I5, without I6 and I7.
 //! - The proof of I4 says that the process with t = exit leaves next, but processes may leave in any
 //!   order. I4 follows by counting and from I11, which comes later in the paper.
 //! - The paper lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store

@@ -16,12 +16,11 @@
 //!
 //! A process is a *winner* at s from the end of line 4 until it has executed line 5.
 //!
-//! Doorway: the paper defines none. By the lab's convention, the doorway is everything before the first
-//! line at which a process may have to wait. This is line 4, after the process has counted too many
-//! others. So the doorway contains the scan of line 3, and every competition that is won by counting
-//! alone. For a process that meets no other, the whole entry section is the doorway. (If the doorway
-//! were only lines 1 and 2, first-in-first-enabled would have the same verdicts for EXCL with n <= 3 and
-//! with n = 4, k = 3.)
+//! Doorway: the paper defines none. By the lab's convention, the doorway is everything before the first line at which a
+//! process may have to wait. This is line 4, after the process has counted too many others. So the doorway contains the
+//! scan of line 3, and every competition that is won by counting alone. For a process that meets no other, the whole
+//! entry section is the doorway. (With lines 1 and 2 as the doorway, the verdicts on first-in-first-enabled are the
+//! same for EXCL with n <= 3, and with n = 4, k = 3.)
 //!
 //! Differences from the paper: the paper has no line numbers, so the numbers above are added here. The
 //! count is kept only as long as it matters: once the result of the comparison is certain, the exact
