@@ -16,8 +16,8 @@ pub struct Document {
     pub markdown: String,
     /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,
-    /// Statements without evidence although their algorithms are registered, and statements that have an `error`
-    /// but are not refuted. One line each.
+    /// Statements without evidence although their algorithms are registered, and statements that have an `error` but
+    /// are not refuted. Each statement has one line.
     pub gaps: Vec<String>,
     /// The number of statements without evidence.
     pub unmeasured: usize,
@@ -96,8 +96,8 @@ pub fn document(papers: &[Paper], sources: &Sources<'_>) -> Document {
     }
 }
 
-/// Returns whether a gap must be reported. It is not reported if pieces of evidence are missing and all of them are
-/// about algorithms that the registry does not have.
+/// Returns whether a gap must be reported. A gap is not reported if all its missing pieces of evidence are about
+/// algorithms that the registry does not have.
 fn is_due(judged: &Judged<'_>) -> bool {
     let missing = judged.pieces.iter().filter(|piece| piece.verdict == Some(Verdict::Unmeasured));
     let mut missing = missing.peekable();

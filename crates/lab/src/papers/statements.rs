@@ -1,8 +1,8 @@
 //! The statements of the papers, and the models that decide them: `statements.toml` in the folder of
 //! each paper.
 //!
-//! An entry of the file has a statement of the paper, worded by this project, and the evidence for it. It has no
-//! verdict, because the lab computes the verdict. In the file, `[[statement]]` begins a statement:
+//! An entry of the file has a statement of the paper, worded by this project, and the evidence for the statement. The
+//! entry has no verdict: the lab computes the verdict. In the file, `[[statement]]` begins a statement:
 //!
 //! | key | meaning |
 //! |---|---|

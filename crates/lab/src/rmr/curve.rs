@@ -1,5 +1,5 @@
-//! The worst passage for a range of n or k. It is exact where possible, and found by a search at larger
-//! sizes.
+//! The worst passage for a range of n or k. At small sizes the result is exact. At larger sizes, a search finds a lower
+//! bound.
 
 use hallpass_algorithms::registry::CostModel;
 

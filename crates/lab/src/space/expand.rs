@@ -16,9 +16,9 @@
 //! The argument repeats with p instead of r. The number of the process grows each time, so the argument ends
 //! with a step that the search does not leave out.
 //!
-//! The argument holds for whichever step has found a state first, so it holds for any number of threads. It needs
-//! that a step depends only on the private state of its process and on one variable. So the rule does not apply
-//! to limited contention and to normal forms, where a step depends on more, or to spaces that merge states. A
+//! The argument does not depend on which step has found a state first, so it holds for any number of threads. It
+//! requires that a step depends only on the private state of its process and on one variable. So the rule does not
+//! apply to limited contention and to normal forms, where a step depends on more, or to spaces that merge states. A
 //! mishap is never left out, and no step is left out after a mishap.
 
 use super::{Sequential, Space};

@@ -6,8 +6,8 @@
 //!
 //! A state and its representative behave alike under two conditions, for every step from a representative:
 //!
-//! 1. The step does not read a stale value. It may overwrite one, if what it writes and where it leads
-//!    do not depend on the old value.
+//! 1. The step does not read a stale value. The step may overwrite a stale value, if neither the new value nor the next
+//!    line depends on the old value.
 //! 2. A value that is stale before the step, and that the step does not overwrite, is stale after it.
 //!
 //! By induction over a run, both states then always differ only in values that are stale at that moment,

@@ -14,9 +14,9 @@ use std::marker::PhantomData;
 use super::subject::COIN;
 use Turn::{Done, Goto};
 
-/// Labels in separate registers. A Scan sees all labels in one step. With `WEAK`, a Scan may meet a
-/// label that is being replaced. It then sees either the old label or the new label. If it sees the new
-/// label, the Scan ends only after the new label is written.
+/// Labels in separate registers. A Scan sees all labels in one step. With `WEAK`, a Scan may read a label while a Label
+/// replaces it. The Scan then sees either the old label or the new label. If the Scan sees the new label, it ends only
+/// after the new label is written.
 pub struct Model<L, const WEAK: bool> {
     n: usize,
     labels: Array,

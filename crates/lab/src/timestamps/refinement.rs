@@ -1,22 +1,22 @@
 //! Checks whether a run is a run of UCTSS.
 //!
 //! A concurrent timestamp system is a system whose histories are all histories of UCTSS (definition 3.1 of Afek et
-//! al.). So a run is correct if some run of UCTSS has the same history. The check constructs that run of UCTSS step
-//! by step. It has to find the times of its accesses, and the numbers that it writes.
+//! al.). So a run is correct if some run of UCTSS has the same history. The check constructs that run of UCTSS step by
+//! step. For this, the check has to find the times of UCTSS's accesses, and the numbers that UCTSS writes.
 //!
 //! **Times.** A Label of UCTSS writes when the system writes the label. A Label or Scan of UCTSS reads each
 //! register at some time at which the timestamp that the system saw was the latest of its process. This time must
 //! be within the procedure (*regular*). UCTSS reads in any order, so nothing else is needed.
 //!
-//! **Numbers.** The numbers of UCTSS come from some order of all timestamps. The run makes two kinds of demands on
-//! this order: it must contain the order that each Scan returned, and the new timestamp of each Label must come
-//! after all timestamps that the Label saw. UCTSS may choose any larger number when it writes. So suitable numbers
-//! exist if and only if the demands have no cycle (*acyclic*).
+//! **Numbers.** The numbers of UCTSS come from some order of all timestamps. The run makes two kinds of demands on this
+//! order. The order must contain the order that each Scan returned. The new timestamp of each Label must come after all
+//! timestamps that the Label saw. UCTSS may choose any larger number when it writes. So suitable numbers exist if and
+//! only if the demands have no cycle (*acyclic*).
 //!
 //! **Finitely many states.** The check keeps the demands as their transitive closure, restricted to timestamps that
-//! still exist in some register or private state. A new demand is always between two such timestamps. If it closes
-//! a cycle through timestamps that no longer exist, the closure shows this. So the restricted closure is enough,
-//! and it is finite.
+//! still exist in some register or private state. A new demand is always between two such timestamps. If the new demand
+//! closes a cycle through timestamps that no longer exist, the closure shows this cycle. So the restricted closure is
+//! enough, and it is finite.
 //!
 //! In one point, the check demands more than necessary: a Label must also agree with the order of the
 //! timestamps that it saw.
