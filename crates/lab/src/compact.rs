@@ -88,7 +88,12 @@ impl Memory {
 
     /// Includes the peak of another account in the peak of this one. Both accounts were in use at the same time.
     pub fn include(&self, other: &Memory) {
-        self.peak.fetch_max(self.used.load(Relaxed) + other.peak(), Relaxed);
+        self.include_bytes(other.peak());
+    }
+
+    /// Includes memory that was in use for a short time in the peak.
+    pub fn include_bytes(&self, bytes: u64) {
+        self.peak.fetch_max(self.used.load(Relaxed) + bytes, Relaxed);
     }
 
     /// Returns the maximum number of bytes in use at once.

@@ -8,11 +8,14 @@
 //!
 //! The search keeps no parents either. [`run_to`] finds a shortest run by searching again.
 
+mod bits;
 mod bounds;
 mod components;
 mod enabled;
 mod frontier;
 mod mail;
+mod numbers;
+mod open;
 mod packed;
 mod path;
 mod starvation;

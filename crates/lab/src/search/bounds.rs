@@ -21,6 +21,7 @@ use crate::{
 use super::{
     AtLevel, Task,
     components::{Found, Region, RegionComponents, STATES_PER_CHECK, Stack, Within, components},
+    numbers::Dense,
     run,
     starvation::BYTES_PER_NODE,
 };
@@ -183,7 +184,7 @@ impl<'a, const W: usize> Weights<'a, W> {
 fn heaviest<const W: usize>(
     region: &Region<'_, W>,
     process: Pid,
-    found: &Found<'_>,
+    found: &Found<'_, Dense>,
     from: &[u32],
 ) -> u32 {
     let mut heaviest = 0;
@@ -195,7 +196,7 @@ fn heaviest<const W: usize>(
             }
             let weight = u32::from(agent == process);
             let beyond = if region.contains(&next) {
-                match found.component_of(region.number(&region.space.canonical(next))) {
+                match found.numbers.component_of(region.number(&region.space.canonical(next))) {
                     same if same == found.component && weight > 0 => UNBOUNDED,
                     same if same == found.component => return,
                     other => from[other as usize],

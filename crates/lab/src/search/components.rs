@@ -9,9 +9,11 @@ use crate::{
     explore::{Ended, Limits},
     graph::Edges,
     space::{Agent, Space},
-    store::{Id, NONE},
+    store::Id,
     tables::Tables,
 };
+
+use super::numbers::{Dense, Numbers, Sparse, UNSEEN};
 
 /// The states and steps of a region.
 #[derive(Clone, Copy)]
@@ -123,7 +125,6 @@ impl<T> Drop for Stack<'_, T> {
 pub(super) struct RegionComponents<'a> {
     /// For each state: its component, or [`NONE`] outside the region.
     pub of: Vec<u32>,
-    pub count: u32,
     memory: &'a Memory,
 }
 
@@ -134,40 +135,38 @@ impl Drop for RegionComponents<'_> {
 }
 
 /// A component that the search has just found. All components that can be reached from it have been found before.
-pub(super) struct Found<'a> {
+pub(super) struct Found<'a, N> {
     pub component: u32,
     /// The states of the component, without `last`.
     pub others: &'a [Id],
     pub last: Id,
-    number: &'a [u32],
+    /// Whether a step leads from the component back into it.
+    pub has_loop: bool,
+    pub numbers: &'a N,
 }
 
-impl Found<'_> {
+impl<N> Found<'_, N> {
     pub fn members(&self) -> impl Iterator<Item = Id> {
         self.others.iter().copied().chain([self.last])
     }
-
-    /// Returns the component of a state of the region that can be reached from this component.
-    #[inline]
-    pub fn component_of(&self, id: Id) -> u32 {
-        NONE - 1 - self.number[id as usize]
-    }
 }
 
-/// Set in a mark while the state may still be the root of its component. The other bits of the mark count the
-/// children that are left to visit.
+/// Set in a mark while the state may still be the root of its component.
 const ROOT: u8 = 0x80;
-const UNSEEN: u32 = 0;
+/// Set in a mark if a step leads from the state to itself.
+const SELF: u8 = 0x40;
+/// The bits of a mark that count the children that are left to visit. A state has at most one child for each process.
+const CHILDREN: u8 = 0x3f;
 
 /// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,
 /// when it is first visited. From then on, the stack has its children.
-struct DepthFirst<'a, const W: usize, F> {
+struct DepthFirst<'a, const W: usize, N, F> {
     region: &'a Region<'a, W>,
-    number: Vec<u32>,
+    numbers: N,
     next: u32,
     closed: u32,
     calls: Stack<'a, Id>,
-    /// For each call: the number of children left, and [`ROOT`].
+    /// For each call: the number of children left, [`ROOT`] and [`SELF`].
     marks: Stack<'a, u8>,
     /// The children that are left, for one call after another.
     children: Stack<'a, Id>,
@@ -189,12 +188,46 @@ pub(super) fn components<'m, const W: usize>(
     limits: &Limits<'_>,
     memory: &'m Memory,
     report: &dyn Fn(u64),
-    each: impl FnMut(&Found<'_>) -> Result<(), Ended>,
+    each: impl FnMut(&Found<'_, Dense>) -> Result<(), Ended>,
 ) -> Result<RegionComponents<'m>, Ended> {
-    memory.take(u64::from(region.states.len()) * 4)?;
+    let states = region.states.len();
+    memory.take(u64::from(states) * 4)?;
+    match depth_first(region, Dense::new(states), limits, memory, report, each) {
+        Ok(numbers) => Ok(RegionComponents { of: numbers.into_components(), memory }),
+        Err(ended) => {
+            memory.give_back(u64::from(states) * 4);
+            Err(ended)
+        }
+    }
+}
+
+/// Calls `each` with every component of a region, like [`components`], but does not keep the components.
+///
+/// # Errors
+/// Fails if this reaches a limit, and returns which one.
+pub(super) fn for_each_component<const W: usize>(
+    region: &Region<'_, W>,
+    limits: &Limits<'_>,
+    memory: &Memory,
+    report: &dyn Fn(u64),
+    each: impl FnMut(&Found<'_, Sparse<'_>>) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let numbers = Sparse::new(region.states.len(), memory)?;
+    depth_first(region, numbers, limits, memory, report, each).map(|_| ())
+}
+
+/// Returns the numbers of all states.
+fn depth_first<const W: usize, N: Numbers>(
+    region: &Region<'_, W>,
+    numbers: N,
+    limits: &Limits<'_>,
+    memory: &Memory,
+    report: &dyn Fn(u64),
+    each: impl FnMut(&Found<'_, N>) -> Result<(), Ended>,
+) -> Result<N, Ended> {
     let mut search = DepthFirst {
         region,
-        number: vec![UNSEEN; region.states.len() as usize],
+        numbers,
         next: 1,
         closed: 0,
         calls: Stack::new(memory),
@@ -213,27 +246,26 @@ pub(super) fn components<'m, const W: usize>(
             Err(ended) => ControlFlow::Break(ended),
         })
     });
-    if let ControlFlow::Break(ended) = ended {
-        memory.give_back(u64::from(region.states.len()) * 4);
-        return Err(ended);
+    match ended {
+        ControlFlow::Break(ended) => Err(ended),
+        ControlFlow::Continue(()) => Ok(search.numbers),
     }
-    let mut of = search.number;
-    of.iter_mut().for_each(|number| {
-        *number = if *number == UNSEEN { NONE } else { NONE - 1 - *number };
-    });
-    Ok(RegionComponents { of, count: search.closed, memory })
 }
 
 /// The number of states after which a loop over states checks for a stop.
 pub(super) const STATES_PER_CHECK: u64 = 1 << 10;
 
-impl<const W: usize, F: FnMut(&Found<'_>) -> Result<(), Ended>> DepthFirst<'_, W, F> {
+impl<const W: usize, N, F> DepthFirst<'_, W, N, F>
+where
+    N: Numbers,
+    F: FnMut(&Found<'_, N>) -> Result<(), Ended>,
+{
     /// Visits every state of the region that is reachable from this state and was not visited before.
     fn explore_from(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
         if u64::from(id).is_multiple_of(STATES_PER_CHECK) {
             self.check_stop()?;
         }
-        if self.number[id as usize] != UNSEEN || !self.region.contains(state) {
+        if self.numbers.get(id) != UNSEEN || !self.region.contains(state) {
             return Ok(());
         }
         self.visit(id, state)?;
@@ -247,17 +279,18 @@ impl<const W: usize, F: FnMut(&Found<'_>) -> Result<(), Ended>> DepthFirst<'_, W
     fn visit(&mut self, id: Id, state: &[u64; W]) -> Result<(), Ended> {
         self.count_visit()?;
         let mut number = self.next;
-        self.number[id as usize] = number;
+        self.numbers.open(id, number)?;
         self.next += 1;
         self.region.steps(state, &mut self.steps);
         self.region.states.touch(self.steps.iter().map(|(_, next)| next));
         let mut mark = ROOT;
         for (_, next) in &self.steps {
             if next == state {
+                mark |= SELF;
                 continue;
             }
             let child = self.region.number(next);
-            match self.number[child as usize] {
+            match self.numbers.get(child) {
                 UNSEEN => {
                     self.children.push(child)?;
                     mark += 1;
@@ -269,7 +302,7 @@ impl<const W: usize, F: FnMut(&Found<'_>) -> Result<(), Ended>> DepthFirst<'_, W
                 _ => {}
             }
         }
-        self.number[id as usize] = number;
+        self.numbers.set(id, number);
         self.calls.push(id)?;
         self.marks.push(mark)?;
         Ok(())
@@ -296,41 +329,42 @@ impl<const W: usize, F: FnMut(&Found<'_>) -> Result<(), Ended>> DepthFirst<'_, W
     fn proceed(&mut self) -> Result<(), Ended> {
         let id = *self.calls.items.last().expect("a state is being visited");
         let mark = self.marks.items.last_mut().expect("each call has a mark");
-        if *mark & !ROOT != 0 {
+        if *mark & CHILDREN != 0 {
             let child = *self.children.items.last().expect("a child is left");
-            let seen = self.number[child as usize];
+            let seen = self.numbers.get(child);
             if seen == UNSEEN {
                 return self.visit(child, &self.region.states.get(child));
             }
             self.children.items.pop();
             *mark -= 1;
-            if seen < self.number[id as usize] {
-                self.number[id as usize] = seen;
+            if seen < self.numbers.get(id) {
+                self.numbers.set(id, seen);
                 *mark &= !ROOT;
             }
             return Ok(());
         }
-        let is_root = *mark == ROOT;
+        let mark = *mark;
         self.calls.items.pop();
         self.marks.items.pop();
-        if !is_root {
+        if mark & ROOT == 0 {
             self.waiting.push(id)?;
             return Ok(());
         }
-        self.close(id)
+        self.close(id, mark & SELF != 0)
     }
 
     /// Ends the component whose root is `id`.
-    fn close(&mut self, id: Id) -> Result<(), Ended> {
-        let first = self.number[id as usize];
-        let is_outside = |member: &Id| self.number[*member as usize] < first;
+    fn close(&mut self, id: Id, leads_to_itself: bool) -> Result<(), Ended> {
+        let first = self.numbers.get(id);
+        let is_outside = |member: &Id| self.numbers.get(*member) < first;
         let begin = self.waiting.items.iter().rposition(is_outside).map_or(0, |last| last + 1);
         let others = &self.waiting.items[begin..];
-        for member in others.iter().chain([&id]) {
-            self.number[*member as usize] = NONE - 1 - self.closed;
-        }
-        let number = &self.number;
-        (self.each)(&Found { component: self.closed, others, last: id, number })?;
+        let members = || others.iter().copied().chain([id]);
+        self.numbers.begin_close(members(), self.closed);
+        let has_loop = leads_to_itself || !others.is_empty();
+        let (component, numbers) = (self.closed, &self.numbers);
+        (self.each)(&Found { component, others, last: id, has_loop, numbers })?;
+        self.numbers.end_close(members());
         self.waiting.items.truncate(begin);
         self.next = first;
         self.closed += 1;

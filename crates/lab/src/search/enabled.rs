@@ -19,7 +19,7 @@ use crate::{
 use super::{
     components::{Region, RegionComponents, Stack, Within, components},
     run_to, search,
-    starvation::{BYTES_PER_NODE, Component, Decoded},
+    starvation::{BYTES_PER_NODE, Decoded},
 };
 
 /// The component reaches a loop in which the process takes steps.
@@ -59,7 +59,7 @@ impl<'a, const W: usize> KeptOut<'a, W> {
             let mut flags = 0;
             for id in found.members() {
                 region.for_each_step(&states.get(id), 0, |agent, to| {
-                    match found.component_of(to) {
+                    match found.numbers.component_of(to) {
                         same if same != found.component => {
                             flags |= reaches.items[same as usize] & REACHES;
                         }
@@ -92,7 +92,7 @@ impl<'a, const W: usize> KeptOut<'a, W> {
         let (path, at) = shortest_within(&self.region, node, |id| self.contains(id), here, most)?
             .expect("it reaches a cycle");
         let of = &self.components.of;
-        let inside = Component { of, component: of[at as usize] };
+        let inside = |id: Id| of[id as usize] == of[at as usize];
         let standing = Decoded { tables: self.region.tables, states: self.region.states };
         let any_number = self.region.tables.n;
         let is_process = |_: Id, agent: Agent| agent == self.process;

@@ -1,32 +1,28 @@
 //! Decides starvation and deadlock without a stored graph (see [`liveness`](crate::liveness) for the argument).
 //!
-//! For each victim, and for deadlock, the search needs 5 bytes per state in addition to the set, and the stacks of
-//! a depth-first search. A stored graph needs 4 bytes for each step.
+//! For each victim, and for deadlock, a depth-first search finds the components of the graph one after another. It needs
+//! 3 bits per state in addition to the set, and numbers only for the states on its stacks. A stored graph needs 4
+//! bytes for each step.
 
-use std::{
-    ops::ControlFlow,
-    sync::{
-        OnceLock,
-        atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed},
-    },
-};
+use std::sync::atomic::Ordering::Relaxed;
 
 use hallpass_algorithms::{Pid, Section};
 
 use crate::{
-    compact::{Memory, Numbered, SEGMENTS},
+    compact::{Memory, Numbered},
     explore::{Ended, Limits},
-    graph::Part,
     liveness::{CycleSearch, fair_cycle_within},
     space::{Agent, Space},
     standing::Standing,
-    store::{Id, NONE},
+    store::Id,
     tables::Tables,
 };
 
 use super::{
     AtLevel, Task,
-    components::{Region, RegionComponents, STATES_PER_CHECK, Within, components},
+    bits::Bits,
+    components::{Found, Region, STATES_PER_CHECK, Within, for_each_component},
+    numbers::Sparse,
     run,
     unfold::Unfolded,
 };
@@ -36,10 +32,6 @@ pub const MOST_PROCESSES: usize = 8;
 
 /// The victim on a quotient by renamings. The quotient does not rename it.
 pub const FIXED_VICTIM: Pid = 0;
-
-/// Set in the movers of a component if a thread has computed its cost. On a quotient, no other bit of these movers is
-/// used, except that of the victim.
-const DONE: u8 = 0x80;
 
 /// The memory that the search for a loop takes for each node, with room for growth.
 pub(super) const BYTES_PER_NODE: u64 = 128;
@@ -95,8 +87,7 @@ pub fn cheapest_trap<const W: usize>(
         };
         report(0);
         let region = Region { space, tables, states, within: Within::Entry(victim), is_quotient };
-        let components = components(&region, limits, memory, &report, |_| Ok(()))?;
-        let traps = Traps::new(&region, components, limits, memory)?;
+        let traps = Traps::new(&region, limits, memory, &report)?;
         let Some(cost) = traps.cost else { continue };
         if best.as_ref().is_none_or(|best| cost <= best.cost) {
             phase("finding a run to the cheapest trap");
@@ -128,109 +119,76 @@ pub fn cheapest_deadlock<const W: usize>(
         |visited: u64| phase(&format!("deadlock, {} million states visited", visited / 1_000_000));
     report(0);
     let region = Region { space, tables, states, within: Within::NoneEnters, is_quotient: false };
-    let components = components(&region, limits, memory, &report, |_| Ok(()))?;
-    let traps = Traps::new(&region, components, limits, memory)?;
+    let traps = Traps::new(&region, limits, memory, &report)?;
     let Some(cost) = traps.cost else { return Ok(None) };
     phase("finding a run to the cheapest trap");
     Ok(Some(Trap { victim: None, cost, lasso: traps.lasso(cost, limits, memory) }))
 }
 
-/// The components in which a victim takes steps.
+/// The components in which a victim takes steps, with the smallest number of stopped processes.
 struct Traps<'a, const W: usize> {
     region: &'a Region<'a, W>,
-    components: RegionComponents<'a>,
-    /// For each component: the processes that take steps in it.
-    movers: Vec<AtomicU8>,
+    /// The states of these components.
+    members: Bits<'a>,
     cost: Option<usize>,
     memory: &'a Memory,
-}
-
-impl<const W: usize> Drop for Traps<'_, W> {
-    fn drop(&mut self) {
-        self.memory.give_back(self.movers.len() as u64);
-    }
 }
 
 impl<'a, const W: usize> Traps<'a, W> {
     fn new(
         region: &'a Region<'a, W>,
-        components: RegionComponents<'a>,
         limits: &Limits<'_>,
         memory: &'a Memory,
+        report: &dyn Fn(u64),
     ) -> Result<Self, Ended> {
-        memory.take(u64::from(components.count))?;
-        let movers = (0..components.count).map(|_| AtomicU8::new(0)).collect();
-        let mut traps = Traps { region, components, movers, cost: None, memory };
-        traps.for_each_in_region(limits, |id, state| {
-            traps.note_movers(id, state);
-            Ok(())
-        })?;
-        let cheapest = AtomicU32::new(u32::MAX);
-        traps.for_each_in_region(limits, |id, state| {
-            if region.is_quotient && traps.movers_at(id).fetch_or(DONE, Relaxed) & DONE != 0 {
-                return Ok(());
-            }
-            if let Some(cost) = traps.cost_of(id, state)? {
-                cheapest.fetch_min(cost as u32, Relaxed);
+        let members = Bits::new(region.states.len(), memory)?;
+        let mut traps = Traps { region, members, cost: None, memory };
+        for_each_component(region, limits, memory, report, |found| {
+            // Most components have one state and no loop.
+            if found.has_loop
+                && let Some(cost) = traps.cost_of(found, limits)?
+            {
+                traps.add(cost, found);
             }
             Ok(())
         })?;
-        traps.cost = Some(cheapest.into_inner() as usize).filter(|&cost| cost != u32::MAX as usize);
         Ok(traps)
     }
 
-    fn movers_at(&self, id: Id) -> &AtomicU8 {
-        &self.movers[self.components.of[id as usize] as usize]
+    /// Adds a component, unless a cheaper one is known.
+    fn add(&mut self, cost: usize, found: &Found<'_, Sparse<'_>>) {
+        if self.cost.is_none_or(|least| cost < least) {
+            self.cost = Some(cost);
+            self.members.clear();
+        }
+        if self.cost == Some(cost) {
+            found.members().for_each(|id| self.members.insert(id));
+        }
     }
 
-    /// Calls `each` with every state of the region, on several threads. Ends if `each` fails.
-    fn for_each_in_region(
-        &self,
-        limits: &Limits<'_>,
-        each: impl Fn(Id, &[u64; W]) -> Result<(), Ended> + Sync,
-    ) -> Result<(), Ended> {
-        let next = AtomicUsize::new(0);
-        let failed = OnceLock::new();
-        let visit = |id: Id, state: [u64; W]| {
-            if u64::from(id).is_multiple_of(STATES_PER_CHECK) && limits.stop.load(Relaxed) {
-                failed.get_or_init(|| Ended::Stopped);
-            }
-            if self.components.of[id as usize] != NONE
-                && let Err(limit) = each(id, &state)
-            {
-                failed.get_or_init(|| limit);
-            }
-            if failed.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..limits.threads.max(1) {
-                scope.spawn(|| {
-                    loop {
-                        let segment = next.fetch_add(1, Relaxed);
-                        if segment >= SEGMENTS
-                            || self.region.states.try_for_each_in(segment as u8, visit).is_break()
-                        {
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        failed.into_inner().map_or(Ok(()), Err)
-    }
-
-    fn note_movers(&self, id: Id, state: &[u64; W]) {
-        let component = self.components.of[id as usize];
-        let movers = self.movers_at(id);
-        // A process that is known to move in the component needs no look-up. On a quotient, only the victim has
-        // the same number in all merged states.
+    /// Returns the processes that take steps in a component, as a set of bits. On a quotient, only the victim has the same
+    /// number in all merged states, and the set contains at most the victim.
+    fn movers(&self, found: &Found<'_, Sparse<'_>>, limits: &Limits<'_>) -> Result<u8, Ended> {
+        let tables = self.region.tables;
         let of_others = if self.region.is_quotient { !(1 << FIXED_VICTIM) } else { 0 };
-        let known = movers.load(Relaxed) | of_others;
-        self.region.for_each_step(state, known, |process, to| {
-            if self.components.of[to as usize] == component {
-                movers.fetch_or(1 << process, Relaxed);
+        let all = (u8::MAX >> (MOST_PROCESSES - tables.n)) & !of_others;
+        let mut movers = 0;
+        for (index, id) in found.members().enumerate() {
+            if (index as u64).is_multiple_of(STATES_PER_CHECK) && limits.stop.load(Relaxed) {
+                return Err(Ended::Stopped);
             }
-        });
+            // A process that is known to move in the component needs no look-up.
+            let known = movers | of_others;
+            self.region.for_each_step(&self.region.states.get(id), known, |process, to| {
+                if found.numbers.is_closing(to) {
+                    movers |= 1 << process;
+                }
+            });
+            if movers == all {
+                break;
+            }
+        }
+        Ok(movers)
     }
 
     /// Returns the processes that a loop through this state keeps out, as a set of bits. If no process ends its entry
@@ -245,29 +203,32 @@ impl<'a, const W: usize> Traps<'a, W> {
         }
     }
 
-    /// Returns the number of processes that have stopped in the component of this state, if a victim moves
-    /// in it. A process that does not move in a component is in the same section in all of its states.
-    fn cost_of(&self, id: Id, state: &[u64; W]) -> Result<Option<usize>, Ended> {
-        let mut movers = u64::from(self.movers_at(id).load(Relaxed) & !self.done());
-        if movers & self.victims(state) == 0 {
+    /// Returns the number of processes that have stopped in a component, if a victim moves in it. A process that
+    /// does not move in a component is in the same section in all of its states.
+    fn cost_of(
+        &self,
+        found: &Found<'_, Sparse<'_>>,
+        limits: &Limits<'_>,
+    ) -> Result<Option<usize>, Ended> {
+        let state = self.region.states.get(found.last);
+        let victims = self.victims(&state);
+        if victims == 0 {
+            return Ok(None);
+        }
+        let mut movers = u64::from(self.movers(found, limits)?);
+        if movers & victims == 0 {
             return Ok(None);
         }
         if self.region.is_quotient {
-            movers = self.unfolded(id, state).movers(self.most_nodes())?;
+            let inside = |id| found.numbers.is_closing(id);
+            let unfolded = Unfolded::new(self.region, &inside, &state);
+            movers = unfolded.movers(self.most_nodes())?;
+            self.memory.include_bytes(unfolded.bytes());
         }
         let tables = self.region.tables;
         let has_stopped =
-            |p: &Pid| movers >> p & 1 == 0 && tables.section(state, *p) != Section::Remainder;
+            |p: &Pid| movers >> p & 1 == 0 && tables.section(&state, *p) != Section::Remainder;
         Ok(Some((0..tables.n).filter(has_stopped).count()))
-    }
-
-    /// Returns the bit of the movers that is not the bit of a process.
-    fn done(&self) -> u8 {
-        if self.region.is_quotient { DONE } else { 0 }
-    }
-
-    fn unfolded(&self, id: Id, state: &[u64; W]) -> Unfolded<'_, W> {
-        Unfolded::new(self.region, &self.components.of, id, state)
     }
 
     /// Returns the maximum number of nodes of a search in one component.
@@ -280,8 +241,7 @@ impl<'a, const W: usize> Traps<'a, W> {
         let (space, states) = (self.region.space, self.region.states);
         let is_trap = |state: &[u64; W]| {
             let id = states.find(state).expect("the search has found every state");
-            let is_inside = self.components.of[id as usize] != NONE;
-            u64::from(is_inside && self.cost_of(id, state) == Ok(Some(cost)))
+            u64::from(self.members.contains(id))
         };
         let task = Task { space, look: &is_trap, middle: 0, until_found: true };
         let mut roots = space.initial().map(|state| space.canonical(state));
@@ -299,28 +259,16 @@ impl<'a, const W: usize> Traps<'a, W> {
             }
         };
         let search = CycleSearch { cost, most: self.most_nodes(), stop: Some(limits.stop) };
+        // The members of other components do no harm: no path leads from them back to the start.
+        let inside = |id: Id| self.members.contains(id);
         let cycle = if self.region.is_quotient {
-            let unfolded = self.unfolded(start, &state);
+            let unfolded = Unfolded::new(self.region, &inside, &state);
             fair_cycle_within(&unfolded, &unfolded, &|_: Id| true, 0, search, is_victim)
         } else {
-            let of = &self.components.of;
-            let inside = Component { of, component: of[start as usize] };
             let standing = Decoded { tables: self.region.tables, states };
             fair_cycle_within(self.region, &standing, &inside, start, search, is_victim)
         }?;
         Ok(Lasso { start: AtLevel { level, state }, cycle })
-    }
-}
-
-/// One component.
-pub(super) struct Component<'a> {
-    pub of: &'a [u32],
-    pub component: u32,
-}
-
-impl Part for Component<'_> {
-    fn node(&self, node: Id) -> bool {
-        self.of[node as usize] == self.component
     }
 }
 

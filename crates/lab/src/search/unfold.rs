@@ -36,17 +36,29 @@ type States<const W: usize> = IndexSet<[u64; W], foldhash::fast::FixedState>;
 /// order in which they are found, and the first one is 0.
 pub(super) struct Unfolded<'a, const W: usize> {
     region: &'a Region<'a, W>,
-    /// For each state of the quotient: its component.
-    of: &'a [u32],
-    component: u32,
+    /// Returns whether a state of the quotient belongs to the component. It may also return true for states from which no
+    /// path leads back to the component: they are on no cycle with its states.
+    inside: &'a (dyn Fn(Id) -> bool + Sync),
     states: Mutex<States<W>>,
 }
 
 impl<'a, const W: usize> Unfolded<'a, W> {
-    /// Creates the component of this state. `id` is the number of its representative.
-    pub fn new(region: &'a Region<'a, W>, of: &'a [u32], id: Id, state: &[u64; W]) -> Self {
+    /// Creates the component of this state.
+    pub fn new(
+        region: &'a Region<'a, W>,
+        inside: &'a (dyn Fn(Id) -> bool + Sync),
+        state: &[u64; W],
+    ) -> Self {
         let states = Mutex::new(IndexSet::from_iter([*state]));
-        Unfolded { region, of, component: of[id as usize], states }
+        Unfolded { region, inside, states }
+    }
+
+    /// Returns the number of bytes in use.
+    pub fn bytes(&self) -> u64 {
+        // An entry has a hash and a state. Its place in the hash table has an index and one more byte, and at most 7 of 8
+        // places are in use.
+        let entry = size_of::<(u64, [u64; W])>() + (size_of::<usize>() + 1) * 8 / 7;
+        (self.states().capacity() * entry) as u64
     }
 
     fn states(&self) -> MutexGuard<'_, States<W>> {
@@ -82,7 +94,7 @@ impl<const W: usize> Edges for Unfolded<'_, W> {
         let (region, state) = (self.region, self.state(node));
         region.space.successors(&state, &mut |agent, next| {
             let is_inside = region.has_step(&state, agent, &next)
-                && self.of[region.number(&region.space.canonical(next)) as usize] == self.component;
+                && (self.inside)(region.number(&region.space.canonical(next)));
             if is_inside {
                 let (id, _) = self.states().insert_full(next);
                 each(agent, id as Id);

@@ -84,6 +84,22 @@ fn compact_answers_agree_with_the_graph_for_fewer_competitors() {
     compare(&Question { contention: 2, ..question }, "am-fig3");
 }
 
+/// In the first model, thousands of states are on loops that keep a process out, for several numbers of stopped processes.
+/// In the second, no state is: two processes compete for two slots, so no process ever waits.
+#[test]
+fn compact_answers_agree_with_the_graph_with_many_loops_and_with_none() {
+    let of_loops = vec![Property::Deadlock, Property::Starvation];
+    for (k, contention, has_loops) in [(2, 4, true), (2, 2, false)] {
+        let question = Question::everything("am-fig3", 4, k).only(of_loops.clone());
+        let question = Question { contention, ..question };
+        compare(&question, "am-fig3");
+        let compact = answer(&Question { compact: true, ..question });
+        for &property in &of_loops {
+            assert_eq!(compact.outcome(property).resilience.is_some(), has_loops, "{contention}");
+        }
+    }
+}
+
 #[test]
 fn every_compact_decision_stays_within_its_memory() {
     let stop = AtomicBool::new(false);
