@@ -235,8 +235,8 @@ pub trait Algorithm {
         1
     }
 
-    /// Returns how many processes may stop in a run. This instance of a statement of kind `LeadsTo` says nothing about
-    /// runs in which more processes stop.
+    /// Returns how many processes may stop in the runs that this instance of a statement of kind `LeadsTo` is about.
+    /// The instance says nothing about runs in which more processes stop.
     fn survives(&self, _statement: &str, _instance: usize) -> usize {
         self.k().saturating_sub(1)
     }

@@ -1,8 +1,8 @@
 //! Claims: k-exclusion among computers that share a store such as etcd. The store has transactions,
 //! revisions and leases.
 //!
-//! The protocol is not from a paper. A process that needs a slot creates a claim. The store has these
-//! records for a hall:
+//! The protocol is not from a paper. A process that needs a slot creates a *claim*: a record in the store by which the
+//! process waits for a slot or holds one. The store has these records for a hall:
 //!
 //! - `door`: the number of slots, or a mark that says that the hall is closed.
 //! - `queue/ID`: a claim that waits. The revision that created it determines its position in the queue.
@@ -53,8 +53,8 @@
 //!
 //! Invariants:
 //!
-//! - I1: if a process is in its critical section with slot J, then slot J is assigned to it. Its claim may be gone. A
-//!   process that takes two slots has two.
+//! - I1: if a process is in its critical section with slot J, then slot J is assigned to this process, even if its
+//!   claim is gone. If the process takes two slots, two slots are assigned to it.
 //! - I2: a process in its remainder has no claim and no slot.
 //! - I3: if enough slots for the head of the queue are free, or a slot has been stale for long enough, then the head
 //!   is awake.

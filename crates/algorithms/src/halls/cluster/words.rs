@@ -158,7 +158,7 @@ pub(super) fn pack_line(p: Pid, line: Line<Pid>) -> Word {
         T1 { slot } => (4, slot, 0, 0),
         X1 { slot } => (5, slot, 0, 0),
         X2 { slot, to } => (6, slot, 0, to),
-        // A digit has room for eight kinds of lines.
+        // A digit has room for only eight kinds of lines, so X3 and T2 share a kind and differ in `detail`.
         X3 { slot, anyway } => (7, slot, anyway.into(), 0),
         T2 { slot } => (7, slot, 2, 0),
     };
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn halls_and_lines_are_unchanged_by_packing_and_unpacking() {
         let mut hall = Hall::new(2);
-        // The widest hall: everybody waits, although some also hold slots.
+        // The widest hall: every process waits, although some processes also hold slots.
         hall.queue = [3, 0, 2, 1].into();
         hall.slots = [Slot::Stale(1), Slot::Left, Slot::Held(3)];
         hall.known = [Knowledge::Asleep, Knowledge::Nothing, Knowledge::Head, Knowledge::Nothing];

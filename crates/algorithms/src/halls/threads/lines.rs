@@ -1,4 +1,4 @@
-//! The lines of entry, exit and giving up. Each line makes one shared access.
+//! The lines of entry and exit, and [`step`], which executes any line. Each line makes one shared access.
 //!
 //! A line is a function, and it ends with the next line. If the environment is
 //! [`STRAIGHT`](Environment::STRAIGHT), [`then!`] calls the function of the next line directly. Otherwise

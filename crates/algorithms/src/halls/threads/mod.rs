@@ -8,19 +8,20 @@
 //! | `queue` | the waiters, in the order of their arrival |
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |
-//! | `terms` | how many slots there are, which slots are owed, and whether the hall is closed ([`Terms`]) |
+//! | `terms` | how many slots there are, which slots are *owed* (still held, although the hall was made smaller), and whether the hall is closed ([`Terms`]) |
 //! | `credit` | how many more newcomers may overtake the waiters; only in halls with a limit on overtaking |
 //!
 //! - **Entry.** If there are no waiters and enough slots are free, a newcomer takes its slots out of
 //!   `word` in one compare-and-swap (L1, L2). Otherwise it counts itself as a waiter (L3) and joins the
 //!   queue (L4). It enters when it finds a grant (L6). Until then, it sleeps until it is woken (L7).
 //! - **Exit.** A holder puts its slots back (X1).
-//! - **Serving.** A caller that has joined the queue reads `word` again (L11). If no slot is free then, and
-//!   `word` is not marked, the caller has nothing to do: the next holder that leaves finds it counted.
-//!   Otherwise the caller sets the lock (L5). A holder that leaves while others wait also sets the lock. If
-//!   the lock was not held, the caller becomes the *server*: it gives free slots to the head of the queue, as
-//!   long as enough slots are free for the head (S1 to S16). If the lock was held, the server finds that there
-//!   is news, and looks again before it stops (S14, S17). So no caller waits for the lock.
+//! - **Serving.** A caller that has joined the queue reads `word` again (L11). The word is *marked* while the hall is
+//!   closed, owes slots or is being resized. If no slot is free, and `word` is not marked, the caller has nothing to
+//!   do: the next holder that leaves finds it counted. Otherwise the caller sets the lock (L5). A holder that leaves
+//!   while others wait also sets the lock. If the lock was not held, the caller becomes the *server*: it gives free
+//!   slots to the head of the queue, as long as enough slots are free for the head (S1 to S16). If the lock was held,
+//!   the server finds that there is news, and looks again before it stops (S14, S17). So neither of these callers waits
+//!   for the lock.
 //! - **Giving up.** A waiter takes itself out of the queue when there is no other server (C1 to C5),
 //!   unless it finds a grant. Resizing and closing also wait until there is no other server (R1 to R6,
 //!   Z1 to Z3).
@@ -28,14 +29,15 @@
 //!
 //! I1: every slot is free, granted, or held by one caller.
 //!
-//! I2: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
+//! I2, in a fair hall: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
 //! free are still free at S9.
 //!
-//! I3: a waiter is counted until its grant is written. So no caller overtakes a waiter that has no grant yet.
+//! I3: a waiter is counted until its grant is written. So in a fair hall, no caller overtakes a waiter that has no
+//! grant yet. (In a *fair* hall, newcomers may not overtake. The other halls follow below.)
 //!
-//! - **FIFE** (first in, first enabled): if a caller leaves its doorway before another caller begins, then the first
-//!   caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter in the queue
-//!   is ahead of all later callers: they find it counted, and join the queue behind it.
+//! - **FIFE** (first in, first enabled), in a fair hall: if a caller leaves its doorway before another caller begins,
+//!   then the first caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter
+//!   in the queue is ahead of all later callers: they find it counted, and join the queue behind it.
 //! - **No lost wake-up.** A caller that has put slots back sets the lock afterwards, so the server
 //!   sees the slots or the news. A caller that finds no slot free at L11 is in the queue by then, so it is served by
 //!   the callers that put slots back later. A waiter is woken after its grant is written. A wake-up that comes too

@@ -35,8 +35,9 @@
 //! marking it or has marked it (G2 to G6). It writes `MARKING` and reads all words of the group. If it finds no free
 //! number, and `full` is still `MARKING`, it replaces `MARKING` with `FULL`. Otherwise it writes 0.
 //!
-//! A caller that puts a number back sets [`NEWS`] afterwards (G7, G8), unless `full` is 0. Then `full` is neither
-//! `FULL` nor `MARKING`. So callers no longer go past the group, and a caller that is marking it writes 0.
+//! A caller that has put a number back reads `full` (G7), and sets [`NEWS`] unless `full` is 0 (G8). Once `NEWS` is
+//! set, `full` is neither `FULL` nor `MARKING`. So callers no longer go past the group, and a caller that is marking
+//! the group writes 0.
 //!
 //! I2: while `full` is `FULL`, every number of the group is held, or its holder is putting it back and has not set
 //! `NEWS` yet. The reason: the marking caller found each number held after it had written `MARKING`. A holder that puts
