@@ -133,16 +133,28 @@ fn certificates_of_members_and_clients_are_verified() {
 
 #[test]
 fn a_member_with_a_bad_certificate_is_skipped_and_named() {
+    skips_and_names_member("stranger", "UnknownIssuer");
+}
+
+#[test]
+fn a_member_with_an_expired_certificate_is_skipped_and_named() {
+    skips_and_names_member("expired", "expired");
+}
+
+/// Checks that a client skips a member that has the certificate `bad`, and that the error names the member and contains
+/// `reason` if there is no other member.
+fn skips_and_names_member(bad: &str, reason: &str) {
     let Some(pki) = Pki::new() else { return };
     let server = |name: &str| {
         let more = [
             format!("--cert-file={}", pki.path(&format!("{name}.pem")).display()),
             format!("--key-file={}", pki.path(&format!("{name}.key")).display()),
         ];
-        let flags = vec![format!("--cacert={}", pki.path("both.pem").display())];
-        Server::start_with("https", &more, flags)
+        // etcdctl has to reach the member although its certificate is bad.
+        let cacert = format!("--cacert={}", pki.path("ca.pem").display());
+        Server::start_with("https", &more, vec![cacert, "--insecure-skip-tls-verify".into()])
     };
-    let (Some(good), Some(bad)) = (server("server"), server("stranger")) else { return };
+    let (Some(good), Some(bad)) = (server("server"), server(bad)) else { return };
     let address = |server: &Server| format!("127.0.0.1:{}", server.port);
     let connect = |endpoints: Vec<String>| {
         let tls = Tls { cacert: Some(pki.path("ca.pem")), ..Tls::default() };
@@ -151,20 +163,28 @@ fn a_member_with_a_bad_certificate_is_skipped_and_named() {
         (etcd.endpoints, etcd.tls) = (endpoints, Some(tls));
         new_client(&options)
     };
+    let names_member = |why: &str| why.contains(&address(&bad)) && why.contains(reason);
     wait(async {
         // Each client begins with a random member.
         for _ in 0..10 {
             let client = connect(vec![address(&bad), address(&good)]);
-            retrying(&client, TIMEOUT, async || client.txn(put("a", 0)).await).await.unwrap();
+            let write = async || {
+                let written = client.txn(put("a", 0)).await;
+                if let Err(failure) = &written {
+                    assert!(
+                        matches!(failure, Failure::Unreachable(why) if names_member(why)),
+                        "{failure:?}"
+                    );
+                }
+                written
+            };
+            retrying(&client, TIMEOUT, write).await.unwrap();
         }
         // If no member has a good certificate, waiting does not help.
         let client = connect(vec![address(&bad), address(&bad)]);
         let error = retrying(&client, TIMEOUT, async || client.txn(put("a", 0)).await).await;
         let error = error.unwrap_err();
-        assert!(
-            matches!(&error, Error::Denied { why, .. } if why.contains(&address(&bad))),
-            "{error}"
-        );
+        assert!(matches!(&error, Error::Denied { why, .. } if names_member(why)), "{error}");
     });
 }
 
@@ -211,8 +231,8 @@ fn members_with_tls_may_be_ipv6_addresses() {
     assert!(Client::new(&options.etcd(), &options).is_ok());
 }
 
-/// Certificates: `ca` signs `server` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed, and so is `stranger`
-/// (for the same addresses). `both` has `ca` and `stranger`.
+/// Certificates: `ca` signs `server` and `expired` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed, and so is
+/// `stranger` (for the same addresses). `expired` has expired.
 struct Pki(TempDir);
 
 impl Pki {
@@ -226,19 +246,45 @@ impl Pki {
         pki.make("joe", &signed);
         let addresses = ["-addext", "subjectAltName=IP:127.0.0.1,IP:::1"];
         pki.make("server", &[&signed[..], &addresses].concat());
-        pki.make("stranger", &addresses);
-        let both = ["ca.pem", "stranger.pem"].map(|file| std::fs::read(pki.path(file)).unwrap());
-        std::fs::write(pki.path("both.pem"), both.concat()).unwrap();
+        let no_authority = ["-addext", "basicConstraints=CA:false"];
+        pki.make("stranger", &[no_authority, addresses].concat());
+        pki.make_expired();
         Some(pki)
     }
 
     fn make(&self, name: &str, more: &[&str]) {
+        let certificate = format!("{name}.pem");
+        let signed = ["-x509", "-days", "2", "-out", &certificate];
+        self.request(name, &[&signed, more].concat());
+    }
+
+    /// Creates a key, and a request for a certificate or a certificate.
+    fn request(&self, name: &str, more: &[&str]) {
+        let new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+        let (subject, key) = (format!("/CN={name}"), format!("{name}.key"));
+        self.openssl(&[&new[..], &["-subj", &subject, "-keyout", &key], more].concat());
+    }
+
+    /// Creates `expired`. `openssl req` cannot choose a date in the past, but `openssl ca` can.
+    fn make_expired(&self) {
+        const CONFIG: &str = "[ca]\ndefault_ca = ca_default\n[ca_default]\ndatabase = index.txt\n\
+            new_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\npolicy = policy\n\
+            x509_extensions = server\n[policy]\ncommonName = supplied\n\
+            [server]\nbasicConstraints = CA:false\nsubjectAltName = IP:127.0.0.1,IP:::1\n";
+        std::fs::write(self.path("ca.conf"), CONFIG).unwrap();
+        std::fs::write(self.path("index.txt"), "").unwrap();
+        self.request("expired", &["-out", "expired.csr"]);
+        let files = ["-cert", "ca.pem", "-keyfile", "ca.key", "-in", "expired.csr"];
+        let dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"];
+        let output = ["-out", "expired.pem", "-notext", "-batch"];
+        let command = ["ca", "-config", "ca.conf"];
+        self.openssl(&[&command[..], &files, &dates, &output].concat());
+    }
+
+    fn openssl(&self, arguments: &[&str]) {
         let output = Command::new("openssl")
             .current_dir(&self.0)
-            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
-            .args(["-nodes", "-days", "2", "-subj", &format!("/CN={name}")])
-            .args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")])
-            .args(more)
+            .args(arguments)
             .output()
             .expect("openssl is installed");
         assert!(output.status.success(), "{output:?}");
