@@ -104,8 +104,8 @@ impl View {
     /// A hall of processes that has shrunk admits nobody until fewer slots are held than it has, so holders of removed
     /// slots count. A newcomer gets the slot of a dead holder, so dead holders do not count.
     ///
-    /// A hall of a cluster admits newcomers to every free slot, even while removed slots are held. The slot of a vanished
-    /// holder stays taken until its deadline has passed.
+    /// A hall of a cluster admits newcomers to every free slot, even while removed slots are held. The slot of a
+    /// vanished holder stays taken until its deadline has passed.
     fn available(&self) -> usize {
         let Status { slots, closed, holders, .. } = &self.status;
         if *closed {
