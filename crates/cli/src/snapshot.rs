@@ -99,12 +99,23 @@ impl View {
         self.status.holders.iter().filter(|one| one.alive).count()
     }
 
-    /// Returns the number of slots of the hall that no live process holds. After a hall has shrunk, holders of removed
-    /// slots do not count here, but newcomers get no slot until fewer slots are held than the hall has.
+    /// Returns the number of slots that newcomers could take now if nobody waited.
+    ///
+    /// A hall of processes that has shrunk admits nobody until fewer slots are held than it has, so holders of removed
+    /// slots count. A newcomer gets the slot of a dead holder, so dead holders do not count.
+    ///
+    /// A hall of a cluster admits newcomers to every free slot, even while removed slots are held. The slot of a
+    /// vanished holder stays taken until its deadline has passed.
     fn available(&self) -> usize {
-        let Status { slots, holders, .. } = &self.status;
-        let counts = |one: &&Participant| one.alive && one.slot.is_some_and(|slot| slot < *slots);
-        slots.saturating_sub(holders.iter().filter(counts).count())
+        let Status { slots, closed, holders, .. } = &self.status;
+        if *closed {
+            return 0;
+        }
+        let takes_a_slot = |one: &&Participant| match one.host {
+            Some(_) => one.slot.is_some_and(|slot| slot < *slots),
+            None => one.alive,
+        };
+        slots.saturating_sub(holders.iter().filter(takes_a_slot).count())
     }
 
     /// Returns how long a holder has had its slot, or a waiter has waited. Returns zero if the start is in the
@@ -222,7 +233,7 @@ pub mod tests {
     #[test]
     fn programs_get_times_and_numbers() {
         let json = hall().to_json();
-        assert_eq!(json["available"], 1, "the hall does not have slots 10 and 11");
+        assert_eq!(json["available"], 0, "the holder of the removed slot 11 counts, too");
         assert_eq!(json["held"], 2, "a dead holder does not count");
         let mut all_dead = hall();
         all_dead.status.slots = 11;
@@ -234,6 +245,31 @@ pub mod tests {
         assert_eq!(json["holders"][1]["alive"], false);
         assert_eq!(json["queue"][0]["slot"], Value::Null);
         assert_eq!(json["queue"][0]["command"], "evil\x1b[2J\nline");
+    }
+
+    #[test]
+    fn only_slots_that_a_newcomer_could_take_are_available() {
+        let available = |hall: &View| hall.summary()["available"].as_u64().expect("a number");
+        let holders = |slots: &[usize], host: Option<&str>| {
+            let holder = |&slot: &usize| {
+                let mut one = participant(Some(slot), 7, "make", 1);
+                one.host = host.map(Into::into);
+                one
+            };
+            slots.iter().map(holder).collect::<Vec<_>>()
+        };
+        assert_eq!(available(&view(holders(&[3], None), vec![])), 1);
+        assert_eq!(available(&view(holders(&[2, 3], None), vec![])), 0);
+        assert_eq!(available(&view(holders(&[1, 2, 3], None), vec![])), 0, "never negative");
+        assert_eq!(available(&view(holders(&[2, 3], Some("ant")), vec![])), 2);
+
+        let mut vanished = view(holders(&[0], Some("ant")), vec![]);
+        vanished.status.holders[0].alive = false;
+        assert_eq!(available(&vanished), 1, "nobody gets the slot before the deadline");
+
+        let mut closed = view(vec![], vec![]);
+        closed.status.closed = true;
+        assert_eq!(available(&closed), 0);
     }
 
     #[test]

@@ -114,6 +114,8 @@ fn resize_adds_slots_immediately_and_removes_them_when_they_are_free() {
     assert_eq!(halls.prints("resize", &["x", "1"]), "");
     assert_eq!(halls.status("x")["held"], 2, "holders keep removed slots");
     assert_eq!(first.leave().0, Some(0));
+    assert_eq!(halls.status("x")["available"], 0, "the hall has one slot and one holder");
+    assert!(!halls.is_free("x"), "nobody gets slot 0 while the removed slot 1 is held");
     assert_eq!(second.leave().0, Some(0));
     let _only = halls.hold(&["-k", "1"], "x");
     assert!(!halls.is_free("x"));

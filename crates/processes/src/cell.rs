@@ -146,6 +146,18 @@ impl<T: Pod + Send> SharedCell<T> {
     ///
     /// # Errors
     /// Returns [`Error::NoPermits`] after `time`, and the errors of [`update`](SharedCell::update).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let counter = dir.open_cell("counter", 0_u64)?;
+    /// counter.try_update_for(Duration::from_secs(5), |count| *count += 1)?;
+    /// assert_eq!(counter.read()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_update_for<R>(
         &self,
         time: Duration,
@@ -159,6 +171,20 @@ impl<T: Pod + Send> SharedCell<T> {
     /// # Errors
     /// Returns [`Error::NoPermits`] if `deadline` passes first, and the errors of
     /// [`update`](SharedCell::update).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # let temp = tempfile::tempdir()?;
+    /// # let dir = hallpass_processes::HallDir::at(temp.path());
+    /// let counter = dir.open_cell("counter", 0_u64)?;
+    /// let deadline = Instant::now() + Duration::from_secs(5);
+    /// counter.try_update_until(deadline, |count| *count += 1)?;
+    /// counter.try_update_until(deadline, |count| *count += 1)?; // both within 5 s
+    /// assert_eq!(counter.read()?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_update_until<R>(
         &self,
         deadline: Instant,

@@ -39,12 +39,37 @@ macro_rules! pass {
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
             /// close-on-exec flag. No process has to read from it or write to it.
+            ///
+            /// # Examples
+            /// ```
+            /// use std::process::{Command, Stdio};
+            ///
+            /// # let temp = tempfile::tempdir()?;
+            /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 1)?;
+            /// let pass = hall.acquire()?;
+            /// let lifeline = pass.lifeline().try_clone_to_owned()?;
+            /// // The lifeline is the standard input of `true`: if this process dies, `true` keeps the slot.
+            /// Command::new("true").stdin(Stdio::from(lifeline)).status()?;
+            /// drop(pass);
+            /// assert_eq!(hall.available(), 1);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn lifeline(&self) -> BorrowedFd<'_> {
                 self.registration.as_ref().expect("taken out only on drop").lifeline()
             }
 
             /// Keeps the slot taken until no process has the [lifeline](Self::lifeline) open. This process
             /// has the lifeline open until it exits or execs.
+            ///
+            /// # Examples
+            /// ```
+            /// # let temp = tempfile::tempdir()?;
+            /// # let hall = hallpass_processes::HallDir::at(temp.path()).open("hall", 2)?;
+            /// let pass = hall.acquire()?;
+            /// pass.leave_to_lifeline();
+            /// assert_eq!(hall.available(), 1); // this process still has the lifeline open
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn leave_to_lifeline(mut self) {
                 mem::forget(self.registration.take());
             }

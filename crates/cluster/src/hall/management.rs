@@ -8,7 +8,8 @@ use crate::{Error, manage};
 impl ClusterHall {
     /// Changes the number of slots while the hall is in use.
     ///
-    /// Holders of removed slots keep them until they leave.
+    /// Holders of removed slots keep them until they leave. The remaining slots are assigned as soon as they are free,
+    /// even while removed slots are held.
     ///
     /// # Errors
     /// [`Error::BadSlots`] if `k` is not from 1 to [`MAX_SLOTS`](crate::MAX_SLOTS), [`Error::Closed`] if the hall is

@@ -46,8 +46,9 @@ pub fn added_slots_go_to_waiters<H: HallUnderTest>() {
     assert_nothing_lost(&hall);
 }
 
-/// When slots are removed, holders keep theirs. No caller gets a slot until fewer slots are held than the
-/// hall has.
+/// When slots are removed, holders keep theirs. While all remaining slots are held, no caller gets a slot. This test
+/// frees the removed slots first: if a remaining slot is freed first, a cluster hall assigns it at once, but a hall of
+/// threads or processes waits until fewer slots are held than it has.
 pub fn holders_of_removed_slots_keep_them<H: HallUnderTest>() {
     let hall: H = open(4);
     let mut held = fill(&hall, 4);
