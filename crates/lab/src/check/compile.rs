@@ -28,7 +28,7 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
             format!("{algorithm} with n = {n} has too many private states: try a smaller n")
         }
         CannotCompile::Values(name) => format!(
-            "{algorithm} with n = {n} has too many values of {name} to explore: try a smaller n; \
+            "{algorithm} with n = {n}, k = {k} has too many values of {name} to explore: try a smaller n or k; \
              `hallpass-lab rmr --search-only` runs it at any size"
         ),
         CannotCompile::TwoAccesses { process, line } => format!(

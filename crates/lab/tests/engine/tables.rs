@@ -1,6 +1,7 @@
-//! Checks that the lab refuses to compile a step machine that breaks a rule. The error names the line that breaks it.
+//! Checks that the lab refuses to compile a step machine that breaks a rule or has too many values. If a step breaks a
+//! rule, the error names its line.
 
-use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word};
+use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word, registry};
 use hallpass_lab::{
     Machine,
     buffers::{Buffers, CAPACITY},
@@ -85,5 +86,20 @@ fn a_write_that_uses_the_value_it_replaces_is_refused_and_its_line_is_named() {
             assert!(line.starts_with("fig3:2"), "{line}");
         }
         other => panic!("{other:?}"),
+    }
+}
+
+/// The tests build models of these sizes, so a model that lists all values of a large variable would take the memory of
+/// the whole machine.
+#[test]
+fn no_model_lists_more_values_than_a_table_can_have() {
+    for entry in registry::ENTRIES {
+        for (n, k) in [(4, 3), (5, 2)] {
+            let Ok(machine) = build(entry.id, n, k) else { continue };
+            for decl in machine.layout().decls() {
+                let values = decl.domain.listed().len();
+                assert!(values <= 1 << 22, "{} n={n} k={k}: {} has {values}", entry.id, decl.name);
+            }
+        }
     }
 }

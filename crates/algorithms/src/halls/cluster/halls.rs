@@ -1,7 +1,7 @@
 //! Lists every state of the hall that can occur. In the model the whole hall is one shared variable, and the lab
 //! needs all values of a variable.
 
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 use super::{
     hall::{Backup, Hall, Knowledge, Late, MAX_SLOTS, Slot},
@@ -15,20 +15,24 @@ pub(super) fn fewer(k: usize) -> usize {
     (k - 1).max(1)
 }
 
+/// States of a hall, one at a time. A large model has too many of them to keep all in memory.
+pub(super) type Halls = Box<dyn Iterator<Item = Hall>>;
+
 /// Lists all states of the hall in which no process has two claims (invariant I5).
-pub(super) fn all_halls(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
+pub(super) fn all_halls(casts: Casts, competitors: usize, k: usize) -> Halls {
     halls(casts, competitors, k, true)
 }
 
 /// Lists all states of the hall, including those in which a process has more than one claim.
-pub(super) fn halls_with_any_claims(casts: Casts, competitors: usize, k: usize) -> Vec<Hall> {
+pub(super) fn halls_with_any_claims(casts: Casts, competitors: usize, k: usize) -> Halls {
     halls(casts, competitors, k, false)
 }
 
-fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall> {
-    let mut halls = vec![Hall { pairs: casts.has(Cast::Pairs) && k > 1, ..Hall::new(k) }];
+fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Halls {
+    let empty = Hall { pairs: casts.has(Cast::Pairs) && k > 1, ..Hall::new(k) };
+    let mut halls: Halls = Box::new([empty].into_iter());
     for j in 0..k {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             let owners =
                 (0..competitors).filter(|&p| !one_each || !owns(hall, p) || hall.take(p) > 1);
             let taken = owners.flat_map(|p| {
@@ -41,7 +45,7 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
             slots.map(|slot| with(hall, |hall| hall.slots[j] = slot)).collect()
         });
     }
-    extend(&mut halls, |hall| {
+    halls = extend(halls, move |hall| {
         // Process number `competitors` stands for all owners of claims in a backup, so it may both own a slot and
         // wait.
         let has_one = |p: &Pid| *p == competitors || !owns(hall, *p);
@@ -51,7 +55,7 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
         queues.map(|queue| with(hall, |hall| hall.queue = queue)).collect()
     });
     for p in 0..competitors {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             let knowledge = Knowledge::ALL.into_iter().filter(|known| match known {
                 Knowledge::Nothing => true,
                 Knowledge::Asleep => hall.queue.contains(&p),
@@ -61,35 +65,35 @@ fn halls(casts: Casts, competitors: usize, k: usize, one_each: bool) -> Vec<Hall
         });
     }
     if casts.has(Cast::Unheard) {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             let unheard = (0..competitors).map(Some).chain([None]);
             unheard.map(|unheard| with(hall, |hall| hall.unheard = unheard)).collect()
         });
     }
     if casts.has(Cast::Late) {
         let late = late_requests(casts, competitors, k);
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             late.iter().map(|&late| with(hall, |hall| hall.late = late)).collect()
         });
     }
     if casts.has(Cast::BackUp) {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             let backups = backups(k).map(|backup| with(hall, |hall| hall.backup = backup));
             backups.collect()
         });
     }
     if casts.has(Cast::Timeout) {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             [false, true].map(|clock| with(hall, |hall| hall.clock = clock)).into()
         });
     }
     if casts.has(Cast::Close) {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             [false, true].map(|closed| with(hall, |hall| hall.closed = closed)).into()
         });
     }
     if casts.has(Cast::Resize) && fewer(k) < k {
-        extend(&mut halls, |hall| {
+        halls = extend(halls, move |hall| {
             [fewer(k), k].map(|size| with(hall, |hall| hall.size = size)).into()
         });
     }
@@ -135,8 +139,8 @@ pub(super) fn owns(hall: &Hall, p: Pid) -> bool {
 }
 
 /// Replaces each hall with all halls that `each` returns for it.
-fn extend(halls: &mut Vec<Hall>, each: impl FnMut(&Hall) -> Vec<Hall>) {
-    *halls = halls.iter().flat_map(each).collect();
+fn extend(halls: Halls, each: impl Fn(&Hall) -> Vec<Hall> + 'static) -> Halls {
+    Box::new(halls.flat_map(move |hall| each(&hall)))
 }
 
 fn with(hall: &Hall, change: impl FnOnce(&mut Hall)) -> Hall {

@@ -3,12 +3,12 @@
 //! A model has a set of events besides passages ([`Casts`]). The [parent module](super) lists what the native
 //! driver does beyond the model.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use super::{
     events,
     hall::{Hall, Knowledge, MAX_PROCESSES, Slot},
-    halls::{all_halls, fewer, owns},
+    halls::{Halls, all_halls, fewer, owns},
     lines::{
         ClaimState,
         Line::{self, *},
@@ -17,7 +17,7 @@ use super::{
     words::{HallCodec, pack_line},
 };
 use crate::framework::{
-    layout::{Decl, Init, Kind, Layout},
+    layout::{Decl, Domain, Init, Kind, Layout},
     machine::{
         Algorithm, Label, Loc, Mishap,
         Next::{self, Enter, Goto, Leave, Spin},
@@ -106,6 +106,10 @@ impl Casts {
     }
 }
 
+/// The maximum number of states of the hall for a model that the lab can explore. With more, its tables would take
+/// gigabytes.
+const MOST_HALLS: usize = 1 << 22;
+
 /// A hall and the processes that use it.
 pub struct ClusterModel {
     n: usize,
@@ -135,16 +139,20 @@ impl ClusterModel {
     /// Models `n` processes that compete for `k` slots.
     pub fn new(casts: impl Into<Casts>, n: usize, k: usize) -> Self {
         let casts = casts.into();
-        ClusterModel::with_halls(casts, n, k, &all_halls(casts, casts.competitors(n), k))
+        ClusterModel::with_halls(casts, n, k, all_halls(casts, casts.competitors(n), k))
     }
 
     /// Models processes on a store that can hold these halls.
-    pub(super) fn with_halls(casts: Casts, n: usize, k: usize, halls: &[Hall]) -> Self {
+    pub(super) fn with_halls(casts: Casts, n: usize, k: usize, halls: Halls) -> Self {
         let mut layout = Layout::default();
         let empty = Init::Is(Hall { pairs: casts.has(Pairs) && k > 1, ..Hall::new(k) }.pack());
-        let halls = halls.iter().map(Hall::pack).collect();
-        let hall =
-            layout.add(Decl::listed("hall", Kind::custom(HallCodec), halls, empty).waited_on());
+        let halls: Vec<Word> = halls.take(MOST_HALLS + 1).map(|hall| hall.pack()).collect();
+        let domain = match halls.len() <= MOST_HALLS {
+            true => Domain::Listed(halls),
+            false => Domain::Wide(Word::BITS - 1),
+        };
+        let decl = Decl::listed("hall", Kind::custom(HallCodec), Vec::new(), empty).waited_on();
+        let hall = layout.add(Decl { domain, ..decl });
         let mishaps: [(Cast, Transact, bool, &str); 4] = [
             (Mortal, events::dies, true, "killed"),
             (Expiry, events::expires, false, "lease ends"),

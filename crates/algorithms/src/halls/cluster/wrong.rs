@@ -39,7 +39,7 @@ pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
 pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     let casts = casts.into();
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);
-    Changed::new(ClusterModel::with_halls(casts, n, k, &halls))
+    Changed::new(ClusterModel::with_halls(casts, n, k, halls))
 }
 
 /// Models processes that, at the head of the queue, do not watch the claims of holders. The end of such
@@ -103,7 +103,7 @@ pub fn deaf(n: usize, k: usize) -> ClusterModel {
 pub fn deluded(n: usize, k: usize) -> ClusterModel {
     let casts = Cast::Late | Cast::Remake;
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);
-    ClusterModel::with_halls(casts, n, k, &halls).with_management(Cast::Late, |word, _| {
+    ClusterModel::with_halls(casts, n, k, halls).with_management(Cast::Late, |word, _| {
         let mut hall = Hall::unpack(word);
         if let Late::Sent { from, line: E1 { .. }, is_bound: false } = hall.late
             && let Some(slot) = hall.slots.iter().position(|slot| *slot == Slot::Stale(from))
@@ -134,7 +134,7 @@ pub fn eager(n: usize, k: usize) -> ClusterModel {
 pub fn unbound(n: usize, k: usize) -> ClusterModel {
     let casts = Casts::from(Cast::Late);
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);
-    ClusterModel::with_halls(casts, n, k, &halls).with_management(Cast::Late, |word, _| {
+    ClusterModel::with_halls(casts, n, k, halls).with_management(Cast::Late, |word, _| {
         let mut hall = Hall::unpack(word);
         if let Late::Sent { from, line, .. } = hall.late {
             hall.late = Late::Nothing;
