@@ -1,8 +1,8 @@
 //! Decides starvation and deadlock without a stored graph (see [`liveness`](crate::liveness) for the argument).
 //!
-//! For each victim, and for deadlock, a depth-first search finds the components of the graph one after another. It needs
-//! 3 bits per state in addition to the set, and numbers only for the states on its stacks. A stored graph needs 4
-//! bytes for each step.
+//! For each victim, and for deadlock, a depth-first search finds the components of the graph one after another. The
+//! search needs 3 bits per state in addition to the set, and numbers only for the states on its stacks. A stored graph
+//! needs 4 bytes for each step.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -166,8 +166,8 @@ impl<'a, const W: usize> Traps<'a, W> {
         }
     }
 
-    /// Returns the processes that take steps in a component, as a set of bits. On a quotient, only the victim has the same
-    /// number in all merged states, and the set contains at most the victim.
+    /// Returns the processes that take steps in a component, as a set of bits. On a quotient, only the victim has the
+    /// same number in all merged states, and the set contains at most the victim.
     fn movers(&self, found: &Found<'_, Sparse<'_>>, limits: &Limits<'_>) -> Result<u8, Ended> {
         let tables = self.region.tables;
         let of_others = if self.region.is_quotient { !(1 << FIXED_VICTIM) } else { 0 };

@@ -84,8 +84,9 @@ fn compact_answers_agree_with_the_graph_for_fewer_competitors() {
     compare(&Question { contention: 2, ..question }, "am-fig3");
 }
 
-/// In the first model, thousands of states are on loops that keep a process out, for several numbers of stopped processes.
-/// In the second, no state is: two processes compete for two slots, so no process ever waits.
+/// In the first model, thousands of states are on loops that keep a process out, for several numbers of stopped
+/// processes. In the second model, two processes compete for two slots. So no process ever waits, and no state is on such
+/// a loop.
 #[test]
 fn compact_answers_agree_with_the_graph_with_many_loops_and_with_none() {
     let of_loops = vec![Property::Deadlock, Property::Starvation];
@@ -106,7 +107,7 @@ fn every_compact_decision_stays_within_its_memory() {
     for property in OF_RUNS {
         let question = Question::everything("am-fig3", 4, 2).only(vec![property]);
         let question = Question { compact: true, ..question };
-        let report = check(&question, &resources(1 << 26, 2 << 20, &stop)).unwrap();
+        let report = check(&question, &resources(1 << 26, 1200 << 10, &stop)).unwrap();
         let outcome = report.outcome(property);
         assert_eq!(outcome.verdict, Verdict::Partial, "{}", property.name());
         let note = outcome.note.as_ref().expect("a partial answer has a note");

@@ -333,7 +333,7 @@ fn every_part_of_the_compact_check_stops_soon_when_it_is_told_to() {
 fn the_compact_check_stays_within_its_memory() {
     let stop = AtomicBool::new(false);
     let question = Question { compact: true, ..question("am-fig3", 4, 2) };
-    let report = check(&question, &resources(1 << 26, 2 << 20, &stop)).unwrap();
+    let report = check(&question, &resources(1 << 26, 1200 << 10, &stop)).unwrap();
     let outcome = report.outcome(Property::Starvation);
     assert_eq!(outcome.verdict, Verdict::Partial);
     assert!(outcome.note.as_ref().unwrap().contains("--memory"), "{outcome:?}");
