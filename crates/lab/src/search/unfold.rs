@@ -36,8 +36,8 @@ type States<const W: usize> = IndexSet<[u64; W], foldhash::fast::FixedState>;
 /// order in which they are found, and the first one is 0.
 pub(super) struct Unfolded<'a, const W: usize> {
     region: &'a Region<'a, W>,
-    /// Returns whether a state of the quotient belongs to the component. It may also return true for states from which no
-    /// path leads back to the component: they are on no cycle with its states.
+    /// Returns whether a state of the quotient belongs to the component. It may also return true for states from which
+    /// no path leads back to the component, because such states are on no cycle with states of the component.
     inside: &'a (dyn Fn(Id) -> bool + Sync),
     states: Mutex<States<W>>,
 }
@@ -55,8 +55,8 @@ impl<'a, const W: usize> Unfolded<'a, W> {
 
     /// Returns the number of bytes in use.
     pub fn bytes(&self) -> u64 {
-        // An entry has a hash and a state. Its place in the hash table has an index and one more byte, and at most 7 of 8
-        // places are in use.
+        // An entry has a hash and a state. Its place in the hash table has an index and one more byte, and at most 7 of
+        // 8 places are in use.
         let entry = size_of::<(u64, [u64; W])>() + (size_of::<usize>() + 1) * 8 / 7;
         (self.states().capacity() * entry) as u64
     }
