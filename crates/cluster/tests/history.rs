@@ -205,11 +205,36 @@ fn tokens_grow_if_history_is_lost_again_while_a_newcomer_waits_for_lost_holders(
     let newcomer = open(); // notices the loss
     // What other processes would leave behind: a token of the next epoch.
     let used = (1 << 48) + 1_000_000;
-    let files = std::fs::read_dir(state.path()).expect("a directory");
+    set_mark(state.path(), used);
+    let token = newcomer.acquire().expect("the waiter gets a slot").token();
+    assert!(token > used, "{token} after {used}");
+}
+
+/// Replaces the token in the only mark of a machine.
+fn set_mark(state: &Path, token: u64) {
+    let files = std::fs::read_dir(state).expect("a directory");
     let file = files.map(|file| file.expect("readable").path()).next().expect("there is a mark");
     let mark = std::fs::read_to_string(&file).expect("readable");
     let (start, _) = mark.split_once("\"token\":").expect("a token");
-    std::fs::write(&file, format!("{start}\"token\":{used}}}")).expect("writable");
+    std::fs::write(&file, format!("{start}\"token\":{token}}}")).expect("writable");
+}
+
+/// History is lost after a process has opened the hall. The process has seen no larger revision, so only the mark of
+/// its machine shows the loss.
+#[test]
+fn tokens_grow_if_only_the_mark_shows_that_history_was_lost() {
+    let Some(()) = etcd() else { return };
+    let state = tempfile::tempdir().expect("a directory");
+    let options = on_machine(&EtcdCluster::shared().url(), state.path());
+    let open = || {
+        let connected = Cluster::connect(options.clone()).expect("valid options");
+        connected.open("only-mark", 1).expect("the hall can be opened")
+    };
+    open().acquire().expect("a slot is free").release().expect("valid");
+    let newcomer = open(); // notices nothing
+    // What another process would have left behind before the loss: a later token of the same epoch.
+    let used = (1 << 47) + 1_000_000;
+    set_mark(state.path(), used);
     let token = newcomer.acquire().expect("the waiter gets a slot").token();
     assert!(token > used, "{token} after {used}");
 }
