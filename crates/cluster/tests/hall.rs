@@ -46,7 +46,8 @@ fn every_pass_has_a_larger_token_than_all_earlier_passes() {
 #[test]
 fn a_shrunk_hall_assigns_its_free_slots_while_removed_slots_are_held() {
     let Some(()) = etcd() else { return };
-    let hall = connect(EtcdCluster::shared()).open("removed-slots", 2).expect("a new hall can be created");
+    let hall =
+        connect(EtcdCluster::shared()).open("removed-slots", 2).expect("a new hall can be created");
     let [first, _second] = array::from_fn(|_| hall.try_acquire().expect("a slot is free"));
     hall.resize(1).expect("1 slot is allowed");
     assert_eq!(hall.available().expect("etcd answers"), 0);
