@@ -2,44 +2,26 @@
 
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::process::ExitStatusExt,
     path::Path,
     process::{Command, Output},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use hallpass_testbed::{copy_executable, write_executable};
 use tempfile::TempDir;
 
 /// A directory with a copy of hallpass. At first, it contains no other program.
-struct HallpassDir {
-    dir: TempDir,
-    /// A program cannot start while any process has its file open for writing. If another test forked a process while
-    /// this test writes the copy, that process would keep the file open until it executes its own program. So these
-    /// tests run one after another.
-    _turn: MutexGuard<'static, ()>,
-}
-
-fn hallpass_dir() -> HallpassDir {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+fn hallpass_dir() -> TempDir {
     let dir = tempfile::tempdir().expect("a folder");
-    fs::copy(env!("CARGO_BIN_EXE_hallpass"), dir.path().join("hallpass")).expect("copied");
-    HallpassDir { dir, _turn: turn }
-}
-
-impl HallpassDir {
-    fn path(&self) -> &Path {
-        self.dir.path()
-    }
+    copy_executable(env!("CARGO_BIN_EXE_hallpass"), &dir.path().join("hallpass"));
+    dir
 }
 
 fn script(dir: &Path, name: &str, text: &str) {
-    let path = dir.join(name);
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+    write_executable(&dir.join(name), &format!("#!/bin/sh\n{text}\n"));
 }
 
-fn run(dir: &HallpassDir, path: &Path, words: &[&str]) -> Output {
+fn run(dir: &TempDir, path: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(dir.path().join("hallpass"));
     command.args(words).env("PATH", path).output().expect("it runs")
 }

@@ -5,12 +5,13 @@ mod common;
 use std::{
     ffi::OsStr,
     fs,
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::{ffi::OsStrExt, process::ExitStatusExt},
     process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
 use common::{HALLPASS, Halls, Running, eventually, text};
+use hallpass_testbed::write_executable;
 
 #[test]
 fn the_exit_status_is_that_of_the_command() {
@@ -48,8 +49,7 @@ fn the_status_for_a_command_that_cannot_run_is_126_or_127() {
 fn a_script_without_a_shebang_line_is_given_to_the_shell() {
     let halls = Halls::new();
     let file = halls.path().join("script");
-    fs::write(&file, "echo script $1").expect("written");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("set");
+    write_executable(&file, "echo script $1");
     let file = file.to_str().expect("text");
     assert_eq!(halls.prints("run", &["x", file, "a"]), "script a\n");
     assert_eq!(halls.prints("run", &["-F", "x", file, "b"]), "script b\n");

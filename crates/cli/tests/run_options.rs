@@ -3,9 +3,10 @@
 
 mod common;
 
-use std::{fs, io, os::unix::fs::PermissionsExt, process::Output, thread, time::Duration};
+use std::{fs, io, process::Output, thread, time::Duration};
 
 use common::{Halls, eventually, text};
+use hallpass_testbed::write_executable;
 
 #[test]
 fn the_slot_is_put_into_the_arguments_of_the_command() {
@@ -43,9 +44,7 @@ fn run_with_tool(
     let folder = tempfile::tempdir().expect("a folder");
     let bin = folder.path();
     if !tool.is_empty() {
-        let path = bin.join(tool);
-        fs::write(&path, format!("#!/bin/sh\n{answer}\n")).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
+        write_executable(&bin.join(tool), &format!("#!/bin/sh\n{answer}\n"));
     }
     let mut command = halls.command("run", words);
     command.env_remove("CUDA_VISIBLE_DEVICES").env_remove("HIP_VISIBLE_DEVICES");

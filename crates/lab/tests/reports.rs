@@ -6,6 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
+use hallpass_testbed::copy_executable;
 use serde_json::{Value, json};
 
 /// Each process takes a slot or tries again. In its exit section, it waits until a slot is free.
@@ -194,15 +195,10 @@ fn mistakes_in_arguments_are_answered_with_what_is_allowed() {
 
 #[test]
 fn a_new_crate_without_a_checkout_is_refused_with_what_to_do() {
-    // The program looks for the checkout in which it was built, so the test runs a copy of it elsewhere. Another
-    // process makes the copy. If this process made it, a child that another test starts at the same time would
-    // inherit the open file, and the copy could not be executed while it is open for writing.
+    // The program looks for the checkout in which it was built, so the test runs a copy of it elsewhere.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hallpass-lab");
-    let mut copy = Command::new("cp");
-    let copied =
-        copy.arg(env!("CARGO_BIN_EXE_hallpass-lab")).arg(&program).status().expect("it runs");
-    assert!(copied.success());
+    copy_executable(env!("CARGO_BIN_EXE_hallpass-lab"), &program);
     let output = Command::new(&program)
         .args(["new", "own", "--rust"])
         .current_dir(folder.path())

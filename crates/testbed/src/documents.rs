@@ -234,13 +234,10 @@ impl Scratch {
     /// # Panics
     /// Panics if the script cannot be written.
     pub fn script(&self, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
         let path = self.folder.path().join(name);
         fs::create_dir_all(path.parent().expect("a script is in a folder"))
             .expect("folders can be created");
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-            .expect("permissions can be set");
+        crate::write_executable(&path, &format!("#!/bin/sh\n{text}\n"));
     }
 
     /// Runs `text` with bash. bash stops at the first command that fails.

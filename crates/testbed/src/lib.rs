@@ -17,6 +17,7 @@
 
 mod cluster;
 pub mod documents;
+mod executable;
 mod gate;
 mod grpc_proxy;
 mod http;
@@ -35,6 +36,7 @@ mod visitor;
 mod witness;
 
 pub use cluster::{EtcdCluster, Storage};
+pub use executable::{copy_executable, write_executable};
 pub use grpc_proxy::GrpcProxy;
 pub use key_recorder::{KeyChange, KeyRecorder, KeyState};
 pub use member::Member;

@@ -10,8 +10,8 @@ mod common;
 mod visitor;
 
 use std::{
-    env, fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    env,
+    os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -21,6 +21,7 @@ use std::{
 
 use common::{Halls, eventually, signals::with_default_signals};
 use fastrand::Rng;
+use hallpass_testbed::write_executable;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 const LOOPS: usize = 40;
@@ -78,9 +79,7 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     let witness = tempfile::tempdir().expect("a folder");
     // A stand-in for the tool that lists GPUs.
     let tool = witness.path().join("nvidia-smi");
-    fs::write(&tool, "#!/bin/sh\necho '0, GPU-a'\necho '1, GPU-b'\necho '2, GPU-c'\n")
-        .expect("written");
-    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).expect("set");
+    write_executable(&tool, "#!/bin/sh\necho '0, GPU-a'\necho '1, GPU-b'\necho '2, GPU-c'\n");
     assert_eq!(halls.run(&["-k", &SLOTS.to_string(), HALL, "true"]), Some(0));
     let (counts, end) = (Counts::default(), Instant::now() + seconds());
     thread::scope(|scope| {
