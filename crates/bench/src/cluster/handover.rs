@@ -145,8 +145,8 @@ fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     })
 }
 
-/// Returns the time until the command has printed its line. The time is measured from the start of the command, or from
-/// the later time that `let_in` returns.
+/// Starts the command, and calls `let_in` with the time of the start. Returns the time from the moment that `let_in`
+/// returns until the command has printed its line.
 fn until_printed(
     mut command: Command,
     let_in: impl FnOnce(Instant) -> Result<Instant, String>,

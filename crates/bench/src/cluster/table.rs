@@ -23,7 +23,10 @@ pub fn table(report: &Report) -> String {
         // The number of clusters in which the hand-over to another connection takes at most `BAR` writes.
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();
-        let _ = writeln!(text, "  at most {BAR} writes to another connection: {good} of {all}\n");
+        let _ = writeln!(
+            text,
+            "  hand-over to another connection in at most {BAR} writes: {good} of {all}\n"
+        );
     }
     if !report.idle.is_empty() {
         text.push_str("requests, connections and CPU time of commands that wait on one machine\n");

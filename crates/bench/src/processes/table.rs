@@ -27,7 +27,7 @@ pub fn table(report: &Report) -> String {
         let (seconds, cpu) = (parked.wall_ms as f64 / 1e3, duration(parked.cpu_ns as f64));
         let _ = writeln!(
             text,
-            "a waiter that waits for {seconds} s uses {cpu} of CPU time in {} runs\n",
+            "a waiter that waits for {seconds} s uses {cpu} of CPU time; times scheduled: {}\n",
             parked.runs
         );
     }

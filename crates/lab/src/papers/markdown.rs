@@ -32,9 +32,9 @@ const VERDICTS: [Verdict; 5] = [
 ];
 
 const LEGEND: &str = "\
-**How to read the tables.** Every verdict is computed from the atlas (`atlas.toml` in the folder of each
-algorithm, whose quick models are checked again at every change), from the algorithms themselves, or
-from the definitions.
+**How to read the tables.** Every verdict is computed from the atlas (the files `atlas.toml` in the folders of the
+algorithms), from the algorithms themselves, or from the definitions in the papers. At every change of hallpass, CI
+checks the models of the atlas again that have the tier `quick`.
 
 - **confirmed**: every schedule of every listed size agrees with the statement. A bound is *tight* if some
   run reaches it. `n ≤ 3` means all k < n ≤ 3, and `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two
@@ -42,9 +42,13 @@ from the definitions.
   from every value; at sizes marked `°` it starts from the smallest value only. A statement that holds at
   these sizes may fail at larger ones.
 - **holds, not tight**: the same, but no run reaches the stated number; `21 of 34` means that 21 is measured
-  and 34 is stated.
+  and 34 is stated. A statement that only estimates the space, such as O(N), is *confirmed* if no size exceeds the
+  bound, tight or not. For O(N), hallpass has chosen a bound of this order.
 - **refuted**: a run, a count or a case contradicts the statement.
 - **not decidable here**: the last column gives the reason.
+
+A number *found by a search* is that of one run, which a search has found. The lab has not explored all runs of this
+size.
 
 *No starvation* means: no process starves while at most k − 1 processes have stopped permanently outside their
 remainder. The other processes cannot detect that they have stopped. *FIFE* means first in, first enabled, which is

@@ -2,15 +2,18 @@
 //!
 //! The quotient merges states that differ only by a renaming of the processes other than the victim. Its
 //! components are found as without symmetry. But a step of the quotient does not say which process moves,
-//! because the merged states have different numbers for it. So this module unfolds a component of the quotient: it
-//! computes one of the components of the graph of all states that are merged into it. This is correct and enough:
+//! because the merged states have different numbers for it. So this module unfolds a component of the quotient. The
+//! quotient has merged one or more components of the graph of all states into this one, and the module computes one of
+//! them. This is correct and enough:
 //!
 //! - A path of the quotient from a state back to itself is, in the graph of all states, a path from a state to
 //!   a renaming of it. The same path, renamed and repeated a finite number of times, leads back to the first
 //!   state. So the states that are reachable from one state, by steps within a component of the quotient,
 //!   are a component of the graph of all states.
-//! - All components that are merged into one component of the quotient are renamings of each other. So the same
-//!   number of processes has stopped in each of them, and one of them is enough.
+//! - All components that are merged into one component of the quotient are renamings of each other. A process has
+//!   *stopped* in a component if it is outside its remainder and takes no step there. So the same number of processes
+//!   has stopped in each of these components, and one of them is enough to count the stopped processes and to find a
+//!   loop.
 //!
 //! Emerson and Sistla annotate the steps of the quotient with renamings. Unfolding computes the same, and needs
 //! memory for one component at a time.
@@ -36,8 +39,9 @@ type States<const W: usize> = IndexSet<[u64; W], foldhash::fast::FixedState>;
 /// order in which they are found, and the first one is 0.
 pub(super) struct Unfolded<'a, const W: usize> {
     region: &'a Region<'a, W>,
-    /// Returns whether a state of the quotient belongs to the component. It may also return true for states from which
-    /// no path leads back to the component, because such states are on no cycle with states of the component.
+    /// Returns whether a state of the quotient belongs to the component of the quotient. For
+    /// [`movers`](Unfolded::movers), this must be exact. In a search for a cycle, it may also return `true` for states
+    /// from which no path leads back to the component: such states are on no cycle with states of the component.
     inside: &'a (dyn Fn(Id) -> bool + Sync),
     states: Mutex<States<W>>,
 }

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::check::Resources;
 
-/// The number of steps after which a new run begins, so that tables stay small.
+/// The number of steps after which a new run begins. Each run has a new subject, so that the table of positions in a
+/// subject stays small.
 const RUN: u64 = 50_000;
 /// The number of steps shown from the end of a run.
 const SHOWN: usize = 60;

@@ -20,7 +20,7 @@ pub(super) fn expires(word: Word, p: Word) -> Word {
     hall.pack()
 }
 
-/// Marks `p`: the answer to its next transaction gets lost. Does nothing if a process is marked already.
+/// Marks `p`: the answer to its next transaction gets lost. Does nothing if a process has this mark already.
 pub(super) fn breaks(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.unheard = hall.unheard.or(Some(p as Pid));
@@ -28,7 +28,7 @@ pub(super) fn breaks(word: Word, p: Word) -> Word {
 }
 
 /// Marks `p`: the next of its requests for which `can_hang` returns `true` hangs in the network. Does nothing if a
-/// request hangs already, or if a process is marked already.
+/// request hangs already, or if a process has this mark already.
 pub(super) fn delays(word: Word, p: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if hall.late == Late::Nothing {
@@ -65,7 +65,8 @@ pub(super) fn resize(word: Word, sizes: Word) -> Word {
     hall.pack()
 }
 
-/// Gives a free slot to the head of the queue, as `resize` does after it has made the hall larger.
+/// Gives a free slot to the head of the queue, as `ClusterHall::resize` does after it has made the hall larger. The
+/// event [`resize`] of the model hands over no slot.
 pub(super) fn hand_over(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     if let (Some(slot), Some(&head)) = (hall.smallest_free(), hall.queue.first())
@@ -139,7 +140,8 @@ pub(super) fn restore(word: Word, ghost: Word) -> Word {
     })
 }
 
-/// Restores the store from the backup. `keep` returns the state of a slot that the restored store must not replace.
+/// Restores the store from the backup. `keep` gets the state of a slot before the restore. If `keep` returns a state,
+/// the slot gets this state, and otherwise the one in the backup.
 pub(super) fn restore_by(word: Word, ghost: Word, keep: fn(Slot) -> Option<Slot>) -> Word {
     let mut hall = Hall::unpack(word);
     let Some(Backup { taken, waits }) = hall.backup.take() else { return word };

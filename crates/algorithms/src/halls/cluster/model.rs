@@ -44,7 +44,8 @@ pub enum Cast {
     Timeout,
     /// The manager removes a slot from the hall, and adds it again.
     Resize,
-    /// The manager gives a free slot to the head of the queue, as `resize` does after it has made the hall larger.
+    /// The manager gives a free slot to the head of the queue, as `ClusterHall::resize` does after it has made the hall
+    /// larger.
     HandOver,
     /// The manager gives the slots of vanished holders to waiters, or frees them.
     Reap,

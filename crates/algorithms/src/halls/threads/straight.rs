@@ -119,7 +119,7 @@ fn serve_on<P: Pool, M: Policy, E: Environment>(e: &mut E, me: E::Waiter, mut ne
             Goto(S1 { turn }) => s1::<P, M, E>(e, me, turn),
             Goto(S7 { turn, terms }) => s7::<P, M, E>(e, me, turn, terms),
             Goto(S8 { turn, terms, waiter }) => s8::<P, M, E>(e, me, turn, terms, waiter),
-            _ => return, // turn.after.next()
+            _ => return, // `next` is `turn.after.next()`: the turn has ended
         }
     }
 }

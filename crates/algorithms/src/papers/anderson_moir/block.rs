@@ -1,6 +1,6 @@
 //! A (k+1, k)-exclusion block: the common part of Figures 3, 8 and 9. The arrangements combine blocks.
 //!
-//! In the figures, the first and the last line call the enclosing level. These calls belong to the
+//! In the figures, the first and the last line call the outer level. These calls belong to the
 //! arrangement, so a block has only the lines between them.
 
 use core::{fmt::Debug, hash::Hash, ops::RangeInclusive};

@@ -3,12 +3,13 @@
 //!
 //! X: the number of free slots, from k down to -1. Q: the process that may be waiting.
 //!
-//! - I1: at most k+1 processes are at lines 2..8 (the enclosing level guarantees this).
+//! - I1: at most k+1 processes are at lines 2..8 (the outer level guarantees this).
 //! - I2: X = k - the number of processes at lines 3..7.
 //! - I3: X < 0 => some process is at 3, or a process p is at 4..5 and Q = p.
 //! - I4: at most k processes are at 6.
 //! - U1: if p is at 5 and Q is not p, this stays true until p is at 6 ("unless" in the paper).
-//! - L1, L2: the enclosing levels let every process through, on the way in and on the way out.
+//! - L1, L2 (here these are statements, not lines): the outer levels let every process through, on the way in and
+//!   on the way out.
 //!
 //! Cost: 7 remote references on a cache-coherent computer (line 5 counts twice).
 //!

@@ -12,7 +12,8 @@
 //! - I10: X < 0 => some process is at 3, at 4 with v = Q, at 5..6, or at 7..8 with its P clear.
 //! - I11: at most k processes are at 9.
 //! - U2: if p is at 8 and P\[p\] is set, this stays true until p is at 9 ("unless" in the paper).
-//! - L3, L4: the enclosing levels let every process through, on the way in and on the way out.
+//! - L3, L4 (here these are statements, not lines): the outer levels let every process through, on the way in and
+//!   on the way out.
 //! - Footnote 8: k+1 processes can be at 3..8 at the same time.
 //!
 //! Cost: 9 remote references on a computer with distributed shared memory.

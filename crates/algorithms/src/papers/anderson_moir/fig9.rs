@@ -25,7 +25,8 @@
 //!   this block, such a step of another process does not change P\[p\] (S1), and such a step of p either
 //!   does not change P\[p\] or replaces the number (S3). If P\[p\] contains another number, no such step
 //!   writes the number of this block to P\[p\] (S5). S2, S4 and S6 say the same about R\[p\].
-//! - L5, L6: the enclosing levels let every process through, on the way in and on the way out.
+//! - L5, L6 (here these are statements, not lines): the outer levels let every process through, on the way in and
+//!   on the way out.
 //!
 //! Cost: 10 remote references on a computer with distributed shared memory.
 //!

@@ -19,7 +19,7 @@
 //!
 //! Differences from the paper:
 //!
-//! - The paper describes only n = 2^bl 2k and leaves the rest to the reader. Here a leaf x has |G_x|-k
+//! - The paper describes only n = 2^bl * 2k and leaves the rest to the reader. Here a leaf x has |G_x|-k
 //!   competitions, and the q-th competition requires at most |G_x|-q-1 others. For a leaf of 2k
 //!   processes, this is what the paper prints.
 //! - The range of level(i) contains (0, 0). The paper omits this value, although level(i) starts with it.

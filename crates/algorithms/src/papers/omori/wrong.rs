@@ -16,9 +16,10 @@ use crate::{
     },
 };
 
-/// Builds GTEX with turn(p, q), as printed in `gcheck`. All nodes of a depth share their turns, so a
-/// process that arrives at one node lets the last process of another node pass. (A literal reading is
-/// worse: `gcheck` would read a variable that no process ever writes.)
+/// Builds GTEX in which `gcheck` reads turn(p, q), as printed. All nodes of a depth share their turns, so a process
+/// that arrives at one node lets the last process of another node pass. (Here line 2 also writes turn(p, q). The paper
+/// prints turn(g(i, bl-p), q) there. If line 2 were as printed too, `gcheck` would read a variable that no process ever
+/// writes.)
 pub fn gtex_printed(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     for group in &mut groups {
@@ -37,8 +38,9 @@ pub fn gtex_no_root(n: usize, k: usize) -> Ladder {
     ladder(n, k, groups)
 }
 
-/// Builds GTEX with leaves that compete like inner nodes, for 2k entrants. This is the printed algorithm
-/// for n = 2^bl 2k, used for other n. It is correct for leaves of at most 2k processes.
+/// Builds GTEX with leaves that compete like inner nodes, for 2k entrants. The paper prints this algorithm for
+/// n = 2^bl * 2k, where bl is the depth of the tree. Here it is used for other n. It is correct for leaves of at most
+/// 2k processes.
 pub fn gtex_leaf_as_inner(n: usize, k: usize) -> Ladder {
     let mut groups = groups(n, k);
     groups.iter_mut().for_each(|group| group.entrants = 2 * k);
@@ -73,7 +75,8 @@ changed_lines! {
         Line::L1 { s } => { m.write(a.competition(p, s).turn, p as Word); Goto(Line::L2 { s }) },
         Line::L2 { s } => { m.write(a.level.at(p), a.competition(p, s).level); Goto(a.rescan(p, s, 0)) },
     }
-    /// `goto L` skips `count := 0`: a process that counts too many processes once continues from that count.
+    /// `goto L` skips `count := 0`: a process that has counted too many processes keeps this count when it counts
+    /// again.
     CountKept: |a, m, p| {
         Line::L4 { s, crowded: true } => if m.read(a.competition(p, s).turn) == p as Word { Spin(a.rescan(p, s, a.competition(p, s).crowd)) } else { a.won(p, s) },
     }

@@ -29,7 +29,8 @@ pub struct Args {
     /// super-cc-2 [default: all questions except super-cc-F]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     question: Vec<String>,
-    /// How many processes may stop in `rounds` and `sections` [default: what the paper promises]
+    /// For the questions `rounds` and `sections`: how many processes may stop permanently outside their remainder
+    /// [default: the number that the paper promises to survive]
     #[arg(long, value_name = "COUNT")]
     crashes: Option<usize>,
     #[command(flatten)]

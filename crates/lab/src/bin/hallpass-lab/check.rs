@@ -31,7 +31,7 @@ pub struct Args {
     #[command(flatten)]
     size: Size,
     /// The properties to check. A violation of any of them fails the check [default: all properties, but bypass only if
-    /// it is promised; then only a violation of what the paper or the file promises fails the check]
+    /// the paper or the file promises it; without this option, only the violation of a promise fails the check]
     #[arg(short, long = "property", value_name = "PROPERTY", value_delimiter = ',')]
     #[arg(value_parser = property())]
     properties: Vec<Property>,
