@@ -105,7 +105,7 @@ impl View {
     /// slots count. A newcomer gets the slot of a dead holder, so dead holders do not count.
     ///
     /// A hall of a cluster admits newcomers to every free slot, even while removed slots are held. The slot of a
-    /// vanished holder stays taken until its deadline has passed.
+    /// vanished holder counts as taken until a process reassigns or frees it.
     fn available(&self) -> usize {
         let Status { slots, closed, holders, .. } = &self.status;
         if *closed {

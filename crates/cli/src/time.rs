@@ -6,6 +6,9 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
+const NOT_A_TIME: &str =
+    "a time is a number, with or without one of the units s, m, h and d, such as 10 or 1.5m";
+
 /// Reads a time as `timeout(1)` and `sleep(1)` do: `1.5`, `1.5s`, `2m`, `.5h`, `1d`.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.as_bytes().last() {
@@ -17,10 +20,9 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     };
     // `f64` also parses `inf` and `1e3`, which are not accepted here.
     if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return Err("a time is a number and one of s, m, h, d, such as 1.5m".into());
+        return Err(NOT_A_TIME.into());
     }
-    let seconds: f64 =
-        number.parse().map_err(|_| "a time is a number, such as 10 or 1.5m".to_string())?;
+    let seconds: f64 = number.parse().map_err(|_| NOT_A_TIME.to_string())?;
     // A duration that is too long for a clock means forever.
     Ok(Duration::try_from_secs_f64(seconds * unit as f64).unwrap_or(Duration::MAX))
 }

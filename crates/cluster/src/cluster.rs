@@ -144,7 +144,8 @@ impl Cluster {
     }
 
     /// Blocks until all dropped passes are released and all cancelled waiters have left the queue. Blocks at most
-    /// for [`command_timeout`](ClusterOptions::command_timeout). Dropping the last handle does the same.
+    /// for [`command_timeout`](ClusterOptions::command_timeout). Dropping the last `Cluster`, hall or pass of this
+    /// connection does the same.
     ///
     /// ```no_run
     /// # fn example(cluster: hallpass_cluster::Cluster) -> Result<(), hallpass_cluster::Error> {

@@ -52,7 +52,8 @@ pub(crate) struct Core {
     history: Mutex<History>,
     /// The directory of the [mark](Core::mark); `None` to keep no mark.
     state_dir: Option<PathBuf>,
-    /// The largest token that this machine has seen, once a server has answered.
+    /// The largest token that this machine has seen, in a file. Empty until a server has answered, because the name of
+    /// the file contains the identity of the cluster.
     mark: OnceLock<Arc<HighWaterMark>>,
     raised: Mutex<Raised>,
     /// The view with which the hall was opened, for the first passage. The view may be old. This does no harm,
@@ -60,7 +61,7 @@ pub(crate) struct Core {
     opening: Mutex<Option<OpeningView>>,
     current_error: CurrentError,
     command: Mutex<Option<String>>,
-    /// The process and the user that claims contain, for display.
+    /// The process and the user that new claims name, for display.
     owner: Mutex<(u32, String)>,
     handle: Handle,
     tasks: Tasks,
@@ -76,10 +77,12 @@ pub(crate) struct OpeningView {
 /// The history of the hall, as far as its views have shown it.
 #[derive(Default)]
 struct History {
+    /// The number of times that this process has noticed that the store lost history.
     generation: u64,
     /// The largest token that a pass could have in this generation.
     largest: u64,
-    /// The smallest epoch in which tokens are larger than those of earlier generations.
+    /// The smallest epoch in which, as far as this process knows, new tokens are larger than those that the store has
+    /// lost, and than those of a removed hall.
     epoch: u64,
 }
 
@@ -96,8 +99,8 @@ struct Raised {
 const PASSES_RAISE_EVERY: Duration = Duration::from_millis(10);
 /// The least time between two writes of the mark for views of the hall.
 const VIEWS_RAISE_EVERY: Duration = Duration::from_secs(1);
-/// The time limit for reading the mark, which may be on a slow file system.
-const MARK_READ_WITHIN: Duration = Duration::from_secs(2);
+/// The time limit for reading or changing the mark, which may be on a slow file system.
+const MARK_USED_WITHIN: Duration = Duration::from_secs(2);
 
 impl Core {
     pub(crate) fn new(
@@ -160,7 +163,7 @@ impl Core {
         &self.handle
     }
 
-    /// Announces background work. Dropping the last handle waits for it.
+    /// Announces background work. Dropping the last handle of the connection waits for it.
     pub(crate) fn begin_task(&self) -> TaskGuard {
         self.tasks.begin()
     }
@@ -211,13 +214,15 @@ impl Core {
         view
     }
 
-    /// Returns the smallest epoch in which tokens are larger than all tokens that this process has seen.
+    /// Returns the smallest epoch in which, as far as this process knows, new tokens are larger than those that the
+    /// store has lost, and than those of a removed hall.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }
 
-    /// Returns the epoch for a new hall. While this process may assign no slot, this is an epoch in which other processes
-    /// also notice that the store lost history.
+    /// Returns the epoch for a new hall. While this process must not assign slots, this is the epoch from before the
+    /// loss. Then other processes find the new hall behind the [mark](Core::mark), and also notice that the store lost
+    /// history.
     pub(crate) fn epoch_of_new_hall(&self, view: &View) -> u64 {
         match self.until_trusted(view) {
             Some(_) => self.epoch().saturating_sub(1),
@@ -247,8 +252,8 @@ impl Core {
     }
 
     /// Looks once more for a loss before this process assigns a slot. While the process waited, the store may have lost
-    /// history. The revisions do not show this if they have reached the largest one that the process has seen again, but
-    /// the mark of the machine does. Tolerates an unreachable cluster for `limit`. Returns the latest view.
+    /// history. If the revisions have grown again to the largest one that the process has seen, they do not show the
+    /// loss, but the mark of the machine does. Tolerates an unreachable cluster for `limit`. Returns the latest view.
     pub(crate) async fn look_for_later_loss(
         &self,
         mut view: View,
@@ -371,7 +376,7 @@ async fn on_file<T: Send + 'static>(
 ) -> Option<T> {
     let mark = mark.clone();
     let done = tokio::task::spawn_blocking(move || act(&mark));
-    timeout(MARK_READ_WITHIN, done).await.ok()?.ok()
+    timeout(MARK_USED_WITHIN, done).await.ok()?.ok()
 }
 
 impl Drop for Core {

@@ -94,7 +94,8 @@ impl Drop for Runtime {
     }
 }
 
-/// Counts the pending background tasks. Dropping the last handle waits for them.
+/// Counts the pending background tasks. Dropping the last handle of the connection (a [`Cluster`](crate::Cluster), a
+/// hall or a pass) waits for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks(watch::Sender<usize>);
 

@@ -67,7 +67,7 @@ pub struct Trap {
     pub stopped: Vec<Pid>,
     /// The first state of the cycle.
     pub start: Id,
-    /// The agents that take steps in the cycle, in order.
+    /// The agent of each step of the cycle.
     pub cycle: Vec<Agent>,
 }
 

@@ -33,9 +33,9 @@ const UNBOUNDED: u32 = u32::MAX;
 pub struct LongestRun<const W: usize> {
     /// The first state of the path. The process is in the section.
     pub start: AtLevel<W>,
-    /// The processes that take steps until the process leaves the section, or until the loop begins.
+    /// The agent of each step until the process leaves the section, or until the loop begins.
     pub path: Vec<Agent>,
-    /// The processes that take steps in a loop, if there is no bound.
+    /// The agent of each step of a loop; empty if there is a bound.
     pub cycle: Vec<Agent>,
 }
 

@@ -102,8 +102,8 @@ impl<'a, const W: usize> KeptOut<'a, W> {
     }
 }
 
-/// An ordered pair of processes (see [`fife::Pair`]). A state is the number of a state of the algorithm, with three
-/// bits of history.
+/// An ordered pair of processes, as a [`Space`] (see [`fife::Pair`]). A state of this space is the number of a state of
+/// the algorithm, with three bits of history.
 pub struct Pair<'a, const W: usize> {
     /// The process that leaves its doorway first.
     pub first: Pid,
@@ -119,11 +119,11 @@ pub struct Pair<'a, const W: usize> {
 pub struct Overtaking<const W: usize> {
     /// The initial state.
     pub start: [u64; W],
-    /// The agents that take steps until the loop begins.
+    /// The agent of each step until the loop begins.
     pub stem: Vec<Agent>,
     /// The number of steps until `first` is overtaken.
     pub at: usize,
-    /// The processes that take steps in a loop in which `first` never enters.
+    /// The agent of each step of a loop in which `first` never enters.
     pub cycle: Vec<Agent>,
 }
 

@@ -56,8 +56,8 @@ pub fn run_to<const W: usize>(
     Ok(walk(space, &path))
 }
 
-/// Appends a shortest path to `goal`, without its first state if that is `from`. The path starts in `from` or,
-/// if there is none, in an initial state.
+/// Finds a shortest path to `goal`, and appends its states to `path`. With `from`, the path starts in `from`, which is
+/// not appended. Without `from`, the path starts in an initial state.
 fn extend<const W: usize>(
     space: &dyn Space<W>,
     path: &mut Vec<[u64; W]>,

@@ -40,7 +40,7 @@ pub(super) const BYTES_PER_NODE: u64 = 128;
 pub struct Lasso<const W: usize> {
     /// The first state of the loop.
     pub start: AtLevel<W>,
-    /// The processes that take steps in the loop, in order.
+    /// The agent of each step of the loop.
     pub cycle: Vec<Agent>,
 }
 

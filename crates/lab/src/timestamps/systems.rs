@@ -22,7 +22,8 @@ use super::{
 
 type Build = fn(usize) -> Box<dyn Subject>;
 
-/// A timestamp system in the list.
+/// A timestamp system in the list. With [marks](hallpass_algorithms::papers::timestamps::marked), the lab can tell
+/// several timestamps with the same label apart.
 pub struct Entry {
     /// The identifier.
     pub id: &'static str,
@@ -37,8 +38,8 @@ pub struct Entry {
     pub marked: Option<Build>,
     /// Builds the system without marks, or with marks if it cannot be built without them.
     pub plain: Build,
-    /// The guarantee of the snapshot, and the system with Labels that always write. `None` if there is
-    /// no snapshot to check.
+    /// For checking the snapshot separately from the labels: the guarantee of the snapshot, and the system with
+    /// [Labels that always write](AlwaysFirst). `None` if the system has no snapshot to check.
     pub alone: Option<(Snapshot, Build)>,
 }
 
@@ -67,7 +68,7 @@ type MarkedLinear<L = FiveDigits, F = Fitting> = Linear<All<Stamp>, WithMarks<L>
 /// [`Quadratic`] as the lab checks it.
 type MarkedQuadratic<L = FiveDigits> = Quadratic<All<Stamp>, WithMarks<L>>;
 
-/// Registers a [`Linear`] system `T`. `A` is the same system with Labels that always write, for checking
+/// Creates the entry of a [`Linear`] system `T`. `A` is the same system with Labels that always write, for checking
 /// the snapshot.
 const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
@@ -81,7 +82,7 @@ const fn linear<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> 
     }
 }
 
-/// Registers a [`Quadratic`] system `T`. `A` is the same system with Labels that always write, for
+/// Creates the entry of a [`Quadratic`] system `T`. `A` is the same system with Labels that always write, for
 /// checking the snapshot.
 const fn quadratic<T: Marked, A: Marked>(id: &'static str, title: &'static str) -> Entry {
     Entry {
