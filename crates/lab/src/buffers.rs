@@ -3,9 +3,9 @@
 //!
 //! The private state alone determines the value that a write stores. So the contents follow from the
 //! control flow of the process. They are found by running each process alone, with every result that a
-//! read may have. A read-modify-write waits until the buffer is empty. If every cycle of the process
-//! contains a read-modify-write, the buffer is bounded, and every run is covered. Otherwise the buffer
-//! gets a capacity, and a process waits while its buffer is full. Then some runs are not explored.
+//! read may have. A read-modify-write waits until the buffer is empty. If every cycle that writes also
+//! contains a read-modify-write, the buffer is bounded, and every run is covered. Otherwise the buffer gets a
+//! capacity, and a process waits while its buffer is full. Then some runs are not explored.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,8 @@ struct Contents {
     rest: Vec<u32>,
     /// For each content and each store: the content with this store added.
     longer: Vec<u32>,
-    /// For each content and variable: the number of the value that was last stored to the variable.
+    /// For each content and variable: the number of the value that was last stored to the variable, or
+    /// [`NONE`].
     newest: Vec<u32>,
 }
 
@@ -63,8 +64,8 @@ pub struct Buffers {
     exact: bool,
 }
 
-/// Returns the maximum number of plain writes that a process makes without a read-modify-write, or
-/// `None` if there is no maximum.
+/// Returns the maximum number of plain writes that a process makes between two read-modify-writes, or `None`
+/// if there is no maximum.
 fn longest_run(tables: &Tables, p: Pid) -> Option<usize> {
     let codes = tables.codes[p].len();
     let access = |code| tables.row_of(p, code).access;
@@ -128,7 +129,7 @@ fn stores(
 }
 
 impl Contents {
-    /// Returns all possible contents of the buffer of `p`, and whether the buffer is ever full.
+    /// Returns all possible contents of the buffer of `p`, and whether a write ever finds the buffer full.
     fn new(
         machine: &dyn Machine,
         tables: &Tables,
@@ -251,7 +252,7 @@ impl Buffers {
         self.capacity
     }
 
-    /// Returns whether no buffer is ever full. If so, the capacity excludes no run.
+    /// Returns whether no write ever finds its buffer full. If so, the capacity excludes no run.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -277,8 +278,8 @@ impl Buffers {
         }
     }
 
-    /// Returns the variable and the value number of the oldest store, and the content without this
-    /// store.
+    /// Returns the variable and the value number of the oldest store, and the content without this store.
+    /// Returns `None` if the buffer is empty.
     #[inline]
     pub(crate) fn oldest(&self, p: Pid, content: usize) -> Option<(usize, usize, usize)> {
         let process = &self.processes[p];

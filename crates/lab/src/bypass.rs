@@ -1,11 +1,12 @@
 //! Bypass: the largest number of times that one process is overtaken.
 //!
 //! A process is *overtaken* when another process, which left its remainder after the first had left its doorway, enters
-//! its critical section while the first is not yet enabled. FIFE (first in, first enabled) means that this never
-//! happens. The analysis chooses one process as the victim and explores the graph once more, with a history of the
-//! victim. The history records whether the victim has left its doorway, and which of the other processes left their
-//! remainders after that. The bound is the largest number of overtakings on a path through the strongly connected
-//! components. If a cycle contains an overtaking, there is no bound.
+//! its critical section while the first is not yet *enabled*, which means able to enter by its own steps. FIFE (first
+//! in, first enabled) means that no process is ever overtaken. The analysis chooses one process as the victim and
+//! explores the graph once more, with a history of the victim. The history records whether the victim has left its
+//! doorway, and which of the other processes left their remainders after that. The bound is the largest number of
+//! overtakings on a path through the strongly connected components. If a cycle contains an overtaking, there is no
+//! bound.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -33,7 +34,7 @@ pub struct Victim<'a, S> {
     pub kept_out: &'a KeptOut,
 }
 
-/// The victim has left its doorway.
+/// The bit of a state that is set if the victim has left its doorway.
 const WAITS: u64 = 1 << 32;
 
 /// The maximum number of processes whose histories fit into a state.
@@ -75,7 +76,7 @@ impl<S: Standing> Space<1> for Victim<'_, S> {
 pub struct Overtaken {
     /// The maximum number of times.
     pub bound: Bound,
-    /// A run that shows it.
+    /// A run in which the victim is overtaken this often. `None` if the victim is never overtaken.
     pub run: Option<Run>,
     /// Whether all histories were explored.
     pub is_complete: bool,

@@ -249,8 +249,9 @@ fn expand_part<const W: usize>(
 /// One step of a path.
 pub type PathStep<const W: usize> = (Agent, [u64; W]);
 
-/// Returns a run through these representatives: an initial state, and the steps. The first representative
-/// stands for an initial state, and each further one for a successor of the state before it.
+/// Returns a run through these representatives (results of [`Space::canonical`]): an initial state, and
+/// the steps. The first representative stands for an initial state, and each further one for a successor
+/// of the state before it.
 pub(crate) fn walk<const W: usize>(
     space: &dyn Space<W>,
     representatives: &[[u64; W]],
@@ -304,7 +305,7 @@ impl<const W: usize> Explored<W> {
     fn parent(&self, space: &dyn Space<W>, id: Id) -> Id {
         let target = self.store.get(id);
         let from = match self.store.first_parent(id) {
-            NONE => 0, // this block begins with initial states
+            NONE => 0, // the block of `id` in the store begins with initial states
             parent => parent,
         };
         (from..id)

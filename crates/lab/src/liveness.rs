@@ -60,7 +60,7 @@ impl<S: Standing> Part for NoneEnters<'_, S> {
     }
 }
 
-/// A fair run in which the victim never enters.
+/// A trap, with one cycle through it as its evidence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The processes that have stopped outside their remainder.

@@ -21,7 +21,7 @@ use crate::{
 
 /// Returns the files with the measured results instead of the expected results.
 ///
-/// Results of an incomplete exploration are not written, because a limit must not become an expectation.
+/// A result is not written if a limit of the exploration left it open.
 pub fn bless(files: &[ManifestFile], report: &AtlasReport) -> Result<Vec<ManifestFile>, Error> {
     let mut first = 0;
     let blessed = files.iter().map(|file| {

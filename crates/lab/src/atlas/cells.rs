@@ -74,7 +74,7 @@ fn remark<'a>(remarks: &'a [Remark], about: &str) -> Option<&'a str> {
     remarks.iter().find(|remark| remark.about == about).map(|remark| remark.text.as_str())
 }
 
-/// Marks a cell if its content is not as expected.
+/// Returns the cell, marked if its content is not as expected.
 fn judged(entry: &Entry, about: &str, cell: Cell) -> Cell {
     match remark(&entry.comparison.differences, about) {
         Some(text) => Cell { kind: CellKind::Differs, hint: text.to_string(), ..cell },
@@ -134,7 +134,7 @@ pub(super) fn property(entry: &Entry, listed: Listed) -> Cell {
     judged(entry, name, cell)
 }
 
-/// Returns the sentence that explains why a property holds.
+/// Returns the hint of a cell whose property holds.
 fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &str) -> String {
     match (listed, resilience, bound) {
         (Listed::Starvation, Resilience::Crashes(count), _) => {
@@ -209,20 +209,20 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     ),
     ("exit, doorway: ✓ ≤ s", "the section takes at most s own steps, whatever the others do"),
     (
-        "CC, DSM: w of c",
+        "CC, DSM: w of m",
         "the worst passage of all schedules makes w remote references and the stated bound is \
-         c; tight if some run reaches it, loose if none does",
+         m; tight if some run reaches the bound, loose if none does",
     ),
     (
         "FIFE",
-        "first in, first enabled: if a process leaves its doorway before another enters its own, the first \
-         one enters by its own steps once the other is in its critical section (definition 2.5; strong: \
-         definition 5.1)",
+        "first in, first enabled: if process p leaves its doorway before process q enters its doorway, then \
+         once q is in its critical section, p can enter by its own steps (definition 2.5 of Afek et al.; \
+         strong: definition 5.1)",
     ),
     (
         "bypass: ✓ ≤ b",
-        "from the time when a process leaves its doorway until it is enabled, processes that came later enter \
-         at most b times; FIFE means b = 0",
+        "from the time when a process leaves its doorway until it is enabled (it can enter by its own steps), \
+         processes that came later enter at most b times; FIFE means b = 0",
     ),
 ];
 

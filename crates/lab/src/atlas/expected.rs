@@ -26,12 +26,13 @@ pub enum Answer {
     Open,
 }
 
-/// The number of stopped processes that can starve another process.
+/// The smallest number of stopped processes that can starve another process or, for `deadlock`, block
+/// all others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resilience {
-    /// This many stopped processes can starve another process.
+    /// This many processes.
     Crashes(usize),
-    /// No number of stopped processes can starve another process.
+    /// No number of stopped processes can.
     Unlimited,
 }
 
@@ -40,7 +41,7 @@ pub enum Resilience {
 pub struct Expected {
     /// The expected answer.
     pub answer: Answer,
-    /// The smallest number of stopped processes that can starve another process.
+    /// The expected resilience. Only `starvation` and `deadlock` have one.
     pub resilience: Option<Resilience>,
     /// The bound, in steps or overtakings.
     pub bound: Option<Bound>,
@@ -132,7 +133,7 @@ impl<'de> Deserialize<'de> for Answer {
     }
 }
 
-/// The long form, with numbers.
+/// The long form of an expectation: a table with numbers.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Long {

@@ -31,7 +31,8 @@ impl ManifestFile {
         registry::families().map(file).collect()
     }
 
-    /// Reads the same files from a checkout of hallpass in the folder `root`.
+    /// Reads the files of [`built_in`](Self::built_in) from a checkout of hallpass in the folder
+    /// `root`.
     pub fn in_checkout(root: &Path) -> Result<Vec<Self>, Error> {
         if !root.join(SOURCES).is_dir() {
             return Err(Error::new(format!(

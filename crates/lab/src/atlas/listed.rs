@@ -37,7 +37,7 @@ impl Tier {
 }
 
 /// A property that can be listed under `[model.check]`. `range` means that variables stay within their
-/// declared ranges. It is checked whether or not it is listed.
+/// declared ranges. The checker checks `range` even if it is not listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]

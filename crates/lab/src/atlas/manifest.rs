@@ -12,7 +12,7 @@
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (the default) or `tso` |
-//! | `forget`, `symmetry`, `compact` | `true` for a check with this option, which finds another number of states or takes less memory; default: `false` |
+//! | `forget`, `symmetry`, `compact` | `true`: check with the option of this name. `forget` and `symmetry` merge states, so there are fewer; `compact` takes less memory. Default: `false` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
@@ -21,8 +21,8 @@
 //! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
 //! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: the tier of these numbers, if counting takes longer than checking |
 //!
-//! `[[run]]` has the key `replay`, a replay string. The run shows that a variant is wrong at a size that
-//! is too large to explore.
+//! `[[run]]` records a run as a replay string, under the key `replay`. The run shows that a variant of an algorithm is
+//! wrong at a size that is too large to explore.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -129,7 +129,7 @@ impl AtlasModel {
         id
     }
 
-    /// Returns the settings in which the model differs from the defaults.
+    /// Returns the settings in which the model differs from the defaults. Leaves out `compact`.
     pub fn particulars(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if self.contention() != self.n {
@@ -267,7 +267,8 @@ impl AtlasModel {
     }
 }
 
-/// Error for a text that is not a valid manifest. The message names the line.
+/// Error for a manifest that cannot be read or is not valid. The message names the line, the model, the run or the
+/// file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(String);
 

@@ -46,7 +46,7 @@ fn list(text: &mut String, heading: &str, lines: &[String]) {
 
 fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
     for cell in cells {
-        // A bar would end the cell.
+        // A `|` in the text would end the cell.
         let _ = write!(text, "| {} ", cell.replace('|', "\\|"));
     }
     text.push_str("|\n");
@@ -110,7 +110,8 @@ fn family_table(text: &mut String, family: &Family<'_>) {
     text.push('\n');
 }
 
-/// Returns the last five cells of a variant for which no exploration has found a violation.
+/// Returns the last five cells of the row of a variant for which no exploration has found a
+/// violation.
 fn uncaught(group: &Group<'_>) -> [String; 5] {
     if let Some(run) = group.recorded.first() {
         let size = format!("n={} k={} (recorded run)", run.n, run.k);

@@ -55,7 +55,7 @@ impl Measured {
             || matches!(self.ask, Some(Err(_)))
     }
 
-    /// Returns the number of states found.
+    /// Returns the number of states found, or `None` if no part of the model has a report.
     pub fn states(&self) -> Option<u64> {
         let check = self.check_report().map(|report| report.states);
         let rmr = || self.rmr_report().map(|report| report.states);
@@ -109,7 +109,7 @@ pub struct AtlasReport {
     pub unreached: Vec<String>,
     /// The number of models of the manifest that were not selected.
     pub not_selected: usize,
-    /// The recorded runs of these algorithms in the manifest. Each shows that a variant is wrong at a
+    /// The manifest's recorded runs of the algorithms in `entries`. Each shows that a variant is wrong at a
     /// size that is too large to explore.
     pub known_runs: Vec<Schedule>,
     /// The duration in seconds.
@@ -188,8 +188,8 @@ fn measure(model: &AtlasModel, parts: Parts, resources: &Resources<'_>) -> Measu
 }
 
 /// Executes every reported run again, on the algorithm's own code, and returns a message for each run that does
-/// not show its finding. So a mistake in the checker's tables or packing cannot confirm itself. If a limit
-/// was reached, the run for a bound or a figure may end too early to show it, so it is not executed.
+/// not show its finding. So a mistake in the checker's tables or packing cannot confirm itself. If a limit was
+/// reached, a run for a bound or a figure may end before it shows that number, so the run is not executed.
 fn unconfirmed(measured: &Measured) -> Vec<String> {
     let mut runs: Vec<(&str, &Schedule)> = Vec::new();
     if let Some(report) = measured.check_report() {
@@ -258,8 +258,8 @@ impl AtlasReport {
         self.entries.iter().flat_map(lines).collect()
     }
 
-    /// Compares the same measurements with another manifest, such as the manifest that
-    /// [`bless`](super::bless) has made from them.
+    /// Compares the measurements of this report with another manifest, such as the one that
+    /// [`bless`](super::bless) has made from the report.
     pub fn compared_with(mut self, manifest: &Manifest) -> Self {
         for entry in &mut self.entries {
             if let Some(model) = manifest.models.get(entry.index) {

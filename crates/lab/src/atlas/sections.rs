@@ -50,7 +50,7 @@ fn groups(report: &AtlasReport, wanted: impl Fn(Standing) -> bool) -> Vec<Group<
     let mut groups: Vec<Group<'_>> = Vec::new();
     for entry in &report.entries {
         let id = entry.model.algorithm.as_str();
-        // Reading the manifest has already looked up its algorithms.
+        // Algorithms of files are not in the registry, and have no group.
         let Ok((about, names)) = registry::entry(id) else { continue };
         if !wanted(about.standing) {
             continue;
@@ -106,7 +106,8 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
         }
     }
     catches.extend(exceeded(entry));
-    // Violated properties come before broken invariants, and the shortest run first.
+    // Violated properties come before broken invariants and ranges. Within each of the two, shorter runs
+    // come first.
     let inner = |name: &str| matches!(name, "invariants" | "range");
     catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
     catches

@@ -150,7 +150,7 @@ impl FileSubject {
         Ok(Arc::new(borrowed))
     }
 
-    /// Returns an invariant that uses a number which the normal form may change, and that is not in [`KEPT`].
+    /// Returns the name of an invariant that uses a number which the normal form may change, unless it is in [`KEPT`].
     fn invariant_on_renumbered(&self) -> Option<&'static str> {
         let code = &self.file.code;
         let is_counter = |kind: &Kind| matches!(kind, Kind::Counter(_));

@@ -52,8 +52,8 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// Returns the usual promises: all properties except FIFE (first in, first enabled), strong FIFE and a limit on
-    /// overtaking, while fewer than k processes have stopped.
+    /// Returns the usual promises. They are all properties except FIFE (first in, first enabled), strong FIFE and a
+    /// limit on overtaking. No process starves while fewer than k processes have stopped.
     pub fn usual(k: usize) -> Self {
         let extras = [Property::Fife, Property::FifeStrong, Property::Bypass];
         Promises {
@@ -154,8 +154,8 @@ impl<A: Algorithm + Send + Sync + 'static> Subject for OtherCrate<A> {
 /// The character between a file and its fingerprint in a replay string.
 const MARK: char = '@';
 
-/// Returns the identifier as replay strings print it. Characters that a shell might change are replaced by `%` and
-/// two hexadecimal digits.
+/// Returns the identifier as replay strings print it. For a file, `%` and two hexadecimal digits replace each character
+/// that a shell might change, and the fingerprint follows.
 pub(crate) fn printed(id: &str) -> String {
     match find(id).and_then(|subject| subject.fingerprint()) {
         None => id.to_string(),
@@ -195,7 +195,7 @@ fn split(printed: &str) -> Option<(String, &str)> {
     Some((String::from_utf8(bytes).ok()?, fingerprint))
 }
 
-/// Returns the identifier for a printed identifier.
+/// Returns the identifier that [`printed`] has printed.
 ///
 /// # Errors
 /// Fails if the file has changed since the replay string was printed, or if it is not loaded.

@@ -1,7 +1,7 @@
 //! Checks that two step machines differ only in the names of their private states.
 //!
-//! `own` is usually an algorithm from a file, and `model` is the built-in algorithm whose normal form the
-//! file uses.
+//! The first step machine, `own`, is usually an algorithm from a file. The second, `model`, is the
+//! built-in algorithm whose normal form the file uses.
 //!
 //! Both step machines run in lockstep, one process at a time: from each pair of private states, and for
 //! every value that the step may find. Suppose that they always access the same variable in the same
@@ -134,7 +134,8 @@ fn same_layout(own: &Layout, model: &Layout) -> Result<Vec<usize>, Difference> {
         if decl.home != like.home {
             return Err(Difference(format!("{a} has a different home than {b}")));
         }
-        // `decl` may allow more values than `like`. No step writes them, so they make no difference.
+        // `decl` may allow more values than `like`. No step writes the additional values, so they make no
+        // difference.
         if like.domain.listed().iter().any(|&value| !decl.domain.contains(value)) {
             return Err(Difference(format!("{b} has values that {a} does not have")));
         }

@@ -120,8 +120,8 @@ impl Answers {
         }
     }
 
-    /// Returns a shortest way from the state `id` to `goal`. To a loop, the way is the shortest among those with the
-    /// fewest stopped processes.
+    /// Returns a shortest way from the state `id` to `goal`, or `None` if there is none. If `goal` is a loop, the way
+    /// is the shortest among the ways to loops with the fewest stopped processes.
     pub fn way(&self, chart: &Chart, id: Id, goal: Goal) -> Option<Way> {
         let (steps, end, near) = self.approach(chart, id, goal)?;
         let cycle = match goal {

@@ -63,8 +63,8 @@ pub(super) fn overtaken(moment: &Moment, answers: &Answers, id: Id) -> Option<(P
 }
 
 /// Returns a shortest way from the state `id` to a violation of FIFE: a process is in its critical section, and a
-/// process that came earlier can be kept out forever. The way ends with a loop that keeps the earlier process out. The
-/// error means that the limits were reached before a way was found.
+/// process that came earlier can be kept out forever. The way ends with a loop that keeps the earlier process out.
+/// `Ok(None)` means that there is no such way. The error means that the limits were reached before a way was found.
 pub(super) fn way_to_overtaking(
     chart: &Chart,
     answers: &Answers,
@@ -158,7 +158,7 @@ struct Passage<'a> {
 
 const FIRST_COPY: u32 = 32;
 const MOST_COPIES: u32 = 30;
-/// The process has left its remainder.
+/// The bit of a state that is set if the process has left its remainder.
 const BEGUN: u64 = 1 << 62;
 
 impl Passage<'_> {
@@ -178,7 +178,8 @@ impl Passage<'_> {
         self.bits[var].map_or(0, |bit| 1 << (FIRST_COPY + bit))
     }
 
-    /// Returns whether the access counts as a write, and the bit for the copy of its variable.
+    /// Returns whether the next access of `p` counts as a write, and the bit for the copy of its variable. Returns
+    /// `None` if the step accesses no variable.
     fn access(&self, id: Id, p: Pid) -> Option<(bool, u64)> {
         let (access, var, failed) = self.chart.access(id, p);
         let harmless = failed && self.subject.conventions().failed_rmw == FailedRmw::Read;

@@ -101,7 +101,8 @@ impl Challenge {
         }
     }
 
-    /// Returns the smallest number of steps that the checker knows, counting one round of a loop.
+    /// Returns the smallest number of steps that the checker knows, counting one round of a loop. If the task is to
+    /// starve a process, at most `crashes` processes may stop.
     pub fn best(&self, chart: &Chart, answers: &Answers, crashes: usize) -> Option<usize> {
         let allowed = match self.property {
             "starvation" => crashes,

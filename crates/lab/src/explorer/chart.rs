@@ -26,7 +26,8 @@ pub struct Chart {
     pub depth: u32,
     /// Why the exploration ended.
     pub ended: Ended,
-    /// Whether every run was explored: no limit was reached, no step left a range, no buffer was ever full.
+    /// Whether every run was explored: no limit was reached, no step left a range, no write found its buffer
+    /// full.
     pub covers_all_runs: bool,
     /// The steps of every state.
     pub(super) graph: Graph,
@@ -175,7 +176,7 @@ impl Chart {
         self.violations.len() as u64
     }
 
-    /// Returns the number of a state in its normal form, if it was explored.
+    /// Returns the number of `state`, which must be in its normal form. Returns `None` if it was not explored.
     pub fn find(&self, state: &RunState) -> Option<Id> {
         self.packed.find(state)
     }

@@ -12,7 +12,8 @@
 //! | `stop` | `node`, `process` | the node after the process has stopped forever |
 //! | `undo` | `node` | the parent |
 //! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of the way, which are added to the tree |
-//! | `graph`, `go` | `node`, `state` | the drawing of states; the nodes of a way to one of them |
+//! | `graph`, `go` | `node`, `state` | for `graph`: a drawing of the states near the node; for `go`: the nodes of a
+//! way to `state` |
 //! | `tree` | `node` | the nodes of a file that opens at `node` |
 //!
 //! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `bypass-P`,
@@ -295,7 +296,7 @@ impl Engine {
             let children = &self.session.node(id)?.children;
             let kept: Vec<NodeId> =
                 children.iter().copied().filter(|child| exported.contains(child)).collect();
-            // The replay string of the last state of a branch contains those of the states before it.
+            // The replay string of the last node of a branch contains the run to every earlier node.
             if !kept.is_empty() && id != node {
                 view["replay"] = Value::Null;
             }

@@ -18,7 +18,7 @@ pub fn export(engine: &mut Engine, node: u32) -> Result<String, String> {
 }
 
 fn page(data: &Value) -> String {
-    // A literal `<` could end the script element.
+    // `</script>` in the data would end the script element.
     let data = data.to_string().replace('<', "\\u003c");
     let style = format!("<style>\n{}</style>", assets::CSS);
     let mut scripts =
@@ -27,7 +27,7 @@ fn page(data: &Value) -> String {
         scripts.push_str(&format!("<script>\n{}</script>\n", script.text));
     }
     let page = assets::PAGE.replace("<link rel=\"stylesheet\" href=\"/explorer.css\">", &style);
-    // The page names its scripts one after another, each on its own line.
+    // Remove the links to the scripts, which are each on their own line.
     let mut lines: Vec<&str> = page.lines().filter(|line| !line.starts_with("<script")).collect();
     let end = lines.iter().position(|line| *line == "</body>").unwrap_or(lines.len());
     lines.insert(end, &scripts);

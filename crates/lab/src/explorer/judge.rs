@@ -43,7 +43,8 @@ pub struct Fact {
 pub struct Judgement {
     /// The safety properties and invariants.
     pub facts: Vec<Fact>,
-    /// The loop with the fewest stopped processes that ends here and starves a process.
+    /// Among the loops that end in this state and starve a process, the one with the fewest stopped
+    /// processes.
     pub repeats: Option<Loop>,
 }
 
@@ -147,7 +148,7 @@ impl Session {
         judged.collect()
     }
 
-    /// Returns the replay string of the run to `node`, with what it shows as its finding.
+    /// Returns the replay string of the run to `node`, with what the run shows as its finding.
     ///
     /// # Errors
     /// Fails if there is no such node.
@@ -162,7 +163,8 @@ impl Session {
         let encode = |schedule: &Schedule| {
             trace::encode_on(&**machine, schedule).map_err(|error| error.to_string())
         };
-        // With more stopped processes, the run shows nothing about the algorithm.
+        // If more than `crashes` processes have stopped, the algorithm may starve others, so the
+        // loop shows no mistake.
         let crashes = self.subject().question().crashes;
         let starves = judgement.repeats.as_ref().filter(|loops| loops.stopped.len() <= crashes);
         if let Some(repeats) = starves {

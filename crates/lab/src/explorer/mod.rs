@@ -5,7 +5,7 @@
 //! | [`subject`], [`pseudocode`] | what is played: an algorithm at one size, and the text of its lines |
 //! | [`session`], [`judge`], [`loops`] | the tree of runs, which properties hold in each state, and the loops |
 //! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances to violations, ways, loops |
-//! | [`engine`] | all of that behind JSON requests, without threads or clocks |
+//! | [`engine`] | the modules above, behind JSON requests; without threads or clocks |
 //! | [`export`](mod@export) | a tree as one file |
 //! | `server` | the page and the requests over HTTP, on 127.0.0.1 only; needs the feature `cli` |
 //!

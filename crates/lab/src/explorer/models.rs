@@ -219,8 +219,8 @@ impl Model {
     }
 }
 
-/// Runs `work`, and returns an error if it panics. Otherwise a bug in one algorithm would end a thread of the
-/// server, and the page would wait forever.
+/// Runs `work`, and returns an error if `work` panics. If the panic went on, a bug in one algorithm would end a thread
+/// of the server, and the page would wait forever.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let why = panic.downcast_ref::<String>().map(String::as_str);

@@ -18,15 +18,16 @@ pub(super) struct Moment {
     pub stopped: u64,
     /// The remote references of each process in its current passage: cache-coherent, distributed.
     pub counts: Vec<[u32; 2]>,
-    /// For each process p, the processes that entered their doorways after p left its own. So p came before them.
+    /// For each process p that waits, the processes that entered their doorways after p left its own. So p came
+    /// before them.
     pub ahead: Vec<u64>,
     /// The position of each process.
     pub stands: Vec<Stand>,
-    /// The same state with the numbers that the checker has. The checker makes each step from a normal form, and then
-    /// brings the result into normal form. The normal form of `snapshot` may be a different state, which behaves the
-    /// same.
+    /// The state of `snapshot`, with the numbers that the checker has for it. The checker makes each step from a
+    /// normal form, and then brings the result into normal form. The normal form of `snapshot` may be a different
+    /// state, which behaves the same.
     pub normal: RunState,
-    /// The hash of that state, which makes loops quick to find.
+    /// The hash of `normal`, which makes loops quick to find.
     pub hash: u64,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Node {
     pub children: Vec<NodeId>,
     /// The number of steps from the root.
     pub steps: u32,
-    /// The loop that ends here. Empty until a caller asks for it.
+    /// The loop that ends at this node. Empty until a caller asks for it.
     pub repeats: OnceCell<Option<Box<Loop>>>,
 }
 

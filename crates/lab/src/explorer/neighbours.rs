@@ -16,15 +16,15 @@ use crate::{
     trace::{RunState, Snapshot},
 };
 
-/// The largest model that is drawn as a whole.
+/// The number of states of the largest model that is drawn as a whole.
 pub const MOST_DRAWN: u64 = 3000;
-/// The largest neighbourhood that is drawn.
+/// The maximum number of states that are drawn of a larger model.
 const NEAR: usize = 250;
 
 /// A drawing of states and steps.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drawing {
-    /// Whether these are all states that the checker has explored.
+    /// Whether `states` has all states that the checker has explored.
     pub whole: bool,
     /// The index of the current state.
     pub current: Option<usize>,

@@ -80,7 +80,7 @@ impl Figure {
     }
 
     /// Returns the line of a procedure to which a label such as `5.7` belongs: line 7 of the procedure that line 5
-    /// calls. A call without a label adds nothing to the label.
+    /// calls. A call on a line without a label is not in the label. Then this is the first line 7 of any procedure.
     fn called(&self, label: &str) -> Option<usize> {
         let (calls, last) = label.rsplit_once('.').unwrap_or(("", label));
         let mut procedure = String::new();
@@ -145,11 +145,11 @@ impl FigureText {
     }
 }
 
-/// Returns the figures of the family of an algorithm, changed as the algorithm changes them. An algorithm outside
-/// the registry has none.
+/// Returns the figures of the family of an algorithm. If the algorithm is a wrong variant, the figures have its
+/// changes. An algorithm outside the registry has none.
 ///
 /// # Errors
-/// Fails if the family's file cannot be read; a test reads all of them.
+/// Fails if the family's file cannot be read. A test reads the files of all families.
 pub fn figures(algorithm: &str) -> Result<Vec<Figure>, String> {
     let Ok((entry, names)) = registry::entry(algorithm) else { return Ok(Vec::new()) };
     let mut all = Vec::new();

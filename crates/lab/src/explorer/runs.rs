@@ -54,7 +54,7 @@ impl Session {
         Ok(whole)
     }
 
-    /// Plays a replay string into the tree. Returns its last node.
+    /// Plays a replay string into the tree. Returns the last node of the run.
     ///
     /// # Errors
     /// Fails if the string is damaged, is about another subject, or a step is impossible.

@@ -1,8 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
-//! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Otherwise a page
-//! from the internet that is open in the same browser could send requests to the server, under the page's own host name
-//! (DNS rebinding).
+//! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Without this check,
+//! a page from the internet that is open in the same browser could send requests to the server, under the page's own
+//! host name (DNS rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.
@@ -140,7 +140,7 @@ impl Server {
                 .half_close(true)
                 .serve_connection(TokioIo::new(stream), service_fn(serve));
             tokio::spawn(async move {
-                // The page may be gone by now.
+                // If this fails, the client has gone or has taken too long: there is nobody to tell.
                 let _ = timeout(LONGEST, connection).await;
                 drop(place);
             });
@@ -169,12 +169,12 @@ async fn answer(
     Ok(done.unwrap_or_else(|error| to_json(500, json!({ "error": error }))))
 }
 
-/// Returns why a request is refused.
+/// Returns why a request is refused, or `None` if it is not.
 fn refuse(request: &Request<Incoming>, port: u16) -> Option<String> {
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let all = |name: HeaderName| values(request.headers(), &name);
     let mut hosts = all(header::HOST);
-    // An address in the request line takes precedence over the header.
+    // An address in the request line takes precedence over the header, so it must be this server, too.
     hosts.extend(request.uri().authority().map(|authority| authority.to_string()));
     if hosts.is_empty() {
         return Some(format!("this server answers only to {}: send a `Host`", own[0]));

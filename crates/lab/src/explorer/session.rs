@@ -147,7 +147,8 @@ impl Session {
         (0..agents).map(|agent| Ok(Choice { agent, step: self.attempt(node, agent)? })).collect()
     }
 
-    /// Executes a step from `node`. Leaves the interpreter in the state after the step.
+    /// Executes a step from `node`. Leaves the interpreter in the state after the step. The outer error means that
+    /// there is no such node, and the inner error that the step is impossible.
     fn attempt(&mut self, node: NodeId, agent: Agent) -> Result<Result<Step, String>, String> {
         let (snapshot, stopped) = {
             let moment = &self.node(node)?.moment;

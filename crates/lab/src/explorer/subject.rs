@@ -189,7 +189,7 @@ impl Subject {
                 Init::Open => decl.initial().iter().map(|&value| decl.show(value)).collect(),
                 Init::Is(_) => Vec::new(),
             };
-            // The compiler adds this variable to a file, to record a mistake of a line.
+            // The compiler adds this variable to the algorithm of a file, to record mistakes of its lines.
             let hidden = decl.name == FAULT_VARIABLE && is_file;
             json!({ "name": decl.name, "home": decl.home, "initial": choices, "hidden": hidden })
         });

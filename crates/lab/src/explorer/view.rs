@@ -20,8 +20,8 @@ pub(super) fn section(section: Section) -> &'static str {
     }
 }
 
-/// Returns the instance of a label. In a file of the language, that would be the private variables, which are shown
-/// apart from the label.
+/// Returns the instance of a label. For an algorithm of a file, the instance lists the private variables. The page
+/// shows them apart from the label, so this function returns an empty text.
 fn instance(label: &Label) -> &str {
     if label.instance.contains('=') { "" } else { &label.instance }
 }

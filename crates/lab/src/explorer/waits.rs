@@ -109,6 +109,7 @@ impl Session {
     }
 
     /// Returns the values of `var` with which `p`, alone, does not repeat its round. The round has `round` steps.
+    /// Returns `None` if the values cannot be listed.
     fn values_that_end(
         &mut self,
         p: Pid,
@@ -126,7 +127,7 @@ impl Session {
             let mut state = snapshot.state().clone();
             state.memory[var] = value;
             run.restore(&snapshot.with_state(state));
-            // The process may be in the middle of a round.
+            // The process may be in the middle of a round. Any two rounds of steps contain a whole round.
             (0..2 * round).map(|_| run.step(p).ok().map(|_| run.state().processes[p])).collect()
         };
         let repeated = lines(snapshot.state().memory[var])?;

@@ -82,8 +82,8 @@ where
         return Ok(());
     }
     // `follow` knows the results of later returns, so it may fail before the return that shows the violation. That
-    // return is the last event of the shortest prefix that cannot be explained. No longer prefix can be explained,
-    // so a binary search finds it.
+    // return is the last event of the shortest prefix that cannot be explained. The prefixes that are longer
+    // cannot be explained either, so a binary search finds it.
     let (mut explained, mut unexplained) = (0, history.len());
     while unexplained - explained > 1 {
         let middle = explained.midpoint(unexplained);
@@ -105,8 +105,7 @@ where
 }
 
 /// Returns the monitor at the end of the history, if some order explains the history. An operation
-/// without a return is dropped after it has had its effect, unless the caller has `asked` for its
-/// result.
+/// without a return is dropped after it has had its effect, unless `asked` is its process.
 fn follow<S: Specification>(
     spec: &S,
     initial: S::State,
@@ -164,7 +163,7 @@ fn foresee<Op, Ret>(history: &[Event<Op, Ret>]) -> Vec<Option<&Ret>> {
 const SHOWN: std::ops::RangeInclusive<usize> = 16..=64;
 
 /// Formats the last events up to and including the event `at`. They include the call of the operation that returns
-/// there, unless there are too many events in between.
+/// at `at`, unless there are too many events in between.
 fn window<Op: fmt::Debug, Ret: fmt::Debug>(history: &[Event<Op, Ret>], at: usize) -> String {
     let process = history[at].process;
     let call = history[..at].iter().rposition(|event| event.process == process).unwrap_or(at);

@@ -95,7 +95,8 @@ fn bound<'a>(group: &'a Group<'a>, stated: registry::RmrBound) -> Option<Bound<'
     Some(Bound { group, machine, source, formula, dots })
 }
 
-/// Returns a summary such as `tight at 3 of 5 sizes`, or a worse result if there is one.
+/// Returns a summary such as `tight at 3 of 5 sizes`. If the bound is exceeded or a size is not as
+/// expected, the summary counts those sizes instead.
 fn summary(dots: &[(String, Cell)]) -> String {
     let count = |kind| dots.iter().filter(|(_, cell)| cell.kind == kind).count();
     let sizes = if dots.len() == 1 { "size" } else { "sizes" };

@@ -1,6 +1,6 @@
-//! The report as one HTML page. The page loads no fonts, scripts or styles, is readable without its
-//! script, and follows the reader's light or dark theme. It links to the pages of
-//! [`run_pages`](super::run_pages).
+//! The report as one HTML page. The page contains its style and its script, and loads nothing else.
+//! It is readable without the script, and follows the reader's light or dark theme. It links to the
+//! pages of [`run_pages`](super::run_pages).
 
 mod bounds;
 mod tables;
@@ -91,8 +91,8 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
         page,
         "<header>\n<h1>Atlas of k-exclusion</h1>\n<p class=\"lead\">Every interleaving of every \
          algorithm, at the sizes listed: which properties hold, how many remote memory references the \
-         worst passage makes, and whether both agree with the source of the algorithm: a paper, a file \
-         or hallpass itself.</p>\n\
+         worst passage makes, and whether these results agree with the source of the algorithm: a paper, a \
+         file or hallpass itself.</p>\n\
          <p class=\"verdict {class}\">{sentence}</p>\n<dl class=\"tiles\">"
     );
     for (what, value) in [

@@ -19,7 +19,8 @@ for (const table of document.querySelectorAll(".models")) {
     head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
   });
 }
-// Returns the value by which a cell is sorted: its number, if it has one. Cells without a result come first, ∞ last.
+// Returns the value by which a cell is sorted: its number, if it has one. Without a number, ✓ counts as -1 and ✗ as
+// 1. Cells without a result come first, ∞ last.
 function value(cell) {
   const text = cell.textContent.replaceAll(",", "");
   if (text.includes("∞")) return Infinity;

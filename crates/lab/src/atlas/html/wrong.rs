@@ -39,8 +39,8 @@ impl Count {
             let fail = if *recorded == 1 { "fails" } else { "fail" };
             let _ = write!(
                 text,
-                " {recorded} {fail} only at sizes that are too large to explore: for each of them a recorded \
-                 run shows the violation, executed again on the algorithm's own code."
+                " {recorded} {fail} only at sizes that are too large to explore: a recorded run, executed again \
+                 on the algorithm's own code, shows the violation of each."
             );
         }
         let open = all - self.rejected();

@@ -38,7 +38,7 @@ pub struct Args {
     /// Show the run behind the answer to this question, step by step
     #[arg(long, value_name = "NAME")]
     show: Option<String>,
-    /// Write this run as an HTML page
+    /// Write the run of --show as an HTML page
     #[arg(long, value_name = "FILE", requires = "show")]
     html: Option<PathBuf>,
     /// Print one JSON object

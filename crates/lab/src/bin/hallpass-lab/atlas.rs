@@ -36,8 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "target/atlas")]
     out: PathBuf,
     /// Write the measured results as the expected results. They go to the file of --manifest, or, at the
-    /// root of a checkout, to the atlas.toml of each algorithm's folder. In a checkout, algorithms without
-    /// any model get models
+    /// root of a checkout, to the atlas.toml of each algorithm's folder. Without --manifest, algorithms
+    /// that have no models get some
     #[arg(long)]
     bless: bool,
     /// With --bless: add models of this size to the algorithms that --only matches
@@ -88,7 +88,8 @@ fn files(args: &Args) -> Result<Vec<ManifestFile>, Box<dyn Error>> {
 pub fn run(args: Args) -> program::Result {
     let old_files = files(&args)?;
     let mut files = old_files.clone();
-    // A manifest that a user has written lists only the models that the user wants.
+    // A manifest that a user has written lists only the models that the user wants, so it gets no others
+    // without --size.
     if args.bless && (args.manifest.is_none() || !args.size.is_empty()) {
         for added in atlas::add_models(&mut files, &args.only, &args.size)? {
             eprintln!("added: {added}");

@@ -57,7 +57,7 @@ pub struct Args {
     /// Show the run for this property step by step [default: the first violation of a promise]
     #[arg(long, value_name = "PROPERTY", value_parser = property())]
     show: Option<Property>,
-    /// Write that run as an HTML page
+    /// Write the run that is shown as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print one JSON object
@@ -235,7 +235,8 @@ fn run_label(report: &Report, args: &Args, name: &str, outcome: &Outcome) -> Str
     match (outcome.verdict, outcome.resilience, outcome.bound) {
         (Verdict::Violated, ..) => format!("{name}{}", unpromised(!report.is_promised(name))),
         (_, Some(stopped), _) => {
-            // The user can ask for fewer crashes than the algorithm promises to survive.
+            // With --crashes, the user can ask for fewer crashes than the algorithm promises to survive. Then
+            // starvation after one more crash can break a promise.
             let is_deadlock = name == Property::Deadlock.name();
             let is_unpromised = is_deadlock || args.crashes.is_none();
             format!("{name} with {stopped} stopped{}", unpromised(is_unpromised))

@@ -31,7 +31,8 @@ const STATES: u64 = 1_000_000;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// An algorithm, a file in the language, or replay strings of one algorithm: each becomes a branch
+    /// An algorithm, a file in the language, or replay strings of one algorithm (each string becomes a
+    /// branch)
     #[arg(value_name = "ALGORITHM|FILE|REPLAY", default_value = "am-fig3", num_args = 1..)]
     targets: Vec<String>,
     /// The number of processes [default: 3, or the smallest that the algorithm allows]

@@ -20,7 +20,7 @@ pub fn run(Args { json }: Args) -> program::Result {
         return Ok(ExitCode::from(HOLDS));
     }
     for (standing, heading) in [
-        (Standing::Sound, "ALGORITHMS (each also with +names, for k-assignment)"),
+        (Standing::Sound, "ALGORITHMS (those of papers also with +names, for k-assignment)"),
         (Standing::Printed, "AS PRINTED IN THE PAPER, and wrong"),
         (Standing::Broken, "WRONG ON PURPOSE"),
     ] {

@@ -30,8 +30,8 @@ pub struct Args {
     /// The number of processes that share the object
     #[arg(short, value_name = "K", default_value_t = 2, requires = "object")]
     k: usize,
-    /// How many operations each process may begin, where 0 means no limit; one number for all, or one
-    /// for each
+    /// How many operations each process may begin: one number for all processes, or one for each. 0
+    /// means no limit
     #[arg(long, value_name = "COUNT", value_delimiter = ',', requires = "object")]
     #[arg(default_value = "0")]
     operations: Vec<u8>,

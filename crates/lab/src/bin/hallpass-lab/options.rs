@@ -38,7 +38,7 @@ pub struct Size {
     /// Let at most this many processes be outside their remainder at once [default: N]
     #[arg(long, value_name = "C", value_parser = count)]
     pub contention: Option<usize>,
-    /// Initial values that the algorithm leaves open: all of them, or only the smallest
+    /// The initial values of variables that the algorithm leaves open: all values, or only the smallest
     #[arg(long, value_enum, default_value_t = Start::All)]
     pub initial: Start,
 }

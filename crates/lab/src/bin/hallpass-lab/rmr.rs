@@ -18,8 +18,8 @@ use crate::{
     show,
 };
 
-/// The default limit on states of the exhaustive exploration. For more states, a search finds bad
-/// schedules sooner.
+/// The default limit on states of the exhaustive exploration. If there are more states, a search
+/// finds bad schedules sooner.
 const MOST_STATES: u64 = 30_000_000;
 
 #[derive(ClapArgs)]
@@ -31,13 +31,13 @@ pub struct Args {
     /// How many steps the search may take if there are too many schedules to explore
     #[arg(long, value_name = "COUNT", default_value_t = 20_000_000)]
     search_steps: u64,
-    /// Only search; do not try to explore all schedules
+    /// Only search for bad schedules; do not try to explore all schedules
     #[arg(long)]
     search_only: bool,
     /// Show the worst passage under this cost model step by step
     #[arg(long, value_enum)]
     show: Option<Machine>,
-    /// Write this passage as an HTML page
+    /// Write the passage of --show as an HTML page
     #[arg(long, value_name = "FILE", requires = "show")]
     html: Option<PathBuf>,
     /// Print one JSON object
@@ -160,7 +160,8 @@ fn rules(conventions: Conventions) -> String {
     )
 }
 
-/// Compares a figure with the bound of the paper or of the file, which is the `author`.
+/// Compares a figure with its stated bound. `author` says who states bounds: "the paper" or "the
+/// file", for example.
 fn against_bound(figure: &Figure, author: &str) -> String {
     let (Some(claim), Some(comparison)) = (&figure.claim, figure.comparison()) else {
         return format!("({author} states no bound)");

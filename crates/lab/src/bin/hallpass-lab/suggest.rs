@@ -19,7 +19,7 @@ pub fn check_known(id: &str) -> Result<(), String> {
             "{id} is a file, but its name does not end in {EXTENSION}: rename it to {id}{EXTENSION}"
         ));
     }
-    // The error of the registry explains timestamp systems.
+    // The registry reports this identifier later, with an error that explains timestamp systems.
     if id.contains('@') {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub fn check_known(id: &str) -> Result<(), String> {
     })
 }
 
-/// Returns at most three identifiers that are similar, the most similar ones first.
+/// Returns at most three identifiers that are similar: those with the smallest [`distance`], if it is small enough.
 fn similar(id: &str) -> Vec<&'static str> {
     const MOST: usize = 3;
     let allowed = 1 + id.len() / 5;
@@ -59,8 +59,8 @@ fn similar(id: &str) -> Vec<&'static str> {
     near.into_iter().filter(|near| near.0 == least).map(|(_, id)| id).take(MOST).collect()
 }
 
-/// Returns the number of characters to insert, delete, replace or swap with their neighbour to turn one text into the
-/// other.
+/// Returns the smallest number of characters to insert, delete, replace or swap with their neighbour to turn one text
+/// into the other.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let mut rows = vec![(0..=other.len()).collect::<Vec<usize>>()];

@@ -18,8 +18,8 @@ use crate::options::Effort;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The system: uctss, linear, quadratic, labels-weak, labels-atomic, or a variant such as
-    /// linear:no-copy
+    /// The timestamp system: uctss, linear, quadratic, labels-weak, labels-atomic, or a variant
+    /// such as linear:no-copy
     system: String,
     /// The number of processes
     #[arg(short, value_name = "N")]
@@ -55,7 +55,7 @@ pub fn run(args: Args) -> program::Result {
         parts: args.parts,
         random: args.random.map(|steps| (steps, args.seed)),
     };
-    // Unbounded timestamps have infinitely many states. This many states take seconds.
+    // Unbounded timestamps have infinitely many states. To explore a million takes seconds.
     let states = if question.system.starts_with("uctss") { 1_000_000 } else { MOST_STATES };
     let report = args.effort.with_resources(states, |resources| check(&question, resources))?;
     if args.json {

@@ -95,7 +95,7 @@ HP.path = (id) => {
   return path;
 };
 
-// The nodes after a node that redo would go to.
+// The nodes to which redo leads from a node, one after another.
 HP.later = (id) => {
   const later = [];
   for (let next = HP.follow.get(id); next !== undefined && HP.nodes.has(next); next = HP.follow.get(next)) {

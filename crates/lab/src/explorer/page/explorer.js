@@ -1,7 +1,8 @@
 "use strict";
 // What the buttons and keys do, and how the page opens.
 
-// A selector for the element that has the focus, because drawing replaces the elements.
+// Returns a selector for the element that has the focus. Drawing replaces the elements, and the selector
+// finds the new one.
 HP.focused = () => {
   const element = document.activeElement;
   if (!element || element === document.body) return null;

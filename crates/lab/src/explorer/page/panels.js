@@ -89,7 +89,7 @@ HP.drawProcesses = () => {
     if (!process.stopped && process.section !== "remainder") {
       more.push(HP.el("button", { type: "button", "data-stop": p, title: "Process " + p + " makes no further step, as if it had crashed", onclick: () => HP.stop(p) }, "Stop forever"));
     }
-    // The line is shown already.
+    // The top of the card shows the line.
     const privates = process.private.filter(([key]) => key !== "line" && key !== "held").flatMap(([key, value], i) => [i ? ", " : "", HP.el("span", { class: "code", title: HP.meaning(key) }, key + " = " + value)]);
     const holds = process.name !== null && process.name !== undefined ? ", slot " + process.name : "";
     return HP.el("div", { class: "process" + (process.stopped ? " stoppedcard" : ""), "data-process": p },
@@ -139,7 +139,7 @@ HP.ofLevel = () => {
   return name ? name + " is the " + name.replace(/\.\d+$/, "") + " of level or block " + name.replace(/^.*\./, "") + ". " : "";
 };
 
-// The initial values that are left open can be chosen at the start.
+// At the start, the user can choose the initial values that the algorithm leaves open.
 HP.initialChoices = () => {
   if (HP.exported || !HP.model.variables.some((variable) => variable.initial.length > 1)) return null;
   const view = HP.view();
