@@ -48,7 +48,7 @@ impl<T: Clone + Eq + Hash> Numbers<T> {
 
     /// Replaces the numbers of the values `old` with those of the values `new`.
     pub(crate) fn renumber(&self, numbers: &mut [u32], old: &[T], new: &[T]) {
-        // A look-up costs more than a comparison, and most values stay the same.
+        // Most values stay the same, and a comparison costs less than a look-up.
         for ((number, old), new) in numbers.iter_mut().zip(old).zip(new) {
             if new != old {
                 *number = self.number(new.clone(), u32::BITS) as u32;

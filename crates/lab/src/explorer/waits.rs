@@ -266,16 +266,16 @@ fn who_can(processes: u64, stopped: u64, n: usize) -> String {
     let (moving, rest) = (processes & !stopped, processes & stopped);
     let moving = match moving.count_ones() {
         0 => None,
-        1 => Some(format!("Process {} can still do that in its current passage.", named(moving))),
+        1 => Some(format!("Process {} can still end this wait in its current passage.", named(moving))),
         _ => Some(format!(
-            "Processes {} can still do that in their current passages.",
+            "Processes {} can still end this wait in their current passages.",
             named(moving)
         )),
     };
     let rest = match rest.count_ones() {
         0 => None,
-        1 => Some(format!("The store buffer of process {} can still do that.", named(rest))),
-        _ => Some(format!("The store buffers of processes {} can still do that.", named(rest))),
+        1 => Some(format!("The store buffer of process {} can still end this wait.", named(rest))),
+        _ => Some(format!("The store buffers of processes {} can still end this wait.", named(rest))),
     };
     moving.into_iter().chain(rest).collect::<Vec<_>>().join(" ")
 }
@@ -292,8 +292,8 @@ fn reasons(others: impl Iterator<Item = Pid>, moment: &Moment, all: &[Option<Wai
             ),
             _ if all[p].is_some() => ("waits, too", "wait, too"),
             _ => (
-                "does not do it in the rest of its passage",
-                "do not do it in the rest of their passages",
+                "does not end it in the rest of its passage",
+                "do not end it in the rest of their passages",
             ),
         };
         groups.entry(reason).or_default().push(p);

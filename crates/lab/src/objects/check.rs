@@ -82,7 +82,7 @@ impl Question {
         all.filter(|(which, _)| self.only >> which & 1 != 0).map(|(_, name)| *name).collect()
     }
 
-    /// Returns the same model without normal forms.
+    /// Returns the space of all runs of this model, without normal forms.
     fn raw(&self) -> Result<Runs, Error> {
         Question { reduction: Reduction::Raw, ..self.clone() }.runs()
     }
@@ -145,7 +145,8 @@ pub struct Report {
     pub depth: u32,
     /// Whether every reachable state was explored.
     pub complete: bool,
-    /// The first violation, by a shortest run.
+    /// The violation that was found, with a run that shows it. The run is a shortest one, except for
+    /// [`Violation::WaitFree`].
     pub violated: Option<Counterexample>,
     /// The maximum number of a process's own steps in an applied operation and in a read, or `None` if this was not
     /// computed.

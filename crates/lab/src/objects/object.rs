@@ -98,7 +98,8 @@ impl Specification for SmallObject {
     fn apply(&self, &state: &u8, operation: &Operation) -> (u8, u8) {
         use ObjectKind::{Counter, Queue, Register, Stack};
         let own = operation.process + 1;
-        // A queue or stack is a number in this base. The lowest digit came first, and 0 means empty.
+        // A queue or stack is a number in this base. The lowest digit is the oldest number, and a digit
+        // 0 means no number.
         let base = self.k as u8 + 1;
         match (self.kind, operation.which) {
             (Counter, 0) => ((state + 1) % MODULUS, state),

@@ -143,8 +143,7 @@ impl ModelState {
 }
 
 /// Returns the copy that a process at this line holds. The process has found this copy to be the head,
-/// and may still read or replace it. With `hasty`, the process may hold a copy without having found it
-/// to be the head.
+/// and may still read or replace it. With `hasty`, a process also holds a copy that it has not found to be the head.
 pub fn held(at: Line, hasty: bool) -> Option<usize> {
     use Line::*;
     match at {

@@ -26,7 +26,7 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// Returns whether the step has nothing that an observer has to record.
+    /// Returns whether the step begins and ends no operation, and violates nothing.
     pub fn is_silent(&self) -> bool {
         self.began.is_none() && self.returned.is_none() && self.violation.is_none()
     }

@@ -100,7 +100,7 @@ const fn violated(
 }
 
 /// The models. Those whose properties hold are explored completely. A counter that two processes use
-/// without limit has too many states, but a limit for one of the two processes is enough.
+/// without limit has too many states. With a limit for one of the two, all states can be explored.
 pub const SUITE: &[Case] = &[
     holds((ObjectKind::Counter, 1, &[0], ALL), (129, 22, 6), true),
     holds((ObjectKind::Counter, 2, &[1], ALL), (2_637, 50, 9), true),

@@ -27,8 +27,8 @@ pub struct Variant {
     pub validates: bool,
     /// Whether request numbers grow.
     pub numbers: bool,
-    /// Whether a guarded head stays unchanged, and copies that were not installed are never read. If so,
-    /// the [normal form](super::normal) leaves more out.
+    /// Whether the variant never changes a guarded head, and never reads a copy that was not installed.
+    /// If so, the [normal form](super::normal) clears more fields.
     pub orderly: bool,
 }
 

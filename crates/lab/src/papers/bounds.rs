@@ -26,7 +26,8 @@ impl BoundedCount<'_> {
         }
     }
 
-    /// Returns the difference between the bound and the count.
+    /// Returns the difference between the bound and the count, or `None` if the count exceeds the bound
+    /// or there is no bound.
     fn slack(&self) -> Option<u64> {
         match self.count.value {
             graph::Bound::Most(value) => self.bound?.checked_sub(value.into()),

@@ -138,7 +138,8 @@ pub(super) fn replayed(replay: &str) -> Result<(Quantity, Count<'static>), Strin
     Ok((quantity, Count { n, k, c: n, value, origin: Origin::Replay(Box::new(schedule)) }))
 }
 
-/// The maximum number of processes for which an algorithm is built to count its variables.
+/// The maximum number of processes for which an algorithm is built to count its variables, bits or
+/// accesses.
 const MOST: usize = 8;
 
 fn asked<'a>(algorithm: &str, quantity: Quantity, evidence: &Evidence) -> Vec<Count<'a>> {

@@ -97,8 +97,8 @@ fn pairs(wrong: impl Fn(usize, usize, &BTreeSet<usize>) -> bool) -> Fact {
     Fact { covers: UP_TO_K, against }
 }
 
-/// Checks for h < i that the smallest common element of Wait-Set(h) and Release-Set(j) is at most that of
-/// Wait-Set(i) and Release-Set(j), where both exist.
+/// Checks for h < i <= j that the smallest common element of Wait-Set(h) and Release-Set(j) is at most
+/// that of Wait-Set(i) and Release-Set(j), where both exist.
 fn ordered() -> Fact {
     let all = (1..=MOST_K).flat_map(|k| (0..k).map(move |j| (k, j)));
     let against = all.into_iter().find_map(|(k, j)| {
@@ -146,7 +146,8 @@ fn groups(wrong: impl Fn(usize, usize, usize) -> bool) -> Fact {
     Fact { covers: "every k < n ≤ 256", against }
 }
 
-/// Checks that f_s(n, k) is at most (n/k)^(k+1), with n = 2k 2^t.
+/// Checks that Omori's f_s(n, k), which is the sum of (2^k - 1) 2^(i (k+1)) for i = 0 to t, is at most
+/// (n/k)^(k+1), with n = 2k 2^t.
 fn sums() -> Fact {
     let all = (1..=6_u32).flat_map(|k| (0..=6_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {

@@ -14,11 +14,12 @@ use crate::{
     schedule::{MemoryModel, Schedule},
 };
 
-/// The verdict on a statement. Verdicts are ordered by importance. The most important verdict of all
-/// pieces decides.
+/// The verdict on a statement. Verdicts are ordered by importance, the least important first. The most
+/// important verdict of all pieces of evidence decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// Every checked size agrees. If the statement gives a bound, some run reaches it.
+    /// Every checked size agrees. Some run reaches the bound, if the bound is an
+    /// [`AtMost`](super::Bound::AtMost).
     Confirmed,
     /// Every checked size agrees, and no run reaches the bound.
     NotTight,
@@ -72,6 +73,7 @@ impl Run {
 /// One piece of evidence with its verdict.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
+    /// `None` if the finding is only shown, and decides nothing.
     pub verdict: Option<Verdict>,
     /// The finding without the sizes, such as `exclusion` or `CC 7 of 7`.
     pub text: String,
@@ -248,7 +250,7 @@ pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     }
 }
 
-/// Returns a run that violates a property, as [`answer`] defines it.
+/// Returns a run that violates a property in the sense of [`answer`].
 pub(super) fn violation(model: AtlasModel, listed: Listed) -> Run {
     let crashes = model.k.checked_sub(1);
     Run::Found(AtlasModel { crashes, ..model }, Shows::Violation(listed))

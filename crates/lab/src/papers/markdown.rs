@@ -51,11 +51,11 @@ A number *found by a search* is that of one run, which a search has found. The l
 size.
 
 *No starvation* means: no process starves while at most k − 1 processes have stopped permanently outside their
-remainder. The other processes cannot detect that they have stopped. *FIFE* means first in, first enabled, which is
-weaker than first come, first served. The [lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the remote
-references of the worst passage, counted as in the [lab guide](lab.md#count-remote-references). *Rounds*, *critical
-sections* and names such as U1 are questions about whole runs, as defined in the
-[lab guide](lab.md#ask-about-whole-runs). The statements are in our words, not in those of the papers.
+remainder. The other processes cannot detect which processes have stopped. *FIFE* means first in, first enabled, which
+is weaker than first come, first served. The [lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the
+remote references of the worst passage, counted as in the [lab guide](lab.md#count-remote-references). *Rounds*,
+*critical sections* and names such as U1 are questions about whole runs, as defined in the [lab
+guide](lab.md#ask-about-whole-runs). The statements are in our words, not in those of the papers.
 
 Every *run* is linked. Its page has the command `hallpass-lab explore REPLAY`, which plays the run in the
 [explorer](explorer.md). There you can choose a different step at any point of the run, and ask the checker which
@@ -110,7 +110,7 @@ fn is_due(judged: &Judged<'_>) -> bool {
 
 pub(super) fn row(text: &mut String, cells: impl IntoIterator<Item = String>) {
     for cell in cells {
-        // A bar or a line break would end the cell.
+        // A `|` or a line break in the text would end the cell.
         let cell = cell.replace('|', "\\|");
         let _ = write!(text, "| {} ", cell.split_whitespace().collect::<Vec<_>>().join(" "));
     }

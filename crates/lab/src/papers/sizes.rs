@@ -43,9 +43,10 @@ impl Sizes {
         Sizes(both.collect())
     }
 
-    /// Formats the sizes: `n ≤ 3` if every k below n is covered, then the other sizes.
+    /// Formats the sizes: `n ≤ 3` if all sizes with k < n ≤ 3 are covered, then the other sizes.
     pub fn text(&self) -> String {
-        // Without contention, n does not matter, so the size is mentioned once.
+        // If all sizes are without contention, the text has `c = 1` once at its end, and not for
+        // each size.
         let alone = !self.0.is_empty() && self.0.values().all(|extent| extent.contention == 1);
         let whole =
             |n: usize, extent: &Extent| extent.every_start && (alone || extent.contention == n);

@@ -24,7 +24,8 @@
 //!
 //! A figure is compared with a formula. `"7*(n-k)"` means that the figure never exceeds this bound, and
 //! that the bound is tight if some run reaches it. `"= ..."` means equal at every size, and `"<= ..."`
-//! means never above. The figure can also be `"finite"`, `"unbounded"`, or `"measured"` (only shown).
+//! means never above. Instead of a formula, the file can have `"finite"`, `"unbounded"`, or `"measured"` (the figure is
+//! only shown).
 
 use hallpass_algorithms::registry;
 use serde::Deserialize;
@@ -368,7 +369,7 @@ fn problem(statement: &Statement) -> Option<String> {
             return Some(format!("there is no fact `{fact}`"));
         }
         let formulas = evidence.counts().filter_map(|(_, bound)| bound.formula());
-        // The validity of a formula does not depend on the size.
+        // Any size shows whether a formula can be parsed.
         formulas.map(|formula| evaluate(formula, At { n: 8, k: 2, c: 8 })).find_map(Result::err)
     })
 }

@@ -13,7 +13,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Returns a flag that the first Ctrl-C sets. The computation then stops and prints what it has found so
 /// far. A second Ctrl-C ends the program.
 pub fn stop_on_interrupt() -> &'static AtomicBool {
-    // Only the first call can succeed. All calls share the flag.
+    // Only the first call can install the handler. All calls share the flag.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             process::exit(130);

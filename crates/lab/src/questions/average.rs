@@ -22,7 +22,7 @@ use crate::{
     tables::Access,
 };
 
-/// The number of bits for the caches of all processes: the second word, and a half of the first.
+/// The number of bits of a state for the caches of all processes: its second word, and half of its first word.
 const MAX_BITS: u32 = 96;
 
 /// The explored states, extended by the caches of all processes.

@@ -55,9 +55,9 @@ pub enum Asked {
     Sections,
     /// The largest number of remote references per passage, on average over a long run.
     Amortised(CostModel),
-    /// The largest number of the process's own steps in an exit section, while others may be killed.
+    /// The largest number of a process's own steps in an exit section, while others may be killed.
     ExitSteps,
-    /// The largest number of the process's own steps in a doorway, while others may be killed.
+    /// The largest number of a process's own steps in a doorway, while others may be killed.
     DoorwaySteps,
     /// The largest number of remote references of a super-passage with cache-coherent memory, during which
     /// processes are killed at most this many times.
@@ -123,11 +123,11 @@ pub struct Questions {
     pub contention: usize,
     /// The initial states.
     pub initial: Initial,
-    /// The number of processes that may stop in `rounds` and `sections`.
+    /// For the questions `rounds` and `sections`: the number of processes that may stop.
     pub crashes: usize,
     /// The rules for counting remote references.
     pub conventions: Conventions,
-    /// The questions. If there are none, all are asked.
+    /// The questions. If there are none, all questions that apply are asked, except [`Asked::SuperPassage`].
     pub asked: Vec<Asked>,
 }
 
@@ -223,7 +223,7 @@ fn run<const W: usize>(
     (resources.phase)("exploring");
     let explored: Explored<W> = explore(&space, &resources.limits());
     let agents = Space::<W>::agents(&space);
-    // Besides the graph, memory holds the graph of processes, and one set of components.
+    // Besides the graph, memory holds the graph of the steps of processes, and one set of components.
     let used = explored.bytes + explored.graph_bytes(2 * agents);
     let mut answers = BTreeMap::new();
     let why = match explored.ended {
@@ -296,7 +296,8 @@ impl<const W: usize> Subject<'_, W> {
         if self.alike() { vec![0] } else { (0..self.questions.n).collect() }
     }
 
-    /// Returns the run that goes to the state `to` on a shortest path, and then continues.
+    /// Returns the run that goes to the state `to` on a shortest path, and then takes the steps `then` and
+    /// `cycle`.
     fn schedule(&self, to: Id, then: &[Agent], cycle: Vec<Agent>, finding: Finding) -> Schedule {
         let (start, steps) = self.explored().path(self.space, to);
         Schedule {

@@ -9,7 +9,7 @@
 //! 3. the cycle, repeated forever. Process p takes steps in the cycle.
 //!
 //! Every process outside its remainder that takes no step in the cycle has stopped. The run is a violation only
-//! if at most `survives` processes have stopped.
+//! if at most [`survives`](crate::Machine::survives) processes have stopped.
 
 use hallpass_algorithms::{Pid, Side};
 
@@ -133,7 +133,7 @@ impl<const W: usize> Subject<'_, W> {
                 if self.condition(name, 0, p, id, Side::Then) == is_enabled {
                     continue;
                 }
-                // A run that ends here shows the state. No single run shows that a process is enabled.
+                // A run that ends in this state shows the state. No single run shows that a process is enabled.
                 let finding = Finding::Played { stopped: Vec::new() };
                 let run = self.schedule(id, &[], Vec::new(), finding);
                 let note = match is_enabled {

@@ -46,8 +46,8 @@ fn has(set: Set, p: Pid) -> bool {
 #[derive(Clone, Copy)]
 struct Timed {
     id: Id,
-    /// With `rounds`, the processes that need not take a step before the clock advances. With `sections`, the
-    /// processes that have to leave their critical sections first.
+    /// With `rounds`, the processes that need not take a step before the clock advances. With `sections`, the processes
+    /// that have to leave their critical sections before the clock advances.
     marked: Set,
     stopped: Set,
 }

@@ -99,9 +99,8 @@ pub struct Point {
     pub figure: Figure,
 }
 
-/// Finds the worst passage at each size. The result is exact while the states fit into `resources`. From
-/// the first size at which they do not fit, it comes from a search. Sizes at which the algorithm does
-/// not exist are skipped.
+/// Finds the worst passage at each size. The result is exact while the states fit into `resources`. From the first size
+/// at which they do not fit, the results come from a search. Sizes at which the algorithm does not exist are skipped.
 ///
 /// # Errors
 /// Fails if no size is left.

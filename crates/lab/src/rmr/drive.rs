@@ -37,7 +37,7 @@ pub(super) struct Style {
     refill: f32,
     /// The probability that a process runs until it has to wait, instead of taking a few steps.
     whole: f32,
-    /// The maximum number of these few steps.
+    /// The maximum number of steps that a process takes, unless it runs until it has to wait.
     burst: usize,
     /// The probability that all others take as many steps as possible before the observed process takes a step.
     fill: f32,

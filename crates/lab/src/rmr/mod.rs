@@ -81,7 +81,7 @@ pub enum Comparison {
 pub struct Figure {
     /// The number of its remote references.
     pub worst: Bound,
-    /// Whether this is the worst passage of all schedules. Otherwise it is a lower bound.
+    /// Whether this is the worst passage of all schedules. Otherwise `worst` is a lower bound.
     pub exact: bool,
     /// The paper's bound.
     pub claim: Option<Promise>,
@@ -111,7 +111,7 @@ impl Figure {
         let comparison = self.comparison().map(|comparison| match comparison {
             Comparison::Tight => "tight".to_string(),
             Comparison::Loose(by) => format!("loose by {by}"),
-            Comparison::NotReached(by) => format!("not reached by {by}"),
+            Comparison::NotReached(by) => format!("not reached, {by} below"),
             Comparison::Reached => "reached".to_string(),
             Comparison::Exceeded(by) => format!("exceeded by {by}"),
             Comparison::Unbounded => "unbounded".to_string(),
@@ -171,7 +171,7 @@ impl Report {
 
 /// Returns the paper's bound for the question under this cost model.
 ///
-/// With `+names`, Lemma 1 adds k + 1, or c + 1 if contention is at most c.
+/// With `+names`, Lemma 1 of Anderson & Moir adds min(k, c) + 1, where c is the contention.
 pub fn promise(question: &Question, model: CostModel) -> Option<Promise> {
     if let Some(subject) = catalogue::find(&question.algorithm) {
         return subject.bound(model, question.n, question.k, question.contention);

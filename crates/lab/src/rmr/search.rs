@@ -4,8 +4,8 @@
 //! some, the observed process is ahead of all others or behind them. In some, the others first go to lines where they
 //! block the observed process. In the second phase, the search changes the worst of these runs to make them worse. It
 //! cuts a run, most often where the observed process is about to take a step, and schedules the others differently
-//! there. The rest of the new run is as before, or consists of new random steps. If the new run is at least as bad as
-//! the old one, it replaces the old one.
+//! there. The rest of the new run is as before, or consists of new random steps. A worse run replaces the old one. An
+//! equally bad run also replaces it, but rarely if it is longer.
 //!
 //! The result is a run that can be replayed. This run proves the lower bound. If the search finds no worse run, this
 //! proves nothing.
@@ -143,8 +143,8 @@ impl Hunt<'_> {
         }
     }
 
-    /// Draws a run of the most patient adversary. All others have just begun, in some order, and stay
-    /// there until the adversary needs them.
+    /// Draws a run of the most patient adversary. Each of the other processes has made its first change of a
+    /// variable, and takes no further step until the adversary needs it.
     fn draw_adversary(&mut self, observed: Pid) {
         let (initial, longest) = (self.initial(), self.longest());
         let mut run = Run::new(self.setting, self.model, observed, initial);
@@ -200,8 +200,8 @@ impl Hunt<'_> {
         candidate
     }
 
-    /// Returns whether the final state equals the earlier state. The run itself has only compared
-    /// hashes.
+    /// Returns whether the final state equals the state after `recurs` steps of the trace. The run itself has only
+    /// compared hashes.
     fn recurs(&self, candidate: &Candidate) -> bool {
         let mut now = Simulation::new(self.setting, candidate.initial.clone());
         let mut before = None;
@@ -250,7 +250,8 @@ impl Hunt<'_> {
         self.rng.usize(..self.population.len())
     }
 
-    /// Cuts a run and continues differently. A result that is at least as bad replaces the run.
+    /// Cuts a run and continues it differently. Replaces the run if the result is worse, or equally bad and, in most
+    /// cases, not longer.
     fn breed(&mut self, index: usize) {
         let parent = self.population[index].clone();
         if parent.trace.is_empty() {

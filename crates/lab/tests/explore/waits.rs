@@ -41,7 +41,7 @@ fn the_page_says_who_can_still_end_a_wait() {
     let view = play(&mut engine, 0, &[1, 1, 0, 0, 0, 0]);
     assert_eq!(
         waits(&view, 0),
-        "Process 0 waits at line 5@1 until Q.1 \u{2260} 0. Process 1 can still do that in its current passage."
+        "Process 0 waits at line 5@1 until Q.1 \u{2260} 0. Process 1 can still end this wait in its current passage."
     );
     assert_eq!(view["processes"][1]["waits"], Value::Null, "process 1 does not wait");
     // A stopped process makes no further step.
@@ -69,7 +69,7 @@ fn a_process_that_reads_several_variables_waits_until_one_of_them_changes() {
         text.contains("level(1) (now 2), level(2) (now 0) or turn(2) (now 0) changes."),
         "{text}"
     );
-    assert!(text.ends_with("Process 1 can still do that in its current passage."), "{text}");
+    assert!(text.ends_with("Process 1 can still end this wait in its current passage."), "{text}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn with_store_buffers_the_flush_of_another_process_can_end_a_wait() {
     // Process 1 is in its critical section. Process 0 waits, and its own store has reached memory.
     let view = play(&mut engine, 0, &[1, 1, 0, 0, 0, 2, 0]);
     let text = waits(&view, 0);
-    assert!(text.ends_with("Process 1 can still do that in its current passage."), "{text}");
+    assert!(text.ends_with("Process 1 can still end this wait in its current passage."), "{text}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn the_buffer_of_a_stopped_process_can_end_a_wait() {
     engine.settle();
     let view = ask(&mut engine, json!({ "do": "view", "node": stopped["node"] }));
     let text = waits(&view, 0);
-    assert!(text.ends_with("The store buffer of process 1 can still do that."), "{text}");
+    assert!(text.ends_with("The store buffer of process 1 can still end this wait."), "{text}");
     let view = play(&mut engine, view["node"].as_u64().unwrap(), &[3, 0]);
     assert_eq!(view["processes"][0]["section"], "critical");
 }
@@ -132,8 +132,8 @@ fn a_process_also_waits_for_a_variable_that_it_changes_itself() {
     let view = play(&mut engine, 0, &[0, 0, 0, 0, 1, 1]);
     assert_eq!(
         waits(&view, 1),
-        "Process 1 waits at line 2 until S (now 0) or gate (now true) changes. Process 0 can still do that in its \
-         current passage."
+        "Process 1 waits at line 2 until S (now 0) or gate (now true) changes. Process 0 can still end this wait in \
+         its current passage."
     );
 }
 
