@@ -273,8 +273,8 @@ impl<const W: usize> Store<W> {
 
     /// Takes back the numbers that threads have not used at the end of a level, so that the numbers have
     /// no gaps. To do so, moves the last states to the unused numbers before them. Returns the old and
-    /// new number of each moved state. All parents of this level's states are at or after
-    /// `first_parent`.
+    /// new number of each moved state. `first_parent` is the first state that can be a parent of this
+    /// level's states. Blocks with a moved state get it as their parent.
     pub fn give_back(&mut self, runs: Vec<Run>, first_parent: Id) -> Vec<(Id, Id)> {
         let mut free: Vec<Id> = runs.iter().flat_map(Run::rest).collect();
         free.sort_unstable();

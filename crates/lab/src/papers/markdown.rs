@@ -54,8 +54,8 @@ size.
 remainder. The other processes cannot detect which processes have stopped. *FIFE* means first in, first enabled, which
 is weaker than first come, first served. The [lab guide](lab.md#check-an-algorithm) defines it. CC and DSM are the
 remote references of the worst passage, counted as in the [lab guide](lab.md#count-remote-references). *Rounds*,
-*critical sections* and names such as U1 are questions about whole runs, as defined in the [lab
-guide](lab.md#ask-about-whole-runs). The statements are in our words, not in those of the papers.
+*critical sections* and names such as U1 are questions about whole runs, as defined in the
+[lab guide](lab.md#ask-about-whole-runs). The statements are in our words, not in those of the papers.
 
 Every *run* is linked. Its page has the command `hallpass-lab explore REPLAY`, which plays the run in the
 [explorer](explorer.md). There you can choose a different step at any point of the run, and ask the checker which

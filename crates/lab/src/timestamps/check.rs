@@ -31,7 +31,7 @@ use crate::{
 pub enum Part {
     /// The snapshot without the labels, with one scanner and writers that never stop writing.
     Snapshot,
-    /// Whether every run is a run of UCTSS.
+    /// Whether every run is a run of UCTSS, the unbounded system of Afek et al.
     Refinement,
     /// The properties that the papers state.
     Properties,

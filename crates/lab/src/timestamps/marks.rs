@@ -36,11 +36,13 @@ impl Marks {
         self.counts[p] - 1
     }
 
-    /// Updates the marks after a step, and renumbers them in the state.
+    /// Updates the marks after a step, and renumbers them in the state. Returns `None` if the
+    /// timestamps have no marks.
     pub fn settle(&mut self, subject: &dyn Subject, state: &mut State) -> Option<Renumbered> {
         let fresh = subject.fresh()?;
         let n = self.counts.len();
-        // One bit for each mark that exists, and the processes with a fresh mark in a register.
+        // One bit for each mark that exists, and the processes with a fresh mark (that of a new
+        // timestamp) in a register.
         let (mut anywhere, mut written) = (vec![0u32; n], 0u16);
         subject.renew_memory(&mut state.memory, &mut |q, mark| {
             anywhere[q] |= 1 << mark;

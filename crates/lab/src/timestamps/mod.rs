@@ -1,4 +1,5 @@
-//! Checks timestamp systems: every run is a run of UCTSS and has the properties that the papers state.
+//! Checks timestamp systems: every run is a run of UCTSS (the unbounded system of Afek et al.) and has
+//! the properties that the papers state.
 //!
 //! | module | contents |
 //! |---|---|

@@ -4,7 +4,8 @@ use std::hash::Hash;
 
 use super::subject::{Happened, State, Subject};
 
-/// A violation: what a run does that the paper rules out. It also stands for the property that it violates.
+/// A violation: what a run does that the paper rules out. The same value also stands for the violated
+/// property.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Violation {
     /// A Scan returned a relation that is not an order.
@@ -31,6 +32,7 @@ pub enum Violation {
     /// Zehavi: a later Scan contradicts an earlier one about a process outside Label.
     Lasting,
     /// A scan of the weak snapshot saw a timestamp that was neither current at T nor being written at T.
+    /// T is the moment at which the scan writes TOG.
     NotAtT,
     /// The timestamps of a snapshot were not current at any single instant.
     NoInstant,
@@ -91,7 +93,8 @@ impl Violation {
                 "a Label that writes nothing has seen that its timestamp is the latest"
             }
             Violation::P1 => {
-                "a process that begins its Label after another process has ended its Label is ordered after it"
+                "a process that begins its Label after another process has ended its Label is ordered after \
+                 that process"
             }
             Violation::P2 => {
                 "if a Scan of i orders i before j, so do all Scans of i until its next Label"

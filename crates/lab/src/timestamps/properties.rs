@@ -31,7 +31,7 @@ struct Start {
     later: Rows,
 }
 
-/// The facts about the past that matter.
+/// The facts about the past that decide the properties.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Properties {
     n: usize,

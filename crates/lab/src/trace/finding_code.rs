@@ -118,7 +118,7 @@ pub(super) fn decode(text: &str) -> Result<Finding, Error> {
     let unknown = || {
         Error::Part(format!(
             "`{text}` is not a finding: use ex, names, range, inv, dead, starve, exit, door, fife, strong, \
-             bypass, fcfs, says, leads or rmr, each with its own parts"
+             bypass, fcfs, says, leads, play or rmr, each with its own parts"
         ))
     };
     let one = |text: &str| {

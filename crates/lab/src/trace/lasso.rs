@@ -15,8 +15,8 @@ fn moves(steps: &[Step], p: Pid) -> bool {
 }
 
 /// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
-/// where it begins. In addition, no store stays in a buffer forever, because real hardware does not
-/// do this.
+/// where it begins. This function also checks that no store stays in a buffer forever, which does not happen on real
+/// hardware.
 pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     if run.cycle.is_empty() {
         return Err("the run ends, but the finding is about a run that continues forever".into());
@@ -162,7 +162,8 @@ pub(super) fn bypass(
         if !all_along(run, victim, Section::is_entry) {
             return Err(format!("process {victim} does not wait during the whole cycle"));
         }
-        // A process that enters in every round begins a passage in every round.
+        // A process that enters in every round begins a passage in every round, so it overtakes the victim from the
+        // second round on.
         return match run.cycle.iter().any(enters) {
             true => Ok(()),
             false => Err("no process enters in the cycle".into()),

@@ -13,12 +13,11 @@
 //! '------------------------------------------ version 1
 //! ```
 //!
-//! Processes are base-36 digits. `_` and a digit stand for a step of that process's store buffer. In an algorithm
-//! without store buffers, they stand for the mishap of that process, for example that it is killed. The value of an
-//! open variable is written as its index in the variable's domain, in base 36, with as many digits as the largest
-//! index has. For an algorithm in a file, the second part is the path of the file, `@`, and a hash of everything in the
-//! file that affects a run. All characters are letters, digits and `. - _ : + % @ /`, so the string needs no quotes in
-//! a shell.
+//! Processes are base-36 digits. `_` and a digit stand for a step of that process's store buffer (`tso`), or for the
+//! mishap of that process, for example that it is killed (`sc`). The value of an open variable is written as its index
+//! in the variable's domain, in base 36, with as many digits as the largest index has. For an algorithm in a file, the
+//! second part is the path of the file, `@`, and a hash of everything in the file that affects a run. All characters
+//! are letters, digits and `. - _ : + % @ /`, so the string needs no quotes in a shell.
 
 use hallpass_algorithms::{Decl, Init, Pid, Word};
 

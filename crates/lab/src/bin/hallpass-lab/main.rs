@@ -55,7 +55,8 @@ enum Command {
     List(list::Args),
     /// Write a new algorithm to start from: a file, or a crate
     New(new::Args),
-    /// Check a timestamp system: every run is a run of UCTSS, and the statements of the papers hold
+    /// Check a timestamp system: every run is a run of UCTSS (the unbounded system), and the
+    /// papers' statements hold
     Timestamps(timestamps::Args),
     /// Check shared objects: the universal construction, linearizable and wait-free
     Objects(objects::Args),

@@ -49,6 +49,6 @@ pub(super) fn json(trace: &Trace) -> String {
             })
             .collect(),
     };
-    // A literal `<` could end the script element.
+    // `</script>` in the data would end the script element.
     serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c")
 }
