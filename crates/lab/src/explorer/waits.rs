@@ -266,7 +266,10 @@ fn who_can(processes: u64, stopped: u64, n: usize) -> String {
     let (moving, rest) = (processes & !stopped, processes & stopped);
     let moving = match moving.count_ones() {
         0 => None,
-        1 => Some(format!("Process {} can still end this wait in its current passage.", named(moving))),
+        1 => Some(format!(
+            "Process {} can still end this wait in its current passage.",
+            named(moving)
+        )),
         _ => Some(format!(
             "Processes {} can still end this wait in their current passages.",
             named(moving)
@@ -275,7 +278,9 @@ fn who_can(processes: u64, stopped: u64, n: usize) -> String {
     let rest = match rest.count_ones() {
         0 => None,
         1 => Some(format!("The store buffer of process {} can still end this wait.", named(rest))),
-        _ => Some(format!("The store buffers of processes {} can still end this wait.", named(rest))),
+        _ => {
+            Some(format!("The store buffers of processes {} can still end this wait.", named(rest)))
+        }
     };
     moving.into_iter().chain(rest).collect::<Vec<_>>().join(" ")
 }

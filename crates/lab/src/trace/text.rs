@@ -247,7 +247,7 @@ impl Printer<'_> {
         if self.stops.iter().any(Option::is_some) {
             marks.push("✝ stopped");
         }
-        let _ = writeln!(out, "\nOthers: {}.", marks.join(", "));
+        let _ = writeln!(out, "\nThe other processes: {}.", marks.join(", "));
         out.push_str("d: remote with distributed shared memory.\n");
         out.push_str("c: remote on a cache-coherent machine, where\n");
         for rule in words::rules(&self.trace.conventions) {

@@ -49,7 +49,7 @@ fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> Strin
             format!("{} does not promise to tolerate crashes", author(&schedule.algorithm))
         }
         0 => "with k = 1 the algorithm need not tolerate crashes".to_string(),
-        1 => "with k = 2 the algorithm must tolerate one crash".to_string(),
+        1 => format!("with k = {k} the algorithm must tolerate one crash"),
         crashes => format!("with k = {k} the algorithm must tolerate {crashes} crashes"),
     };
     match stopped.len() {

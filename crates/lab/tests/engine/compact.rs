@@ -26,7 +26,7 @@ fn answer(question: &Question) -> Report {
     check(question, &resources(1 << 26, 4 << 30, &stop)).unwrap()
 }
 
-/// Compares both answers to the question. Returns how many of the properties are violated.
+/// Compares both answers to the question. Returns which of the properties are violated.
 fn compare(question: &Question, name: &str) -> [bool; OF_RUNS.len()] {
     let stored = answer(question);
     let compact = answer(&Question { compact: true, ..question.clone() });

@@ -1,4 +1,5 @@
-//! Merging states that differ only in stale values changes no verdict, and wrong rules are noticed.
+//! Checks that merging states that differ only in stale values changes no verdict, and that wrong rules
+//! are noticed.
 
 use std::sync::atomic::AtomicBool;
 
@@ -90,7 +91,7 @@ fn question(id: &str, n: usize, k: usize) -> Question {
     question
 }
 
-/// Compares the verdicts with and without stale values.
+/// Compares the verdicts with and without merging.
 fn compare(question: &Question) {
     let name = &question.algorithm;
     let full = answer(question).unwrap();

@@ -1,4 +1,4 @@
-//! Every line at which a process can be has a text, and every text belongs to such a line.
+//! Checks that every line at which a process can be has a text, and that every text belongs to such a line.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! Random play over every entry of the registry: the session, a fresh interpreter and the tables agree on every step.
+//! Plays every entry of the registry at random. Checks that the session, a fresh interpreter and the tables agree on
+//! every step.
 
 use std::env;
 
@@ -23,7 +24,7 @@ pub fn smallest(entry: &Entry) -> (usize, usize) {
     (1 + entry.min_gap.max(1), 1)
 }
 
-/// The states of the tables, with their steps.
+/// A run on the tables: the space, and the current state.
 struct Walk<'a, const W: usize> {
     space: Sequential<'a>,
     state: [u64; W],

@@ -1,4 +1,4 @@
-//! The server: it answers its own page and refuses all other clients.
+//! Checks that the server answers its own page and refuses all other clients.
 
 use std::{
     io::{Read, Write},

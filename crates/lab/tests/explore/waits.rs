@@ -217,7 +217,7 @@ fn private_variables_of_a_file_have_their_names() {
     let view = play(&mut engine, 0, &[0, 0, 0, 1, 1, 1]);
     assert_eq!(view["processes"][1]["private"], json!([["other", "0"]]));
     assert_eq!(view["processes"][1]["label"]["short"], "3");
-    // The same holds for a file that uses the normal form of a registered algorithm.
+    // A file that uses the normal form of a registered algorithm also has its own names.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/papers/choi.kx");
     catalogue::load(path).unwrap();
     let mut engine = Engine::new(Subject::registered(path, 2, 1, MemoryModel::Sequential).unwrap());

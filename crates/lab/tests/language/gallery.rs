@@ -1,4 +1,5 @@
-//! The gallery: every file outside `gallery/papers` has pinned verdicts, and every exercise is rejected.
+//! Checks that every file of the gallery outside `gallery/papers` has its pinned verdicts, and that
+//! every exercise is rejected.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::atomic::AtomicBool};
 
