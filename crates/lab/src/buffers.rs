@@ -5,7 +5,7 @@
 //! control flow of the process. They are found by running each process alone, with every result that a
 //! read may have. A read-modify-write waits until the buffer is empty. If every cycle that writes also
 //! contains a read-modify-write, the buffer is bounded, and every run is covered. Otherwise the buffer gets a
-//! capacity, and a process waits while its buffer is full. Then some runs are not explored.
+//! capacity, and a process waits while its buffer is full. In this case, some runs are not explored.
 
 use std::collections::HashMap;
 

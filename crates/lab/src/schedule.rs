@@ -110,8 +110,9 @@ pub enum Finding {
         /// The number of steps of the stem after which this holds.
         at: usize,
     },
-    /// Like [`Finding::Fife`], except that `second` is in the waiting room, too, and is enabled: it enters in every
-    /// continuation. (A single run cannot show that `second` is enabled, because this is a fact about all runs.)
+    /// A violation of strong FIFE. The run shows the same as for [`Finding::Fife`], but `second` is in the waiting room
+    /// and is enabled: it enters in every continuation. (A single run cannot show that `second` is enabled, because
+    /// this is a fact about all runs.)
     FifeStrong {
         /// The process that left its doorway first.
         first: Pid,

@@ -45,7 +45,7 @@ impl Director {
 ///
 /// A leaving process takes a number from Exit and adds k. The sum is t', the token up to which it releases waiters.
 /// Here k = 3. Cell 1 of block 1 belongs to the tokens 4, 10 and 16, and only the processes with these t' write to it.
-/// The processes with t' = 4 and t' = 10 stop before they write. They write between the attempts of the process with
+/// The processes with t' = 4 and t' = 10 pause before they write. They write between the attempts of the process with
 /// t' = 16.
 fn disturbed_twice(algorithm: &str) -> Director {
     let mut run = Director::new(algorithm, 4, 3);

@@ -33,8 +33,8 @@ pub fn violation(replay: &str) -> Result<(Schedule, Listed), String> {
     }
 }
 
-/// Returns the property that a run violates, or `None` if it violates none of these. A starved process
-/// counts only if fewer than k processes have stopped.
+/// Returns the property that a run violates, or `None` if it violates no property that a manifest can
+/// list. A starved process counts only if fewer than k processes have stopped.
 pub(super) fn violated(run: &Schedule) -> Option<Listed> {
     Some(match &run.finding {
         Finding::Exclusion => Listed::Exclusion,

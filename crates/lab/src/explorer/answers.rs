@@ -1,7 +1,7 @@
 //! The checker's answers about every state: how many steps away each violation is, and which processes can still be
 //! kept out.
 //!
-//! The answers depend on which processes have stopped forever, because those make no further step.
+//! The answers depend on which processes have stopped forever, because a stopped process makes no further step.
 
 use std::collections::VecDeque;
 

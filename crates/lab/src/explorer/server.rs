@@ -140,7 +140,8 @@ impl Server {
                 .half_close(true)
                 .serve_connection(TokioIo::new(stream), service_fn(serve));
             tokio::spawn(async move {
-                // If this fails, the client has gone or has taken too long: there is nobody to tell.
+                // After an error, the client has gone, or the connection has lasted too long. Either way, there is
+                // nobody to tell.
                 let _ = timeout(LONGEST, connection).await;
                 drop(place);
             });

@@ -1,4 +1,4 @@
-//! //! Finds a run again and returns it as an HTML page.
+//! Finds a run again and returns it as an HTML page.
 
 use super::judge::{Run, Shows};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     trace,
 };
 
-/// /// Finds the run again and returns it as an HTML page. The algorithm's code confirms the run.
+/// Finds the run again and returns it as an HTML page. The algorithm's code confirms the run.
 pub fn page(run: &Run, resources: &Resources<'_>) -> Result<String, String> {
     let schedule = match run {
         // With one thread, the search always finds the same run.

@@ -1,7 +1,6 @@
 //! Remote memory references (RMRs): the worst passage of an algorithm, and a run that shows it.
 //!
-//! [`exact`] explores every schedule. Sizes that are too large for this can only be searched. A search
-//! gives lower bounds.
+//! [`exact`] explores every schedule. If a size has too many schedules, [`search`] finds lower bounds.
 
 mod adversary;
 mod caches;

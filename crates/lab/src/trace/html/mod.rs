@@ -20,8 +20,8 @@ use crate::{
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
-/// The maximum number of columns beside which the memory is shown. With more columns, it is shown below
-/// them.
+/// The maximum number of columns beside which the memory is shown. With more columns, the memory is
+/// shown below them.
 const MOST_BESIDE: usize = 5;
 
 /// Renders the page.
