@@ -1,9 +1,9 @@
 //! Bypass: the largest number of times that one process is overtaken.
 //!
 //! A process is *overtaken* when another process, which left its remainder after the first had left its doorway, enters
-//! its critical section while the first is not yet *enabled*, which means able to enter by its own steps. FIFE (first
-//! in, first enabled) means that no process is ever overtaken. The analysis chooses one process as the victim and
-//! explores the graph once more, with a history of the victim. The history records whether the victim has left its
+//! its critical section while the first is not yet *enabled*. A process is enabled if no schedule can keep it out. FIFE
+//! (first in, first enabled) means that no process is ever overtaken. The analysis chooses one process as the victim
+//! and explores the graph once more, with a history of the victim. The history records whether the victim has left its
 //! doorway, and which of the other processes left their remainders after that. The bound is the largest number of
 //! overtakings on a path through the strongly connected components. If a cycle contains an overtaking, there is no
 //! bound.

@@ -216,13 +216,13 @@ pub(super) const LEGEND: [(&str, &str); 9] = [
     (
         "FIFE",
         "first in, first enabled: if process p leaves its doorway before process q enters its doorway, then \
-         once q is in its critical section, p can enter by its own steps (definition 2.5 of Afek et al.; \
-         strong: definition 5.1)",
+         when q enters its critical section, p has entered or no schedule can keep p out (definition 2.5 of \
+         Afek et al.; strong: definition 5.1)",
     ),
     (
         "bypass: ✓ ≤ b",
-        "from the time when a process leaves its doorway until it is enabled (it can enter by its own steps), \
-         processes that came later enter at most b times; FIFE means b = 0",
+        "from the time when a process leaves its doorway until no schedule can keep it out, processes that \
+         came later enter at most b times; FIFE means b = 0",
     ),
 ];
 

@@ -30,9 +30,9 @@ pub enum Answer {
 /// all others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resilience {
-    /// This many processes.
+    /// The number of stopped processes.
     Crashes(usize),
-    /// No number of stopped processes can.
+    /// No number of stopped processes can starve a process or block all others.
     Unlimited,
 }
 

@@ -12,8 +12,8 @@
 //! | `stop` | `node`, `process` | the node after the process has stopped forever |
 //! | `undo` | `node` | the parent |
 //! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of the way, which are added to the tree |
-//! | `graph`, `go` | `node`, `state` | for `graph`: a drawing of the states near the node; for `go`: the nodes of a
-//! way to `state` |
+//! | `graph` | `node` | a drawing of the states: all of a small model, or those near the node |
+//! | `go` | `node`, `state` | `path`: the nodes of a way to `state`, a number in the drawing |
 //! | `tree` | `node` | the nodes of a file that opens at `node` |
 //!
 //! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `bypass-P`,

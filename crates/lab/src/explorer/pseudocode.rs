@@ -80,7 +80,8 @@ impl Figure {
     }
 
     /// Returns the line of a procedure to which a label such as `5.7` belongs: line 7 of the procedure that line 5
-    /// calls. A call on a line without a label is not in the label. Then this is the first line 7 of any procedure.
+    /// calls. A call on a line without a label is not in the label. In this case, the result is the first line 7 of
+    /// any procedure.
     fn called(&self, label: &str) -> Option<usize> {
         let (calls, last) = label.rsplit_once('.').unwrap_or(("", label));
         let mut procedure = String::new();

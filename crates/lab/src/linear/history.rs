@@ -82,8 +82,8 @@ where
         return Ok(());
     }
     // `follow` knows the results of later returns, so it may fail before the return that shows the violation. That
-    // return is the last event of the shortest prefix that cannot be explained. The prefixes that are longer
-    // cannot be explained either, so a binary search finds it.
+    // return is the last event of the shortest prefix that cannot be explained. Longer prefixes cannot be
+    // explained either, so a binary search finds the shortest one.
     let (mut explained, mut unexplained) = (0, history.len());
     while unexplained - explained > 1 {
         let middle = explained.midpoint(unexplained);
