@@ -110,7 +110,7 @@ impl Figure {
         let comparison = self.comparison().map(|comparison| match comparison {
             Comparison::Tight => "tight".to_string(),
             Comparison::Loose(by) => format!("loose by {by}"),
-            Comparison::NotReached(by) => format!("not reached, {by} below"),
+            Comparison::NotReached(by) => format!("not reached by {by}"),
             Comparison::Reached => "reached".to_string(),
             Comparison::Exceeded(by) => format!("exceeded by {by}"),
             Comparison::Unbounded => "unbounded".to_string(),

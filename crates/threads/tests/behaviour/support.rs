@@ -35,7 +35,8 @@ pub fn wait_until(what: &str, f: impl Fn() -> bool) {
 }
 
 /// Starts a thread, and waits until it sleeps in the queue. It is not enough that the hall counts the thread as a
-/// waiter, because that happens a few steps before the thread joins the queue.
+/// waiter, because that happens a few steps before the thread joins the queue. If the computer is so busy that the thread
+/// ends before this function looks at it, the function returns too.
 pub fn queue<T: Send + 'static>(
     hall: &Arc<Hall>,
     f: impl FnOnce(&Arc<Hall>) -> T + Send + 'static,
@@ -50,12 +51,14 @@ pub fn queue<T: Send + 'static>(
         }
     });
     let proc_path = receiver.recv().unwrap();
-    wait_until("one more waiter", || hall.waiting() == before + 1);
+    wait_until("one more waiter", || hall.waiting() == before + 1 || thread.is_finished());
     match proc_path {
         // On Linux: after the hall has counted a thread, the thread does not sleep before it parks.
         Ok(path) => wait_until("the thread sleeps", || {
-            let stat = fs::read_to_string(Path::new("/proc").join(&path).join("stat")).unwrap();
-            stat.rsplit(") ").next().unwrap().starts_with('S')
+            // The file is gone after the thread has ended.
+            fs::read_to_string(Path::new("/proc").join(&path).join("stat"))
+                .is_ok_and(|stat| stat.rsplit(") ").next().unwrap().starts_with('S'))
+                || thread.is_finished()
         }),
         Err(_) => thread::sleep(Duration::from_millis(50)),
     }
