@@ -190,8 +190,8 @@ pub trait Algorithm {
         Vec::new()
     }
 
-    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the reader
-    /// of this variable.
+    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the
+    /// reader of this variable.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: &Loc<Self::State>) -> bool {
         false
     }

@@ -34,7 +34,7 @@ pub enum Ask<T> {
     Free {
         /// A slot that the process holds.
         slot: usize,
-        /// Frees the slots even if claims wait, and wakes all waiters. A write to `door` wakes them.
+        /// Frees the slots even if claims wait, and writes the record `door`, which wakes all waiters.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

@@ -132,8 +132,8 @@ pub(super) fn count_on<I, W>(
     }
 }
 
-/// Returns the waiter that was chosen last. If none was ever chosen, returns a tag that no waiter has: the numbers of
-/// waiters are even.
+/// Returns the tag of the waiter that was chosen last. If none was ever chosen, returns a tag with an odd number. No
+/// waiter has such a tag, because the numbers of waiters are even.
 fn chosen(head: Word) -> Tag {
     Tag::unpack(head).unwrap_or(Tag { process: 0, number: 1 })
 }

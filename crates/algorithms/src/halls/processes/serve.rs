@@ -226,9 +226,9 @@ fn set_aside<I, W>(
 
 /// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
 ///
-/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. All free slots may already be set aside
-/// for `chosen`. Then `who` gets no slot until some process settles this on the card of `chosen`. So this process serves
-/// `chosen` first.
+/// Slots are set aside only for the waiter that was chosen by `head`. So `chosen` is that waiter, even if `who` has a
+/// lower ticket. All free slots may already be set aside for `chosen`. Then `who` gets no slot until some process
+/// settles this on the card of `chosen`. So this process serves `chosen` first.
 fn serve_instead<I, W>(
     role: Role<W>,
     size: Size,
@@ -242,7 +242,7 @@ fn serve_instead<I, W>(
     }
 }
 
-/// Returns the next line after an offer was settled.
+/// Returns the next line after this process has tried to settle an offer (S10).
 fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
     match role {
         Role::Leaver(0, finally) => finally.go(),

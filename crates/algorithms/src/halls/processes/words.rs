@@ -11,8 +11,8 @@ use crate::framework::memory::Word;
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-/// The number of bits that [`MAX_SLOTS`] needs. With these bits, every card names a slot number that can
-/// exist, even if the card is damaged.
+/// The number of bits of a slot number on a card. Every value of these bits is less than [`MAX_SLOTS`], so even a
+/// damaged card names a slot number that can exist.
 const SLOT_BITS: u32 = 10;
 const PROCESS_BITS: u32 = 14;
 
@@ -118,7 +118,7 @@ impl Card {
         (phase << SLOT_BITS | slot as Word) << NUMBER_BITS | self.number
     }
 
-    /// Unpacks a word. A word that no process writes becomes a vacant card.
+    /// Unpacks a word. A word with an unknown phase becomes a vacant card.
     #[inline]
     pub const fn unpack(word: Word) -> Self {
         let slot = (word >> NUMBER_BITS) as usize & (MAX_SLOTS - 1);
@@ -250,7 +250,7 @@ pub enum Meaning {
     Held,
     /// The process gets the slot once the offer is settled on its card.
     Offered,
-    /// The process waits for several slots, and this is one of them.
+    /// The process waits for several slots, and this slot is set aside for it.
     SetAside,
     /// The slot is free, although it is tagged.
     Void,

@@ -36,8 +36,9 @@
 //! grant yet. (In a *fair* hall, newcomers may not overtake. The other halls follow below.)
 //!
 //! - **FIFE** (first in, first enabled), in a fair hall: if a caller leaves its doorway before another caller begins,
-//!   then the first caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter
-//!   in the queue is ahead of all later callers: they find it counted, and join the queue behind it.
+//!   then the first caller has entered or is enabled when the other one enters. (An enabled caller enters in every run
+//!   in which it keeps taking steps.) The doorway is lines L1 to L4. A waiter in the queue is ahead of all later
+//!   callers: they find it counted, and join the queue behind it.
 //! - **No lost wake-up.** A caller that has put slots back sets the lock afterwards, so the server
 //!   sees the slots or the news. A caller that finds no slot free at L11 is in the queue by then, so it is served by
 //!   the callers that put slots back later. A waiter is woken after its grant is written. A wake-up that comes too
