@@ -69,7 +69,8 @@ impl<T: Timestamps> Afek<T> {
         Pids::others(self.n, p)
     }
 
-    /// Returns line 4 for the process after `after`, or the waiting room if no process is left.
+    /// Returns line 4 for the process after `after` (for the first process if `after` is `None`), or the
+    /// waiting room if no process is left.
     fn line_4(&self, p: Pid, after: Option<Pid>, s: Pids) -> At<T> {
         let next = match after {
             None => self.others(p).first(),
@@ -81,7 +82,7 @@ impl<T: Timestamps> Afek<T> {
         }
     }
 
-    /// Returns the beginning of line 6.
+    /// Returns line 6 for the first process of `s`, or line 7 if `s` is empty.
     fn line_6(&self, p: Pid, s: Pids) -> At<T> {
         match s.first() {
             Some(j) => L6 { j, s, y: Pids::NONE },

@@ -153,7 +153,7 @@ impl<B: Block> Arranged<B> {
 
     /// Returns whether `block` is further in than `stage` on the route of `p`, which has lost `lost` gates. On the way
     /// in, `p` has not reached such a block yet. On the way out, `p` has already left it.
-    fn is_outer_to(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
+    fn is_further_in(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
         let route = self.route(p, lost);
         route.iter().position(|&b| b == block).is_some_and(|index| usize::from(stage) < index)
     }
@@ -307,7 +307,7 @@ impl<B: Block> Algorithm for Arranged<B> {
         if statement == B::LEAVES_OUTER {
             return match (side, loc) {
                 (Side::If, Loc::Exit(At::Block { lost, stage, .. })) => {
-                    self.is_outer_to(block, p, lost, stage)
+                    self.is_further_in(block, p, lost, stage)
                 }
                 (Side::If, Loc::Exit(At::Clear(lost))) => self.route(p, lost).contains(&block),
                 (Side::If, _) => false,
@@ -316,7 +316,7 @@ impl<B: Block> Algorithm for Arranged<B> {
         }
         match (side, loc) {
             (Side::If, Loc::Entry(At::Block { lost, stage, .. })) => {
-                self.is_outer_to(block, p, lost, stage)
+                self.is_further_in(block, p, lost, stage)
             }
             (Side::If, _) => false,
             (Side::Then, Loc::Entry(_)) => self.within(block, p, &loc) == Within::At(B::ENTRY),

@@ -1,7 +1,8 @@
 //! Peterson's algorithm for n processes, stopped k levels before the end. Omori et al. 2002, procedure
 //! (n, k)-NAIVE. For k = 1, this is Peterson's algorithm.
 //!
-//! level(i), turn(s): as in EXCL.
+//! - level(i): 0, or the level that i has reached.
+//! - turn(s): the last process that has reached level s; initially any process.
 //!
 //! - Lemma 1, which the paper states for EXCL: there are at most n-s winners at level s.
 //!
