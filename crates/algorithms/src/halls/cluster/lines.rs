@@ -20,8 +20,8 @@ pub enum Ask<T> {
     /// Reads the hall as soon as it may have changed.
     Watch,
     /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still waits. A
-    /// claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
-    /// only freed.
+    /// claim for several slots gets all of them together, if enough are free. It never gets a stale slot: the
+    /// slot is only freed.
     Give {
         /// The slot to give away.
         slot: usize,

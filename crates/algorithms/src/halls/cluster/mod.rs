@@ -74,8 +74,8 @@
 //! transitions that the model does not have. These are **not checked**:
 //!
 //! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, the driver
-//!   continues from the state that X2 or X3 returned, as if X1 had returned that state. It does so only
-//!   once.
+//!   continues from the state that X2 or X3 returned, as if X1 had returned that state. In each
+//!   exit section, it does so at most once.
 //! - A process that gets a slot after it has lost its claim starts over with a new claim.
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then

@@ -15,8 +15,8 @@ use crate::framework::{
     queue,
 };
 
-/// The base of a digit that stands for a process, a slot, a number of slots or a detail of a line. Digits are as
-/// small as possible, because a hall with all of them has to fit into one word.
+/// The base of a digit that stands for a process, a slot, a number of slots or a detail of a line. The bases
+/// are as small as possible, because a hall with all its digits has to fit into one word.
 const DIGIT: usize = 4;
 /// The base of a digit that stands for a process, or for none.
 const NOBODY: Word = DIGIT as Word + 1;

@@ -47,7 +47,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 role => Goto(S1 { role }),
             }
         }
-        // Nobody else gets slots while `who` is chosen, so the number of held slots only falls. The exception is a
+        // No other waiter gets slots while `who` is chosen, so the number of held slots only falls. The exception is a
         // process that has read the size before the hall shrank.
         N1 { role, size, who, j, held, above } => {
             let word = e.slot(j, Op::Read);

@@ -29,7 +29,7 @@
 //!   S15). Other processes can make lines S8, S9 and S10 fail. A leaving process tries S8 and S9 only once for
 //!   each slot, so that its exit section is bounded. It tries S10 at most twice: the second time only if the
 //!   first try finds that the waiter has gone to sleep.
-//! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
+//! - Ringing a bell is expensive, so only sleeping waiters are rung, and usually only once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
 //!   process that gives the waiter a slot rings, and then marks on the card that it has rung (S11, S14). If
 //!   the process dies in between, the next serving process rings again (S4, S13).

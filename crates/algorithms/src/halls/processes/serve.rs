@@ -264,8 +264,8 @@ fn look_on<E: Environment>(
         return Goto(S3 { role, c, size, i, seen });
     }
     match (seen.first, role.finally()) {
-        // Only wake the first waiter. If the hall is closed, that waiter gives up and wakes the next one. A process
-        // in a hurry leaves the remaining work to the first waiter.
+        // Only wake the first waiter. If the hall is closed, that waiter gives up and wakes the next one. A `Hurried`
+        // process leaves the remaining work to the first waiter.
         (Some(who), Some(finally)) if size.k == 0 || matches!(role, Role::Hurried(_)) => {
             Goto(S12 { who: who.tag.process, finally })
         }
@@ -279,7 +279,7 @@ fn look_on<E: Environment>(
     }
 }
 
-/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that it has.
+/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that are tagged for it.
 #[inline]
 pub(super) fn try_next<I, W>(
     role: Role<W>,

@@ -29,11 +29,11 @@
 //!
 //! I1: every slot is free, granted, or held by one caller.
 //!
-//! I2, in a fair hall: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
-//! free are still free at S9.
+//! I2, in a *fair* hall (newcomers may not overtake waiters): while there are waiters, only the server takes slots out
+//! of `word`. So the slots that S8 finds free are still free at S9.
 //!
 //! I3: a waiter is counted until its grant is written. So in a fair hall, no caller overtakes a waiter that has no
-//! grant yet. (In a *fair* hall, newcomers may not overtake. The other halls follow below.)
+//! grant yet. The other kinds of halls follow below.
 //!
 //! - **FIFE** (first in, first enabled), in a fair hall: if a caller leaves its doorway before another caller begins,
 //!   then the first caller has entered or is enabled when the other one enters. (An enabled caller enters in every run

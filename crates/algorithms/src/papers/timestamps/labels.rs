@@ -125,7 +125,7 @@ pub trait Labels: Send + Sync + 'static {
     fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
 }
 
-/// The labels described above, with digits from 1 to 5.
+/// The labels that the [module](self) describes, with digits from 1 to 5.
 pub struct FiveDigits;
 
 impl Labels for FiveDigits {
