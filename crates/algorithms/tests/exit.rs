@@ -23,7 +23,7 @@ struct AnyValue<'a, A> {
     model: &'a A,
     /// The name of the variable that is the card of the process.
     idle: String,
-    /// The number of the answer.
+    /// The index of the value that the access returns.
     answer: usize,
     /// The number of values that the accessed variable can have.
     answers: usize,

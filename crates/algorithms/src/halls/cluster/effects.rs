@@ -80,7 +80,8 @@ impl Hall {
         }
     }
 
-    /// Removes the claim of `p` from the queue, if it is there. Returns the waiter behind it.
+    /// Removes the claim of `p` from the queue, if it is there, and wakes no waiter. Returns the waiter that was behind
+    /// it.
     pub fn remove_claim_silently(&mut self, p: Pid) -> Option<Pid> {
         let position = self.queue.iter().position(|&waiting| waiting == p)?;
         self.queue.remove(position);

@@ -30,7 +30,7 @@ pub trait Environment {
 
     /// Returns the number of slots that `me` wants in its passage. This number does not change during the passage.
     fn wants(&self, me: usize) -> usize;
-    /// Returns the number of slots that the hall has or had. Every slot that a process holds is less than this number.
+    /// Returns the number of slots that the hall has or had. The number of every held slot is less.
     fn slots(&self) -> usize;
 
     /// Accesses the [`Size`](super::Size) of the hall.

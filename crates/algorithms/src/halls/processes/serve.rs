@@ -271,7 +271,8 @@ fn look_on<E: Environment>(
         }
         (Some(who), _) if who.wants > 1 || size.is_shrunk() => Goto(H1 { role, size, who }),
         (Some(who), _) => Goto(S6 { role, size, who, j: 0, got: 0, own: 0 }),
-        // This process was given a slot, or another program has changed the shared words.
+        // This waiter found no waiter, not even itself: it was given a slot, or another program has changed the shared
+        // words.
         (None, None) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
         (None, Some(finally)) if seen.later || seen.arriving => finally.go(),

@@ -278,8 +278,8 @@ impl Request {
 pub struct Size {
     /// The number of slots; 0 if the hall is closed.
     pub k: usize,
-    /// Every slot that is held is less than this number. It is more than `k` if the hall has shrunk and slots may still
-    /// be held that it no longer has.
+    /// A number that exceeds every held slot number. It is more than `k` if the hall has shrunk and slots may still be
+    /// held that it no longer has.
     pub top: usize,
     /// The number of times that the hall was resized.
     pub epoch: Word,

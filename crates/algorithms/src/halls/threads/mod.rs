@@ -66,8 +66,8 @@
 //! slots, and gives new credit when all waiters that may have been overtaken have entered (B7 to B9): see `overtake`.
 //!
 //! **Natively**, each of two pairs of lines can be one access. L1 and L2 are one access for a newcomer that guesses
-//! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Both correspond to runs of the
-//! checked lines in which no other access comes between the two.
+//! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Each of these accesses corresponds
+//! to a run of the checked lines in which no other access comes between the two lines.
 //! `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they hold the
 //! lock. The model has no line for that read.
 //!

@@ -4,6 +4,7 @@
 //! - x\[i\]: whether process i is outside its remainder.
 //! - S: the processes that were outside their remainder when process i left the doorway.
 //! - y: the processes of S that are still outside their remainder.
+//! - Test: the processes of y that come before process i by their timestamps.
 //!
 //! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. The paper's l is called k in this crate.
 //!

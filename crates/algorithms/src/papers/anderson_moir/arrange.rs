@@ -12,7 +12,7 @@
 //!   directly to the last block, and the others through a tree first.
 //! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less. The
 //!   recursion ends at (k+1, k), which is a block. The result has n - k blocks and n - k - 1 gates. (The
-//!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
+//!   paper counts n - k + 1 bits; its Figure 6 shows two bits for n = k + 3.)
 //!
 //! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses (n-1,
 //! k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and sends
@@ -290,7 +290,8 @@ impl<B: Block> Algorithm for Arranged<B> {
         self.blocks.len()
     }
 
-    /// The paper assumes that at most k-1 processes fail, where k is that of the block.
+    /// The paper assumes that at most k-1 processes fail, where k is the number of processes that the block lets
+    /// through.
     fn survives(&self, _: &str, block: usize) -> usize {
         self.widths[block] - 1
     }
