@@ -31,7 +31,7 @@ pub enum ExprKind {
     Everyone,
     /// `{}` or `{a, b}`.
     Set(Vec<Expr>),
-    /// The name of a variable, constant or set.
+    /// The name of a variable or a constant, or `others`.
     Name(String),
     /// An element of an array.
     Index(Name, Vec<Expr>),
