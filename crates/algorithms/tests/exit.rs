@@ -1,12 +1,14 @@
 //! The exit section of the halls of processes is bounded, whatever the process reads.
 //!
-//! Here, each access of a leaving process returns every value that its variable can have. So the longest path through the private
-//! states of its exit section is a bound for every schedule and for any number of passages, even if other processes are
-//! killed. There is one exception: the card of a leaving process is idle, and no other process changes an idle card.
+//! Here, each access of a leaving process returns every value that its variable can have. So the longest path through
+//! the private states of its exit section is a bound for every schedule and for any number of passages, even if other
+//! processes are killed. There is one exception: the card of a leaving process is idle, and no other process changes an
+//! idle card.
 //!
-//! Tickets grow without bound, and a variable of the model has only the values of normal forms. They are enough: a search
-//! (S1 to S5) compares a copy of `next` and the tickets of n processes for order. The model has more than n + 1 tickets, so
-//! every order of them occurs. The next search begins with new values. All other lines compare numbers for equality.
+//! Tickets grow without bound, and a variable of the model has only the values of normal forms. They are enough: a
+//! search (S1 to S5) compares a copy of `next` and the tickets of n processes for order. The model has more than n + 1
+//! tickets, so every order of them occurs. The next search begins with new values. All other lines compare numbers for
+//! equality.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +23,7 @@ struct AnyValue<'a, A> {
     model: &'a A,
     /// The name of the variable that is the card of the process.
     idle: String,
-    /// The number of the answer.
+    /// The index of the value that the access returns.
     answer: usize,
     /// The number of values that the accessed variable can have.
     answers: usize,
@@ -42,7 +44,7 @@ impl<A: Algorithm> Memory for AnyValue<'_, A> {
 struct Private<'a, A: Algorithm> {
     model: &'a A,
     process: usize,
-    /// The number of steps from each state to the remainder. `None` while the search is below the state.
+    /// The number of steps from each state to the remainder. `None` while the search is in the states after it.
     longest: HashMap<A::State, Option<usize>>,
 }
 
@@ -89,9 +91,9 @@ enum Ahead<S> {
     Leave,
 }
 
-/// Returns the states in which exit sections begin, in a run in which processes take turns. Every exit section begins at
-/// line X1, or at X2 and X3 with the number of the process. No line after these has this number, so the states of one run
-/// show all continuations.
+/// Returns the states in which exit sections begin, in a run in which processes take turns. Every exit section begins
+/// at line X1, or at line X2, which X3 follows. X2 and X3 have the number of the process. No later line has it, so the
+/// states of one run show all continuations.
 fn exits<A: Algorithm>(model: &A) -> HashSet<(usize, A::State)> {
     struct Words<'a>(&'a mut [Word]);
     impl Memory for Words<'_> {

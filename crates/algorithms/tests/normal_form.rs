@@ -101,8 +101,8 @@ impl<S: Copy> Run<S> {
 }
 
 impl<S: Copy + PartialEq + Debug> Run<S> {
-    /// Brings the state after a step into its normal form. If `counts` is false for both ends of the step, it must have
-    /// this form already.
+    /// Brings the state after a step into its normal form. If `counts` is `false`, the state must have this form
+    /// already: then `Algorithm::counts` is `false` for both ends of the step.
     fn normalize(
         &mut self,
         algorithm: &impl Algorithm<State = S>,
@@ -226,7 +226,7 @@ fn a_normal_form_behaves_like_its_state() {
     for_each_entry(in_lockstep);
 }
 
-/// Compares every state, because random walks rarely meet the few schedules on which a wrong normal form
+/// Compares every state near the initial state: random walks rarely meet the few schedules on which a wrong normal form
 /// differs.
 #[test]
 fn every_state_near_the_initial_state_behaves_like_its_normal_form() {

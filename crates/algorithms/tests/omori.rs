@@ -15,7 +15,7 @@ fn sizes(max_n: usize) -> impl Iterator<Item = (usize, usize)> {
     (2..=max_n).flat_map(|n| (1..n).map(move |k| (n, k)))
 }
 
-/// Returns t if n = 2^t 2k. The paper describes GTEX only for these sizes.
+/// Returns t if n = 2^t * 2k. The paper describes GTEX only for these sizes.
 fn described(n: usize, k: usize) -> Option<u32> {
     let t = (n / (2 * k)).checked_ilog2()?;
     ((2 * k) << t == n).then_some(t)
@@ -186,8 +186,8 @@ fn a_process_that_runs_alone_takes_the_stated_number_of_steps() {
     for (n, k) in sizes(32) {
         assert_eq!(alone(excl(n, k)), (n - k) * (n + 2), "n={n} k={k}");
         let Some(t) = described(n, k) else { continue };
-        // Section 7 adds up 2 + 2k 2^p over the nodes of a path, but each node has k competitions. For k
-        // > 1, even a process that runs alone exceeds this bound.
+        // Section 7 adds up 2 + 2k * 2^p over the nodes of a path, but each node has k competitions. For
+        // k > 1, even a process that runs alone exceeds this bound.
         let a_node = |p: u32| 2 + ((2 * k) << p);
         let steps: usize = (0..=t).map(|p| k * a_node(p)).sum();
         let printed = 2 * (t as usize + 1) + 2 * (n - k) + 1;

@@ -42,7 +42,7 @@ impl<'a, A: Algorithm> Run<'a, A> {
         Run { algorithm, processes, memory: algorithm.layout().first_initial() }
     }
 
-    /// Lets process `p` make a step. Returns the invariant that does not hold afterwards.
+    /// Lets process `p` make a step. Returns the property that does not hold afterwards, if any.
     fn step(&mut self, p: usize) -> Option<&'static str> {
         let before = self.processes[p];
         let next = match before {
@@ -102,7 +102,7 @@ impl<'a, A: Algorithm> Run<'a, A> {
         panic!("process {p} does not reach line {line}");
     }
 
-    /// Makes the first part of a run.
+    /// Makes the first part of a run. Returns the first property that does not hold after a step, if any.
     fn disturb(&mut self, random: &mut fastrand::Rng) -> Option<&'static str> {
         let n = self.algorithm.n();
         let mut paused = vec![0; n];
@@ -127,7 +127,8 @@ impl<'a, A: Algorithm> Run<'a, A> {
         None
     }
 
-    /// Makes the second part of a run, without process `stopped`. Returns what is wrong.
+    /// Makes the second part of a run, without process `stopped`. Returns the first property that does not hold, or
+    /// `progress` if a process does not finish.
     fn finish(&mut self, stopped: Option<usize>) -> Option<&'static str> {
         let others: Vec<usize> = (0..self.algorithm.n()).filter(|&p| Some(p) != stopped).collect();
         for _ in 0..TURNS {
@@ -149,7 +150,7 @@ fn runs() -> u64 {
     env::var("HALLPASS_RUNS").map_or(2_000, |runs| runs.parse().expect("a number of runs"))
 }
 
-/// Returns the first run in which something is wrong, and what is wrong.
+/// Returns the first run in which a property does not hold, and the name of the property.
 fn fault(algorithm: &impl Algorithm) -> Option<(u64, &'static str)> {
     (0..runs()).find_map(|seed| {
         let mut run = Run::new(algorithm);
@@ -241,7 +242,8 @@ fn deaths_and_time_outs_do_not_disturb_a_hall_that_is_resized_or_closed() {
     }
 }
 
-/// Returns whether a process that arrives after the hall was closed enters. Process 1 holds a slot or not.
+/// Returns whether a process that arrives after the hall was closed enters. `is_held` says whether process 1 holds a
+/// slot when the hall is closed.
 fn enters_a_closed_hall(hall: &impl Algorithm, is_held: bool) -> bool {
     let mut run = Run::new(hall);
     if is_held {

@@ -66,7 +66,7 @@ struct Runner<'a, A> {
 }
 
 impl<A: Algorithm> Runner<'_, A> {
-    /// Returns whether the process stops at this step. Otherwise counts one more step.
+    /// Returns whether the process stops at this step. If not, counts the step.
     fn stops(&mut self) -> bool {
         match &mut self.steps_left {
             Some(0) => true,

@@ -49,9 +49,9 @@ pub enum Builtin {
     Max,
     /// The number of elements of a set.
     Size,
-    /// The smallest element of a set, or -1.
+    /// The smallest element of a set, or -1 if the set is empty.
     Lowest,
-    /// The smallest element of a set above a number, or -1.
+    /// The smallest element of a set above a number, or -1 if there is none.
     NextAfter,
     /// The smallest d with 2^d >= x.
     Log2,
@@ -59,7 +59,7 @@ pub enum Builtin {
     Power2,
     /// The number of processes in a queue.
     Length,
-    /// The number of processes before a process in a queue, or -1.
+    /// The number of processes before a process in a queue, or -1 if the process is not in the queue.
     Position,
 }
 
@@ -131,9 +131,8 @@ pub enum Ex {
     /// A function of the language.
     Builtin(Builtin, Vec<Ex>),
     /// One expression for each place that a process can be at, and one more. The bound variable stands for a process.
-    /// The place of this process selects the expression. If the process is at none of
-    /// the places, the last expression applies.
-    /// Only [`Program`](crate::Program) makes such an expression.
+    /// The place of this process selects the expression. If the process is at none of the places, the last expression
+    /// applies. Only [`Program`](crate::Program) makes such an expression.
     ByPlace(usize, Vec<Ex>),
     /// One expression for each value of a bound variable, from the given value on. Only
     /// [`Program`](crate::Program) makes such an expression.
@@ -245,7 +244,8 @@ pub struct Access {
     pub indices: Vec<Ex>,
     /// What the access does to the variable.
     pub touch: Touch,
-    /// The label of the line, with that of the call around it.
+    /// The label of the line. If the line is in a procedure and the call has a label, the label of the call and a dot
+    /// precede it, as in `3.read`.
     pub label: String,
     /// Whether the line belongs to the waiting room.
     pub waits: bool,
@@ -316,9 +316,9 @@ pub struct Variable {
 pub struct BoundOn {
     /// Where the paper states the bound.
     pub source: String,
-    /// The bound as printed.
+    /// The bound as the file prints it.
     pub formula: String,
-    /// The bound; the contention is bound variable 0.
+    /// The bound as an expression. Bound variable 0 is the contention.
     pub bound: Ex,
 }
 

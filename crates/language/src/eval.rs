@@ -24,7 +24,7 @@ pub enum Fault {
     Element,
     /// An array has no element with this index.
     Index {
-        /// Which index of the element it is, counted from 0.
+        /// The dimension of the array in which the index is, counted from 0.
         place: u8,
         /// The index that does not exist.
         value: i32,
@@ -69,7 +69,7 @@ impl Fault {
         Word::from(value) << 32 | Word::from(first)
     }
 
-    /// Returns the instruction and the fault that a [`word`](Self::word) stands for.
+    /// Returns the instruction and the fault that a [`word`](Self::word) stands for, or `None` if it stands for none.
     pub fn of_word(word: Word) -> Option<(usize, Fault)> {
         let (value, place) = ((word >> 32) as i32, (word >> 24 & 127) as u8);
         let code = (word & 0xff_ffff) - 1;
@@ -126,7 +126,7 @@ pub struct Scope<'a> {
     pub state: Option<&'a View<'a, At>>,
     /// The values of bound variables, such as x in `exists x in s`.
     pub bound: Vec<Value>,
-    /// The operations so far.
+    /// The number of operations so far.
     pub work: u32,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Scope<'a> {
     /// Evaluates an expression.
     ///
     /// # Errors
-    /// Fails if it has no value.
+    /// Returns the fault if the expression has no value.
     pub fn value(&mut self, ex: &Ex) -> Result<Value, Fault> {
         self.work += 1;
         if self.work > MOST_WORK {

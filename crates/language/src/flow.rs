@@ -23,8 +23,9 @@ pub fn reachable(instrs: &[Instr]) -> Vec<bool> {
     reached
 }
 
-/// Returns for each instruction the private variables whose values may still be used, as bits. `name` is used in
-/// the critical section. `watched` are the variables that invariants look at, for each instruction.
+/// Returns for each instruction the private variables whose values may still be used, as bits. `name` is the variable
+/// that holds the name of a process in its critical section. `watched` are the variables that invariants look at, for
+/// each instruction.
 pub fn live(instrs: &[Instr], name: Option<usize>, watched: &[u32]) -> Vec<u32> {
     let mut live = vec![0u32; instrs.len()];
     let name = name.map_or(0, |index| 1 << index);

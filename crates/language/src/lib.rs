@@ -85,7 +85,8 @@ pub struct Errors {
     pub path: String,
     /// The text of the file.
     pub source: String,
-    /// The errors and warnings: first the symbols of other languages, then the others in the order of the file.
+    /// The errors and warnings: first the errors on symbols of other languages, then the others in the order of the
+    /// file.
     pub diagnostics: Vec<Diagnostic>,
 }
 

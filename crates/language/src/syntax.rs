@@ -31,7 +31,7 @@ pub enum ExprKind {
     Everyone,
     /// `{}` or `{a, b}`.
     Set(Vec<Expr>),
-    /// The name of a variable, constant or set.
+    /// The name of a variable or a constant, or `others`.
     Name(String),
     /// An element of an array.
     Index(Name, Vec<Expr>),
@@ -47,7 +47,7 @@ pub enum ExprKind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `exists`, `all`, or `set` for `{x in r : c}`.
     Each(&'static str, Name, Box<Range>, Box<Expr>),
-    /// Whether a process is at one of these lines, in an invariant.
+    /// Whether a process is at one of these places (lines, ranges of lines or sections), in an invariant.
     At(Box<Expr>, Vec<(Name, Name)>),
 }
 
@@ -65,11 +65,11 @@ pub enum Range {
 /// A statement with its label.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// The label, if the statement makes a shared access.
+    /// The label, if there is one. A statement that makes a shared access needs one.
     pub label: Option<Name>,
     /// The effect of the statement.
     pub kind: StmtKind,
-    /// The place of its first line.
+    /// Where the statement is in the text of the file.
     pub span: Span,
 }
 
@@ -150,7 +150,7 @@ pub struct Decl {
 /// A promise of the author.
 #[derive(Clone, Debug)]
 pub struct Promise {
-    /// The words of the promise, such as `starvation freedom`.
+    /// The name of the promised property, such as `starvation`. For a bound: `cc` or `dsm`.
     pub words: String,
     /// The number of stopped processes, or the bound.
     pub amount: Option<Expr>,

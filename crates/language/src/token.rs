@@ -171,7 +171,7 @@ const FOREIGN: &[(&str, Meaning, &str)] = &[
 
 const STRAIGHT: &str = "a text needs straight quotes, as in `\"text\"`";
 
-/// The symbol of this language for a symbol of another one.
+/// What a symbol of another language means in this language.
 #[derive(Clone, Copy)]
 enum Meaning {
     /// This symbol of the language has the same meaning.
@@ -180,7 +180,7 @@ enum Meaning {
     Keyword(&'static str),
     /// Nothing: the file means the same without it.
     Nothing,
-    /// No single token.
+    /// No single token of the language has this meaning.
     Unclear,
 }
 
@@ -188,7 +188,7 @@ enum Meaning {
 pub struct Tokens {
     /// The tokens, each with its span. Symbols of other languages are replaced by what they mean.
     pub list: Vec<(Token, Span)>,
-    /// The symbols of other languages.
+    /// An error for each symbol of another language.
     pub errors: Vec<Diagnostic>,
 }
 
@@ -212,7 +212,8 @@ fn token(raw: Raw, text: &str) -> Result<Token, String> {
 /// Splits `source` into tokens.
 ///
 /// # Errors
-/// Fails on a file that is too long, and on characters that have no meaning.
+/// Fails on a file that is too long, on characters that have no meaning, and on a symbol of another language that
+/// stands for no single token.
 pub fn tokens(source: &str) -> Result<Tokens, Vec<Diagnostic>> {
     if source.len() > MOST_BYTES {
         return Err(vec![

@@ -1,5 +1,5 @@
-//! Finds where invariants look at private variables. There the variables keep their values, even if no later line uses
-//! them.
+//! Finds the instructions at which invariants look at private variables. At these instructions, the variables keep
+//! their values, even if no later line uses them.
 
 use hallpass_algorithms::Section;
 

@@ -1,9 +1,9 @@
 //! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
-//! Most algorithms have wrong variants. The lab must reject each of them, to show that it notices such mistakes. (If a
-//! variant fails only at sizes that are too large to explore, a recorded run shows the violation.) A wrong variant is
-//! in a module `wrong`, apart from the sound code. The module contains only the differences. A variant has one of two
-//! forms:
+//! Most algorithms have wrong variants. The lab must reject every variant. This shows that the lab notices the mistake.
+//! (If a variant fails only at sizes that are too large to explore, a recorded run shows the violation.) A wrong
+//! variant is in a module `wrong`, apart from the sound code. The module contains only the differences. A variant has
+//! one of two forms:
 //!
 //! - *Changed lines*: a [`Change`], declared by [`changed_lines!`](crate::changed_lines), replaces some
 //!   lines. [`Changed`] applies it to the original, which executes all other lines. Private states, shared
@@ -12,7 +12,7 @@
 //!   cells to wait on, or a stack of levels without the outermost level. This form does not use this
 //!   module.
 //!
-//! The lines of the sound code have no switches for variants. Two places outside the lines have one: the
+//! The lines of the sound code have no switches for variants. Two places outside the lines have a switch: the
 //! normal form of Choi's algorithm (`cells_may_fall`) and the register forms of the linear timestamp system
 //! (`Form::Grouped`).
 
@@ -198,8 +198,8 @@ where
 ///
 /// The first line names three types: the type to change, the type of private states, and the type that a
 /// line returns. The names between the bars stand for the original, its environment and the process. The
-/// arms are match arms, with guards if needed. They are the lines that the variant executes differently.
-/// The original executes all other lines.
+/// match arms, with guards if needed, are the lines that the variant executes differently. The original
+/// executes all other lines.
 ///
 /// ```
 /// use hallpass_algorithms::{

@@ -79,7 +79,7 @@ pub enum Init {
 pub enum Domain {
     /// These values, in the order in which the checker numbers them.
     Listed(Vec<Word>),
-    /// Every number with this many bits. There are too many values to list, so the lab can run and
+    /// Every number from 0 that has at most this many bits. There are too many values to list, so the lab can run and
     /// simulate an algorithm with such a variable, but cannot explore it.
     Wide(u32),
 }

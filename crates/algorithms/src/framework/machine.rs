@@ -70,7 +70,7 @@ pub struct Mishap {
     /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
-    /// The mishap as a participle, such as `killed`.
+    /// The name of the mishap, such as `killed` or `lease ends`.
     pub name: &'static str,
 }
 
@@ -190,8 +190,8 @@ pub trait Algorithm {
         Vec::new()
     }
 
-    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the reader
-    /// of this variable.
+    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the
+    /// reader of this variable.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: &Loc<Self::State>) -> bool {
         false
     }
@@ -208,7 +208,7 @@ pub trait Algorithm {
     }
 
     /// Returns why the first invariant that does not hold in this state could not be evaluated, such as "divides by 0".
-    /// Returns `None` if its value is `false`.
+    /// Returns `None` if it could be evaluated, or if all invariants hold.
     fn invariant_fault(&self, _state: &View<'_, Self::State>) -> Option<&'static str> {
         None
     }

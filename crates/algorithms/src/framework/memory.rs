@@ -69,8 +69,9 @@ impl Op {
         }
     }
 
-    /// Returns whether this is a read-modify-write that leaves `old` unchanged. Examples: a test-and-set of a bit that
-    /// is already set, and a compare-and-swap that expects another value.
+    /// Returns whether this test-and-set, set, clear or compare-and-swap leaves `old` unchanged. Examples: a
+    /// test-and-set of a bit that is already set, and a compare-and-swap that expects another value. Returns `false`
+    /// for all other operations.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
@@ -88,7 +89,7 @@ impl Op {
     }
 }
 
-/// An atomic word of real memory: [`AtomicI64`] from `core`, or a wrapper around the one from loom.
+/// An atomic word of real memory: [`AtomicI64`] from `core`, or a wrapper around loom's `AtomicI64`.
 /// Every access is sequentially consistent.
 pub trait AtomicWord {
     /// Returns the value.

@@ -56,12 +56,12 @@ impl Pids {
         self.0 == 0
     }
 
-    /// Returns the smallest process.
+    /// Returns the smallest process, or `None` if the set is empty.
     pub fn first(self) -> Option<Pid> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as Pid)
     }
 
-    /// Returns the smallest process that is larger than `p`.
+    /// Returns the smallest process that is larger than `p`, or `None` if there is none.
     pub fn after(self, p: Pid) -> Option<Pid> {
         Pids(self.0 & (u64::MAX << (p + 1)) as u32).first()
     }

@@ -4,8 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use crate::framework::memory::{Pid, Word};
 
-/// The base of the digits. A digit is a process number plus one. The digit zero ends the
-/// queue.
+/// A queue is a number with this base. A digit is a process number plus one. The digit zero ends the queue.
 const BASE: Word = 16;
 
 /// Returns the word that holds this queue, head first.

@@ -24,6 +24,7 @@ pub struct StaleRule {
     pub writer: Pid,
     /// The process that reads the variable.
     pub reader: Pid,
-    /// Flags that make the value visible to the reader. A rule must not say that one of them is stale.
+    /// Flags: the value is visible to the reader only while all of them are set. No rule may say that one of these
+    /// flags is stale.
     pub unless_all_set: Vec<Var>,
 }

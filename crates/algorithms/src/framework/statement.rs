@@ -54,7 +54,7 @@ pub enum StatementKind {
     /// [`Algorithm::survives`]: super::machine::Algorithm::survives
     LeadsTo,
     /// In every state in which [`Side::If`] holds for a process, [`Side::Then`] holds if and only if the
-    /// process is enabled.
+    /// process is enabled: it enters its critical section in every run in which it keeps taking steps.
     Enabled,
 }
 

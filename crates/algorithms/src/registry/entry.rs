@@ -95,7 +95,8 @@ pub struct Entry {
     /// The bounds that the paper states, at most one for each cost model.
     pub bounds: [Option<RmrBound>; 2],
     /// Whether the paper promises FIFE (first in, first enabled). FIFE means: if process p leaves its doorway before
-    /// process q leaves its remainder, then p has entered its critical section or is enabled when q enters.
+    /// process q leaves its remainder, then p has entered its critical section or is enabled when q enters. A process
+    /// is *enabled* if it enters in every run in which it keeps taking steps.
     pub promises_fife: bool,
     /// Whether the algorithm promises FIFE in the strong sense. This means: if process p leaves its doorway before
     /// process q leaves its remainder, and both are in the waiting room, then q is enabled only if p is.
@@ -253,7 +254,7 @@ impl Entry {
     }
 }
 
-/// Returns the smallest d with k 2^d >= n.
+/// Returns the smallest d with k * 2^d >= n.
 pub(crate) const fn log2(n: u64, k: u64) -> u64 {
     n.div_ceil(k).next_power_of_two().trailing_zeros() as u64
 }

@@ -18,7 +18,7 @@ use crate::{
 
 /// The maximum number of invariants of a file. The lab keeps a bit for each.
 const MOST_INVARIANTS: usize = 32;
-/// The properties that `check` reports for every algorithm. An invariant must not have one of these names.
+/// Names of violations that the lab reports for every algorithm. An invariant must not have one of these names.
 const RESERVED: [&str; 5] = ["exclusion", "names", "range", "deadlock", "fife"];
 
 /// Compiles a syntax tree. Also returns warnings.

@@ -50,8 +50,8 @@ impl Blocks {
         self.suspect.as_ref().or(self.open.last())
     }
 
-    /// Takes one token. `in_expression` says whether this token continues an expression. Returns whether the next token
-    /// also continues an expression.
+    /// Takes one token. `after` is the next token. `in_expression` says whether this token continues an expression.
+    /// Returns whether the next token also continues an expression.
     fn next(
         &mut self,
         token: &Token,

@@ -40,7 +40,8 @@ impl Lowering<'_> {
         let mut local = |expr: &Expr, sort| self.names.local(expr, sort, Context::Line);
         let binary = |op, a: Ex, b: Ex| Ex::Binary(op, Box::new(a), Box::new(b));
         let variable = Ex::Private(index);
-        // Whether there is a first value, the first value, whether there is another one, the next value.
+        // Four expressions: whether there is a first value, the first value, whether there is a next value, and the
+        // next value.
         let (some, first, more, next) = match range {
             Range::Up(lo, hi) => {
                 let (lo, hi) = (local(lo, Sort::Number), local(hi, Sort::Number));

@@ -35,7 +35,7 @@ pub struct Lowering<'a> {
     breaks: Vec<Vec<usize>>,
     /// The labels of the calls around the statement.
     prefix: String,
-    /// The number of procedures that may be called from here. They are the first ones.
+    /// The number of procedures that may be called from here: the first ones of the file.
     callable: usize,
     section: &'static str,
     depth: usize,
@@ -43,7 +43,7 @@ pub struct Lowering<'a> {
     statements: usize,
     /// For each procedure, whether a line calls it.
     pub is_called: Vec<bool>,
-    /// The critical section, if it was seen.
+    /// The instruction that enters the critical section, with its place in the file, if `critical` was seen.
     pub critical: Option<(usize, Span)>,
     /// The variable that holds the name of a process.
     pub name_variable: Option<usize>,
@@ -229,7 +229,7 @@ impl<'a> Lowering<'a> {
             StmtKind::Leave => {
                 if self.critical.is_none() {
                     let message = "`leave` returns to the remainder without a critical section";
-                    let help = "every passage enters: `goto` leads back to a line before";
+                    let help = "every passage enters: `goto` leads back to an earlier line";
                     self.names.error(Diagnostic::new(stmt.span.clone(), message).helping(help));
                 }
                 self.emit(Instr::Leave, stmt.span.clone());
@@ -269,8 +269,9 @@ impl<'a> Lowering<'a> {
         }
         if self.depth > 1 {
             self.names.error(
-                Diagnostic::new(stmt.span.clone(), "`critical` is inside a block")
-                    .helping("end the loop or the `if` before it; `break` and `goto` lead there"),
+                Diagnostic::new(stmt.span.clone(), "`critical` is inside a block").helping(
+                    "end the loop or the `if` before `critical`; `break` and `goto` lead out of it",
+                ),
             );
         }
         let at = self.emit(Instr::Enter, stmt.span.clone());

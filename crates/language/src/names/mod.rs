@@ -59,7 +59,7 @@ pub struct Names {
     pub private: Vec<Variable>,
     /// The names that `procedure` declares.
     pub procedures: Vec<String>,
-    /// The lines: label, first and last instruction. Known only once the passage is compiled.
+    /// The lines: label, first and last instruction. Empty until the passage is compiled.
     pub lines: Vec<(String, u16, u16)>,
     /// The errors and warnings so far.
     pub diagnostics: Vec<Diagnostic>,
@@ -136,7 +136,7 @@ impl Names {
         }
     }
 
-    /// Resolves an expression.
+    /// Resolves an expression of any type. Accesses are added to `uses`.
     pub fn resolve(&mut self, expr: &Expr, context: Context, uses: &mut Vec<Use>) -> Typed {
         self.depth += 1;
         let result = if self.depth > MOST_DEPTH {

@@ -129,7 +129,7 @@ impl Names {
         }
     }
 
-    /// Resolves a shared variable and its indices.
+    /// Resolves a shared variable and its indices. Returns `None` after an error.
     pub fn element(
         &mut self,
         name: &Name,
@@ -173,7 +173,8 @@ impl Names {
         Some((variable, indices))
     }
 
-    /// Returns the number of a private variable, and declares it if it is new.
+    /// Returns the index of the private variable over which a loop goes, and declares the variable if it is new.
+    /// Returns `None` after an error.
     pub fn loop_variable(&mut self, name: &Name) -> Option<usize> {
         let text = name.text.as_str();
         let shared = self.shared.iter().find(|variable| variable.name == text);

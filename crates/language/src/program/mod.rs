@@ -75,7 +75,7 @@ impl SizeError {
         SizeError { message, span: None }
     }
 
-    /// Adds the place.
+    /// Adds the place of the declaration.
     fn at(self, span: &Span) -> Self {
         SizeError { span: Some(span.clone()), ..self }
     }
@@ -95,7 +95,7 @@ impl Program {
         &self.code
     }
 
-    /// Returns a bound on remote references at this contention.
+    /// Returns a bound on remote references at this contention, or `None` if the bound has no value or is below 0.
     pub fn value_of_bound(&self, bound: &Ex, contention: usize) -> Option<u64> {
         let mut scope = Scope { bound: vec![contention as Value], ..Scope::constant(self) };
         scope.value(bound).ok().and_then(|value| u64::try_from(value).ok())

@@ -3,8 +3,8 @@
 //! Most conditions ask at which lines processes are. A process has few places. So for each place, the parts of a
 //! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for
 //! a process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v =
-//! 1`, is then decided for every small value of v. To get there, `p.v = j` is prepared for each value of j if j is
-//! the variable of a quantifier over few numbers.
+//! 1`, is then decided for every small value of v. This needs a number in place of j in `p.v = j`. So if j is the
+//! variable of a quantifier over few numbers, the condition is prepared for each value of j.
 
 use hallpass_algorithms::{Loc, Section, View};
 
@@ -51,7 +51,7 @@ impl Program {
         outside.into_iter().chain(instructions).collect()
     }
 
-    /// Returns whether a process there is at a place that an invariant names.
+    /// Returns whether a process at `loc` is at `place`, which an invariant names.
     pub(crate) fn is_at(&self, loc: &Loc<At>, place: &Place) -> bool {
         match *place {
             Place::Section(wanted) => wanted == self.section(loc),
@@ -175,8 +175,8 @@ impl Preparation<'_> {
         Ex::Each(kind, Box::new(over), Box::new(body))
     }
 
-    /// Subtracts the cost of this number of copies of an expression from what is left. Returns `false` if it is too
-    /// much.
+    /// Subtracts the cost of this number of copies of an expression from `left`. Returns `false`, and subtracts
+    /// nothing, if the cost is too high.
     fn afford(&mut self, ex: &Ex, copies: usize) -> bool {
         let cost = size(ex).saturating_mul(copies);
         let is_left = cost <= self.left;
@@ -240,7 +240,7 @@ impl Preparation<'_> {
         Ex::ByPrivate(Box::new(ByPrivate { process: bound, variable, holds, otherwise: condition }))
     }
 
-    /// Returns the value of an expression that depends on the size only, or else the expression.
+    /// Returns the value of an expression whose parts are all numbers, or else the expression.
     fn folded(&self, ex: Ex) -> Ex {
         let mut is_constant = true;
         ex.visit_parts(&mut |part| is_constant &= matches!(part, Ex::Number(_)));

@@ -55,8 +55,8 @@ pub(super) struct Spot {
     pub(super) label: String,
     /// The variable that it uses or assigns to.
     pub(super) variable: String,
-    /// The smallest and the largest value: for each index of an array, or of a private variable. A private set has
-    /// none.
+    /// The smallest and the largest value of each index of an array, or of a private variable. Empty for a private
+    /// set.
     pub(super) ranges: Vec<(Value, Value)>,
 }
 

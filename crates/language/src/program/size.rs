@@ -230,7 +230,7 @@ impl Program {
     }
 
     /// Replaces the domains of the unbounded variables with those of `model`, the layout of a step machine with a
-    /// normal form. The variables of both are in the same order.
+    /// normal form. The two layouts have their variables in the same order.
     pub fn adopt_domains(&mut self, model: &Layout) {
         let mut layout = Layout::default();
         for (index, decl) in self.layout.decls().iter().enumerate() {

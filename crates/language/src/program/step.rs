@@ -54,8 +54,8 @@ impl Program {
         At { line: line as u16, private }
     }
 
-    /// Executes local instructions from `line` on, up to the next access, `Enter` or `Leave`. A process is at one of these
-    /// instructions between two steps.
+    /// Executes local instructions from `line` on, up to the next access, `Enter` or `Leave`. Between two steps, a
+    /// process is at one of these three, unless it has made a fault.
     fn local(&self, me: Pid, line: usize, mut private: [i32; MOST_PRIVATE], found: Word) -> At {
         let mut next = line;
         for _ in 0..MOST_LOCAL {
@@ -93,8 +93,8 @@ impl Program {
         Scope { program: self, me, private, found, state: None, bound: Vec::new(), work: 0 }
     }
 
-    /// Returns the next step of a process that has reached `at`. `from` is the line of the access that it has just made, if
-    /// any. A process that is at this line again spins.
+    /// Returns the next step of a process that has reached `at`. `from` is the line of the access that it has just
+    /// made, if any. A process that is at this line again spins.
     fn proceed(&self, me: Pid, from: Option<u16>, at: At) -> Next<At> {
         match self.code.instrs.get(at.line as usize) {
             Some(Instr::Enter) => Next::Enter(self.local(me, at.line as usize + 1, at.private, 0)),

@@ -221,7 +221,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "the critical section in a block",
         "1: if turn = me then\n  critical\nend",
-        (9, "`critical` is inside a block", "end the loop or the `if` before it"),
+        (9, "`critical` is inside a block", "end the loop or the `if` before `critical`"),
     ),
     line(
         "waiting for a private variable",

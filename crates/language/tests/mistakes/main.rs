@@ -11,7 +11,7 @@ use hallpass_language::File;
 struct Mistake {
     /// The mistake in a few words.
     name: &'static str,
-    /// The declarations after the usual ones. May be empty.
+    /// The declarations after those of [`USUAL`]. May be empty.
     declarations: &'static str,
     /// The lines between `passage` and `end`.
     passage: &'static str,
@@ -19,7 +19,8 @@ struct Mistake {
     says: (usize, &'static str, &'static str),
 }
 
-/// The declarations of every file below: lines 1 to 5. The passage begins in line 7.
+/// The first five lines of every file. Line 6 has the declarations of the mistake, and line 7 is `passage` (if these
+/// declarations are one line).
 const USUAL: &str = "algorithm test
 shared
   flag[i in process] : bool = false home i

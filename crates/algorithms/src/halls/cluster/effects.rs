@@ -7,16 +7,16 @@ use super::{
 use crate::framework::memory::Pid;
 
 impl Hall {
-    /// Takes the slots away from `p`, whose lease has ended. Wakes the head of the queue if `p` had a slot. `dead`
-    /// says whether `p` has also stopped using its slots.
+    /// Takes the slots away from `p`, whose lease has ended. Wakes the head of the queue if the state of a slot has
+    /// changed. `dead` says whether `p` has also stopped using its slots.
     pub fn lose(&mut self, p: Pid, dead: bool) {
         if self.lose_slots(p, dead) {
             self.wake_head();
         }
     }
 
-    /// Takes the slots away from `p` without waking the head of the queue. Returns whether `p` had a
-    /// slot.
+    /// Takes the slots away from `p`. Wakes `p`, but not the head of the queue. Returns whether the state of a slot has
+    /// changed.
     pub fn lose_slots(&mut self, p: Pid, dead: bool) -> bool {
         self.wake(p);
         let mut lost = false;
@@ -50,7 +50,7 @@ impl Hall {
         }
     }
 
-    /// Removes all claims from the queue, and wakes all waiters.
+    /// Removes all claims from the queue, and wakes all waiters. Makes the request that hangs ineffective.
     pub fn forget_claims(&mut self) {
         while let Some(&head) = self.queue.first() {
             self.remove_claim_silently(head);
@@ -80,7 +80,8 @@ impl Hall {
         }
     }
 
-    /// Removes the claim of `p` from the queue, if it is there. Returns the waiter behind it.
+    /// Removes the claim of `p` from the queue, if it is there, and wakes no waiter. Returns the waiter that was behind
+    /// it.
     pub fn remove_claim_silently(&mut self, p: Pid) -> Option<Pid> {
         let position = self.queue.iter().position(|&waiting| waiting == p)?;
         self.queue.remove(position);

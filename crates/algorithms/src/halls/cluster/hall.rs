@@ -33,7 +33,7 @@ pub(super) enum Knowledge {
     Nothing,
     /// The process sleeps, and nothing that it watches has changed since it fell asleep.
     Asleep,
-    /// The process remembers the head of the queue, which has not changed since.
+    /// The process remembers the head of the queue, which has not changed since that transaction.
     Head,
 }
 

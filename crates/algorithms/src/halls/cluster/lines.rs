@@ -20,8 +20,8 @@ pub enum Ask<T> {
     /// Reads the hall as soon as it may have changed.
     Watch,
     /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still waits. A
-    /// claim for several slots gets all of them together, if enough are free; for such a claim, a stale slot is
-    /// only freed.
+    /// claim for several slots gets all of them together, if enough are free. It never gets a stale slot: the
+    /// slot is only freed.
     Give {
         /// The slot to give away.
         slot: usize,
@@ -34,7 +34,7 @@ pub enum Ask<T> {
     Free {
         /// A slot that the process holds.
         slot: usize,
-        /// Frees the slots even if claims wait, and wakes all waiters. A write to `door` wakes them.
+        /// Frees the slots even if claims wait, and writes the record `door`, which wakes all waiters.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

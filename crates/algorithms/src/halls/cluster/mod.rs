@@ -41,7 +41,7 @@
 //! E2   | (waiting room) to be woken when something has changed
 //! E3   | to give a slot that is free or stale to the head of the queue
 //! E4   | (gives up) to leave the queue
-//! T1   | as E1, but without a position in the queue
+//! T1   | a slot, if nobody waits and it is the smallest free one; never a position in the queue
 //! T2   | to free a slot that has been stale for long enough, if nobody waits; then T1 again
 //! X1   | which claim is the head of the queue
 //! X2   | to give its slot to the head of the queue
@@ -61,21 +61,21 @@
 //! - I4: if enough slots for the head of the queue are free, all waiters are awake.
 //! - I5: no process has two claims.
 //!
-//! By I4, a waiter that stops blocks at most one slot: the slot that it is given. This does not hold for
-//! stale slots, because only the head of the queue reassigns them. If the head stops, the waiters behind
-//! it get these slots only after the head's lease has ended. So a process must stop renewing its lease
+//! By I4, a waiter that stops blocks at most one slot: the slot that it is given. Stale slots are an
+//! exception, because only the head of the queue reassigns them. If the head stops, the waiters behind
+//! it get the stale slots only after the head's lease has ended. So a process must stop renewing its lease
 //! when it stops executing these lines.
 //!
 //! Doorway: E1. Each line is one transaction, and every transaction returns the state of the hall after it. A
-//! process may send each request again, because after it has lost its connection, it cannot find out whether the
-//! request took effect.
+//! process may send every request again. It does so if it loses its connection before the answer, because it then
+//! cannot find out whether the request took effect.
 //!
 //! The driver in the crate `hallpass-cluster` runs these lines on a real store. It makes a few
 //! transitions that the model does not have. These are **not checked**:
 //!
 //! - X1 may be answered from an old view of the hall. If X2 or X3 then has no effect, the driver
-//!   continues from the state that X2 or X3 returned, as if X1 had returned that state. It does so only
-//!   once.
+//!   continues from the state that X2 or X3 returned, as if X1 had returned that state. In each
+//!   exit section, it does so at most once.
 //! - A process that gets a slot after it has lost its claim starts over with a new claim.
 //! - A process that finds a claim gone records the time in the store, for the other processes of its machine.
 //! - If an owner gives up before a request was answered, its claim may have got a slot. The owner then

@@ -107,8 +107,8 @@ impl Casts {
     }
 }
 
-/// The maximum number of states of the hall for a model that the lab can explore. With more, its tables would take
-/// gigabytes.
+/// The maximum number of states of the hall for a model that the lab can explore. With more states, the tables of the
+/// lab would take gigabytes.
 const MOST_HALLS: usize = 1 << 22;
 
 /// A hall and the processes that use it.
@@ -118,6 +118,7 @@ pub struct ClusterModel {
     casts: Casts,
     layout: Layout,
     hall: Var,
+    /// The mishap: its effect on the store, whether it kills the process, and its name.
     mishap: Option<(Transact, bool, &'static str)>,
     /// The event of the manager that a wrong variant changes, with its changed effect.
     management: Option<(Cast, Transact)>,
@@ -143,7 +144,7 @@ impl ClusterModel {
         ClusterModel::with_halls(casts, n, k, all_halls(casts, casts.competitors(n), k))
     }
 
-    /// Models processes on a store that can hold these halls.
+    /// Models processes that share one hall. `halls` are the states that it can have.
     pub(super) fn with_halls(casts: Casts, n: usize, k: usize, halls: Halls) -> Self {
         let mut layout = Layout::default();
         let empty = Init::Is(Hall { pairs: casts.has(Pairs) && k > 1, ..Hall::new(k) }.pack());

@@ -152,7 +152,7 @@ impl Hall {
         }
     }
 
-    /// Notes that a slot is no longer stale.
+    /// Makes the request that hangs ineffective, if it depends on this slot being stale.
     pub fn end_staleness(&mut self, stale: usize) {
         self.unbind_late_if(|ask| match ask {
             Ask::Give { slot, was: Was::Stale, .. } | Ask::Reclaim { slot } => slot == stale,

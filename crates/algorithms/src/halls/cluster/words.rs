@@ -15,12 +15,12 @@ use crate::framework::{
     queue,
 };
 
-/// The base of a digit that stands for a process, a slot, a number of slots or a detail of a line. Digits are as
-/// small as possible, because a hall with all of them has to fit into one word.
+/// The base of a digit that stands for a process, a slot, a number of slots or a detail of a line. The bases
+/// are as small as possible, because a hall with all its digits has to fit into one word.
 const DIGIT: usize = 4;
 /// The base of a digit that stands for a process, or for none.
 const NOBODY: Word = DIGIT as Word + 1;
-/// The base of a digit that stands for a kind of lines.
+/// The base of a digit that stands for a kind of line.
 const KINDS: usize = 8;
 /// The base of a digit that stands for the state of a slot together with its owner.
 const SLOTS: Word = (4 * DIGIT) as Word;
@@ -74,7 +74,7 @@ impl Slot {
 }
 
 impl Late {
-    /// Packs no request as 0, and the next one of process `p` as `p + 1`. These are less than [`LINES`].
+    /// Packs `Nothing` as 0, and `Next(p)` as `p + 1`. Both are less than [`LINES`], and `Sent` is not.
     fn pack(self) -> Word {
         match self {
             Late::Nothing => 0,
@@ -97,7 +97,7 @@ impl Late {
 }
 
 impl Backup {
-    /// Packs no backup as 0. A backup has its lowest bit set.
+    /// Packs `None` as 0. The word of a backup has its lowest bit set.
     fn pack(backup: Option<Self>) -> Word {
         let Some(Backup { taken, waits }) = backup else { return 0 };
         let bits = [true, waits].into_iter().chain(taken).enumerate();

@@ -88,9 +88,9 @@ pub fn hasty(n: usize, k: usize) -> ClusterModel {
     })
 }
 
-/// Models processes that drop the answers of a restored store as if they were late, because their revisions are
-/// smaller. So no process notices that history was lost, and slots are assigned although a holder that the backup
-/// does not show still uses them.
+/// Models processes that drop the answers of a restored store as if the answers were late, because these answers have
+/// smaller revisions. So no process notices that history was lost, and slots are assigned although a holder that the
+/// backup does not show still uses them.
 pub fn deaf(n: usize, k: usize) -> ClusterModel {
     let casts = Cast::BackUp | Cast::Restore | Cast::OldLeases;
     let model = ClusterModel::new(casts, n, k);

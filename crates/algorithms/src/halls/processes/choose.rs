@@ -47,7 +47,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 role => Goto(S1 { role }),
             }
         }
-        // Nobody else gets slots while `who` is chosen, so the number of held slots only falls. The exception is a
+        // No other waiter gets slots while `who` is chosen, so the number of held slots only falls. The exception is a
         // process that has read the size before the hall shrank.
         N1 { role, size, who, j, held, above } => {
             let word = e.slot(j, Op::Read);
@@ -132,8 +132,8 @@ pub(super) fn count_on<I, W>(
     }
 }
 
-/// Returns the waiter that was chosen last. If none was ever chosen, returns a tag that no waiter has: the numbers of
-/// waiters are even.
+/// Returns the tag of the waiter that was chosen last. If none was ever chosen, returns a tag with an odd number. No
+/// waiter has such a tag, because the numbers of waiters are even.
 fn chosen(head: Word) -> Tag {
     Tag::unpack(head).unwrap_or(Tag { process: 0, number: 1 })
 }

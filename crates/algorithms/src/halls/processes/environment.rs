@@ -17,8 +17,8 @@ pub enum Life<I> {
 
 /// The state of a hall, as a process sees it. Each call is one access.
 ///
-/// In the lab, these are declared variables. Natively, they are words of a mapped file, with one
-/// exception: a bell is a pipe. Through this pipe, the kernel also reports whether its owner lives.
+/// In the lab, the state consists of declared variables. Natively, it consists of words of a mapped file and of a
+/// pipe for each bell. Through this pipe, the kernel also reports whether the owner of the bell lives.
 pub trait Environment {
     /// A value that distinguishes the owner of a card from all earlier owners.
     type Identity: Copy + Eq + Hash + Debug;
@@ -28,9 +28,9 @@ pub trait Environment {
     /// Returns the number of processes. Every process index is less than this number.
     fn processes(&self) -> usize;
 
-    /// Returns the number of slots that `me` wants in its passage. It does not change during a passage.
+    /// Returns the number of slots that `me` wants in its passage. This number does not change during the passage.
     fn wants(&self, me: usize) -> usize;
-    /// Returns the number of slots that the hall has or had. Every slot that a process holds is less than this number.
+    /// Returns the number of slots that the hall has or had. The number of every held slot is less.
     fn slots(&self) -> usize;
 
     /// Accesses the [`Size`](super::Size) of the hall.
@@ -73,6 +73,6 @@ pub trait Environment {
     fn watch_nobody(&mut self) -> Self::WatchSet;
     /// Adds a process that [`life`](Environment::life) has just found alive.
     fn watch(&mut self, watch: Self::WatchSet, process: usize) -> Self::WatchSet;
-    /// Returns the first process of the set, from `process` on, that may be dead.
+    /// Returns the first process of the set, from `process` on, that may be dead, or `None` if there is none.
     fn next_watched(&mut self, watch: Self::WatchSet, process: usize) -> Option<usize>;
 }

@@ -165,7 +165,8 @@ pub fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<
         E1 { x } => Goto(E2 { x, c: e.next(Op::Read) }),
         E2 { x, c } => Goto(if e.quiet(Op::Read) == c { E3 { x } } else { E6 { x } }),
         E3 { x } => match Size::unpack(e.size(Op::Read)) {
-            // The hall is closed, or slots may be held that it no longer has, which only serving processes count.
+            // The hall is closed, or it has shrunk. In the second case, slots that it no longer has may be held, and
+            // only serving processes count them.
             size if size.k == 0 || size.is_shrunk() => Goto(E6 { x }),
             Size { k, .. } => Goto(E4 { x, k, j: 0 }),
         },
@@ -196,7 +197,7 @@ pub fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<
     }
 }
 
-/// Executes a line of a process that waits or has waited.
+/// Executes a line that a passage for one slot does not need if nobody waits.
 #[inline(never)]
 fn queue<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `card` | for each process: its phase, and a number |
 //! | `slot` | for each slot: free, or tagged with a process and the number on its card, or sealed |
-//! | `size` | the number k of slots, a number that is more than every held slot, and how often the hall was resized |
+//! | `size` | the number k of slots, a number that exceeds every held slot number, and how often the hall was resized |
 //! | `head` | the waiter for several slots that was chosen last |
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
@@ -29,7 +29,7 @@
 //!   S15). Other processes can make lines S8, S9 and S10 fail. A leaving process tries S8 and S9 only once for
 //!   each slot, so that its exit section is bounded. It tries S10 at most twice: the second time only if the
 //!   first try finds that the waiter has gone to sleep.
-//! - Ringing a bell is expensive, so only sleeping waiters are rung, and each of them once. A waiter that
+//! - Ringing a bell is expensive, so only sleeping waiters are rung, and usually only once. A waiter that
 //!   goes to sleep marks this on its card (W11), before it looks at everything for the last time. A
 //!   process that gives the waiter a slot rings, and then marks on the card that it has rung (S11, S14). If
 //!   the process dies in between, the next serving process rings again (S4, S13).
@@ -37,9 +37,10 @@
 //!   processes first agree on one such waiter: they choose it by a compare-and-swap on `head` (H1 to H3), and it
 //!   stays chosen until it no longer waits. So two waiters never each have a part of their slots. A serving process
 //!   tags free slots for the chosen waiter (S9): they are *set aside*. When enough slots are set aside, the serving
-//!   process settles this on the card (S10). A waiter for one slot whose card was late may have a lower ticket than
-//!   the chosen waiter. A process that serves this late waiter and finds a slot that is set aside serves the chosen
-//!   waiter instead (S7). Otherwise both waiters could wait forever while all slots are set aside.
+//!   process settles this on the card (S10). A waiter for one slot may have a lower ticket than the
+//!   chosen waiter, if its card showed the ticket only after the choice. A process that serves this late waiter and
+//!   finds a slot that is set aside serves the chosen waiter instead (S7). Otherwise both waiters could wait forever
+//!   while all slots are set aside.
 //! - Late servers may tag more slots than a waiter wants. So the waiter replaces its tags by tags with its next
 //!   number, one for each slot that it wants (G6). Then it writes that number on its card (G7), which makes its
 //!   surplus tags void and frees their slots. So it serves other waiters before it enters. It holds all its slots
@@ -50,7 +51,7 @@
 //!   the chosen waiter (N1, N2). The waiter gets slots only if the held slots and the slots that it wants are
 //!   together at most k. The first waiter watches all waiters in this case, because any of them may be chosen
 //!   (W13). A process that read `size` before the hall shrank does not count the held slots: it may still take or
-//!   give a slot, once.
+//!   give a slot, but only one time.
 //! - While serving processes count, they *seal* the free slots that the hall no longer has (N3). When all of these
 //!   slots are sealed, the hall works as before it shrank (N4), and at most k slots are held. A process with an old
 //!   copy of `size` finds a sealed slot taken. The seal contains the number of times that the hall was resized until

@@ -31,8 +31,8 @@ pub const MAX_PROCESSES: usize = 4;
 /// A hall and its processes.
 pub struct ProcessesModel {
     pub(super) n: usize,
-    /// The numbers in a normal state have room for the tickets of this many processes. A process that wants several
-    /// slots may have seen more old tickets than others.
+    /// The numbers in a normal state have room for the tickets of this many processes. This is more than `n` if
+    /// processes choose waiters: a process that wants several slots may have seen more old tickets than others.
     pub(super) room: usize,
     pub(super) k: usize,
     pub(super) casts: Casts,
@@ -53,6 +53,7 @@ pub struct ProcessesModel {
     pub(super) bell: Array,
     pub(super) life: Array,
     pub(super) clock: Var,
+    /// For each process: whether it has begun its only passage. Used only with [`Cast::Once`].
     pub(super) been: Array,
 }
 
@@ -63,7 +64,7 @@ pub enum State {
     At(Line<(), u8>),
     /// The process is about to check whether it has already made its passage.
     First,
-    /// The process uses a hall that has shrunk, and is about to check whether process 0 is already there.
+    /// The process uses a hall that has shrunk, and is about to check whether process 0 has begun its passage.
     Late,
     /// Process 0 of a hall that has shrunk is about to go on with its critical section, unless it was killed before.
     Resume,
@@ -90,8 +91,8 @@ impl ProcessesModel {
         Self::with(casts.into(), HallKind::Plain, n, k)
     }
 
-    /// Creates the same hall as [`new`](Self::new). The lab finds fewer states of it: states with the same future count as
-    /// one, and the model does not stop at lines that have no effect.
+    /// Creates the same hall as [`new`](Self::new). The lab finds fewer states of it: states with the same future count
+    /// as one, and the model does not stop at lines that have no effect.
     ///
     /// # Panics
     /// Panics if the hall is resized or closed.
@@ -164,7 +165,7 @@ impl ProcessesModel {
         }
     }
 
-    /// Executes a step of the manager, as `resize` and `close` of `SharedHall` do.
+    /// Executes a step of the manager. The steps of resizing and closing are those of `SharedHall`.
     fn step_of_manager<M: Memory>(
         &self,
         environment: &mut ModelEnvironment<'_, M>,
@@ -220,7 +221,7 @@ fn close(_: Word, _: Word) -> Word {
     0
 }
 
-/// Returns the state of a process whose next line is known.
+/// Converts the result of a line into the result of a step of the model.
 pub(super) fn state_of(next: Next<Line<(), u8>>) -> Next<State> {
     match next {
         Goto(next) => Goto(At(next)),
@@ -319,8 +320,8 @@ impl Algorithm for ProcessesModel {
 
     fn name(&self, at: State) -> Option<usize> {
         match at {
-            // In the other halls, a process has several slots or a slot that the hall no longer has. There, I2 says
-            // that slots are distinct.
+            // In the other halls, a process may have several slots, or a slot that the hall no longer has. For these
+            // halls, I2 says that slots are distinct.
             At(Line::X1 { j } | Line::X2 { j, .. }) if self.has_one_slot_each() => Some(j),
             _ => None,
         }

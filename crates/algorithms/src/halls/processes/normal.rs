@@ -33,8 +33,8 @@
 //! So the original run takes a detour to the same state. A leaving process takes no detour: it does not read
 //! the slot again after S8 has failed. But the normal form also has a run in which S8 fails. The slot was free or
 //! sealed between A and B, because no process replaces a void tag by another tag. If p executes S8 at that time, S8
-//! fails in the normal form, too. A failed S8 does not change the slot, so this run leads to the same state. The same
-//! holds for line N3, which replaces a void tag by a seal.
+//! fails in the normal form, too. A failed S8 does not change the slot, so this run leads to the same state. This
+//! argument is also valid for line N3, which replaces a void tag by a seal.
 
 use alloc::vec::Vec;
 
@@ -76,7 +76,7 @@ pub(super) const fn max_ticket(n: usize) -> Word {
 }
 
 /// Returns the numbers that processes with a ticket can have in a normal state or one step after it, and
-/// the stale number. Such a process waits or was given a slot.
+/// the stale number. A process with a ticket waits or was given a slot.
 pub(super) fn waiting_numbers(n: usize) -> impl Iterator<Item = Number> {
     (0..=max_ticket(n) + 2).map(waits_with)
 }
@@ -86,7 +86,8 @@ pub(super) fn idle_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).map(after)
 }
 
-/// Returns the numbers of tags. With `many`, a process may hold several slots after it has waited.
+/// Returns the numbers of tags. With `many`, they include the numbers with which processes hold several slots after
+/// they have waited.
 pub(super) fn tag_numbers(n: usize, many: bool) -> impl Iterator<Item = Number> {
     let last = if many { max_ticket(n) + 2 } else { 0 };
     waiting_numbers(n).chain((0..=last).map(|ticket| after(waits_with(ticket))))
@@ -98,7 +99,7 @@ const fn old_number(n: usize, place: usize) -> Number {
 }
 
 /// Returns the numbers of `head`: those of waiters, and old numbers. Each process has at most two tags that are
-/// compared with it.
+/// compared with `head`.
 pub(super) fn head_numbers(n: usize) -> impl Iterator<Item = Number> {
     waiting_numbers(n).chain((1..=2 * n).map(move |place| old_number(n, place)))
 }

@@ -226,9 +226,9 @@ fn set_aside<I, W>(
 
 /// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
 ///
-/// So `chosen` is the waiter that was chosen, even if `who` has a lower ticket. All free slots may already be set aside
-/// for `chosen`. Then `who` gets no slot until some process settles this on the card of `chosen`. So this process serves
-/// `chosen` first.
+/// Slots are set aside only for the waiter that was chosen by `head`. So `chosen` is that waiter, even if `who` has a
+/// lower ticket. All free slots may already be set aside for `chosen`. Then `who` gets no slot until some process
+/// settles this on the card of `chosen`. So this process serves `chosen` first.
 fn serve_instead<I, W>(
     role: Role<W>,
     size: Size,
@@ -242,7 +242,7 @@ fn serve_instead<I, W>(
     }
 }
 
-/// Returns the next line after an offer was settled.
+/// Returns the next line after this process has tried to settle an offer (S10).
 fn given_away<I, W>(role: Role<W>) -> Next<Line<I, W>> {
     match role {
         Role::Leaver(0, finally) => finally.go(),
@@ -264,14 +264,15 @@ fn look_on<E: Environment>(
         return Goto(S3 { role, c, size, i, seen });
     }
     match (seen.first, role.finally()) {
-        // Only wake the first waiter. If the hall is closed, that waiter gives up and wakes the next one. A process
-        // in a hurry leaves the remaining work to the first waiter.
+        // Only wake the first waiter. If the hall is closed, that waiter gives up and wakes the next one. A `Hurried`
+        // process leaves the remaining work to the first waiter.
         (Some(who), Some(finally)) if size.k == 0 || matches!(role, Role::Hurried(_)) => {
             Goto(S12 { who: who.tag.process, finally })
         }
         (Some(who), _) if who.wants > 1 || size.is_shrunk() => Goto(H1 { role, size, who }),
         (Some(who), _) => Goto(S6 { role, size, who, j: 0, got: 0, own: 0 }),
-        // This process was given a slot, or another program has changed the shared words.
+        // This waiter found no waiter, not even itself: it was given a slot, or another program has changed the shared
+        // words.
         (None, None) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
         (None, Some(finally)) if seen.later || seen.arriving => finally.go(),
@@ -279,7 +280,7 @@ fn look_on<E: Environment>(
     }
 }
 
-/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that it has.
+/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that are tagged for it.
 #[inline]
 pub(super) fn try_next<I, W>(
     role: Role<W>,

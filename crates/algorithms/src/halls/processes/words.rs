@@ -7,12 +7,13 @@ use crate::framework::memory::Word;
 /// A number that distinguishes the tickets of a process. It is `2 t` while the process waits with ticket `t`, and while
 /// it holds the one slot for which it waited. Then it is `2 t + 1` until the process draws another ticket. A process
 /// that waited for several slots holds them with `2 t + 1`. So a tag for an old ticket never counts for a new ticket.
-/// Passages that find the hall quiet draw no ticket and share a number; each of them removes its own tag.
+/// Passages that find the hall quiet draw no ticket, so they share a number. This does no harm, because each passage
+/// removes its own tag.
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;
-/// The number of bits that [`MAX_SLOTS`] needs. With these bits, every card names a slot number that can
-/// exist, even if the card is damaged.
+/// The number of bits of a slot number on a card. Every value of these bits is less than [`MAX_SLOTS`], so even a
+/// damaged card names a slot number that can exist.
 const SLOT_BITS: u32 = 10;
 const PROCESS_BITS: u32 = 14;
 
@@ -118,7 +119,7 @@ impl Card {
         (phase << SLOT_BITS | slot as Word) << NUMBER_BITS | self.number
     }
 
-    /// Unpacks a word. A word that no process writes becomes a vacant card.
+    /// Unpacks a word. A word with an unknown phase becomes a vacant card.
     #[inline]
     pub const fn unpack(word: Word) -> Self {
         let slot = (word >> NUMBER_BITS) as usize & (MAX_SLOTS - 1);
@@ -250,7 +251,7 @@ pub enum Meaning {
     Held,
     /// The process gets the slot once the offer is settled on its card.
     Offered,
-    /// The process waits for several slots, and this is one of them.
+    /// The process waits for several slots, and this slot is set aside for it.
     SetAside,
     /// The slot is free, although it is tagged.
     Void,
@@ -277,8 +278,8 @@ impl Request {
 pub struct Size {
     /// The number of slots; 0 if the hall is closed.
     pub k: usize,
-    /// Every slot that is held is less than this number. It is more than `k` if the hall has shrunk and slots may still
-    /// be held that it no longer has.
+    /// A number that exceeds every held slot number. It is more than `k` if the hall has shrunk and slots may still be
+    /// held that it no longer has.
     pub top: usize,
     /// The number of times that the hall was resized.
     pub epoch: Word,

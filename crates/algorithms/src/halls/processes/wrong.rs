@@ -74,7 +74,7 @@ changed_lines! {
     }
 
     /// A leaving process that has tried to remove a void tag reads the slot again. Other processes can
-    /// tag the slot over and over, so the exit section has no bound. An earlier version had this bug.
+    /// tag the slot over and over, so the exit section has no bound. An earlier version of hallpass had this bug.
     StubbornLeaver: |_s, e, _p| {
         At(Line::S8 { role, size, who, j, got, own, tag }) => {
             e.slot(j, Op::CompareAndSwap { old: tag.pack(), new: FREE });
@@ -82,7 +82,7 @@ changed_lines! {
         },
     }
 
-    /// A serving process does not notice that it was itself given a slot since it read its card.
+    /// A serving process does not notice that it was itself given a slot after it read its card.
     NotMine: |_s, e, p| {
         At(line @ Line::S7 { role, size, who, j, got, own, tag }) if tag.process == p => {
             let card = Card::unpack(e.card(p, Op::Read));

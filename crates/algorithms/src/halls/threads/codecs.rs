@@ -20,7 +20,8 @@ pub(super) enum Slots {
     Bits,
     /// The number of slots.
     Count,
-    /// A bit for each of the first slots (this many), and above these bits the number of the other slots.
+    /// A bit for each of the first slots, and the number of the other slots above these bits. The field is the number
+    /// of bits.
     BitsAndCount(u32),
 }
 

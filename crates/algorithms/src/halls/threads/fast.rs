@@ -20,8 +20,8 @@ pub struct Offer {
     pub take: Word,
 }
 
-/// Line L1: reads `word`, and chooses `need` of the free slots. Returns `None` if the caller must join the
-/// queue, because others wait, too few slots are free, the hall is closed, or the hall owes slots.
+/// Line L1: reads `word`, and chooses `need` of the free slots. Returns `None` if the fast path fails: others wait and
+/// the hall does not barge, too few slots are free, or only the server may take slots (see [`MARK`]).
 #[inline(always)]
 pub fn look<P: Pool, M: Policy, E: FastEnvironment>(e: &mut E, need: u32) -> Option<Offer> {
     let word = e.word(Op::Read);
@@ -55,9 +55,9 @@ pub enum Looked {
 
 /// Executes lines L1 and L2 in one access if `word` equals `guess`. Otherwise executes line L1.
 ///
-/// The compare-and-swap expects `guess`. This saves the read, which costs about a third of a passage. Every guess is
-/// safe. If `word` equals the guess, the compare-and-swap is L1 and L2, with no other access in between. Otherwise it
-/// only reads `word`, and is L1.
+/// The compare-and-swap expects `guess`. This saves the read, which takes about a third of the time of a passage. Every
+/// guess is safe. If `word` equals the guess, the compare-and-swap is L1 and L2, with no other access in between.
+/// Otherwise it only reads `word`, and is L1.
 #[inline(always)]
 pub fn look_or_take<P: Pool, M: Policy, E: FastEnvironment>(
     e: &mut E,

@@ -344,7 +344,7 @@ pub(super) fn l5<P: Pool, M: Policy, E: Environment>(
     let news = if matches!(job, Job::Serve(_)) { NEWS } else { 0 };
     let taken = e.lock(Op::Set(HELD | news)) & HELD != 0;
     match job {
-        // The news makes the server look again.
+        // There is a server, and NEWS makes it look again.
         Job::Serve(after) if taken => after.next(),
         Job::Serve(after) => start_serving!(e, me, after),
         Job::Cancel if taken => Spin(C1),

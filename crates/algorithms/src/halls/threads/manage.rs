@@ -11,8 +11,8 @@ use crate::framework::{
     memory::{Op, Word},
 };
 
-/// Executes lines R1 to R6 (resizing) and Z1 to Z3 (closing). Both mark `word` before they write the terms,
-/// so that no newcomer takes a slot in the meantime.
+/// Executes lines R1 to R6 (resizing) and Z1 to Z3 (closing). Resizing and closing mark `word` before they write the
+/// terms, so that no newcomer takes a slot in the meantime.
 #[cold]
 pub(super) fn manage<P: Pool, E: Environment>(e: &mut E, at: LineOn<E>) -> Next<LineOn<E>> {
     let turn = Turn { left: e.grant_limit(), after: After::Leave };

@@ -29,15 +29,16 @@
 //!
 //! I1: every slot is free, granted, or held by one caller.
 //!
-//! I2, in a fair hall: while there are waiters, only the server takes slots out of `word`. So the slots that S8 finds
-//! free are still free at S9.
+//! I2, in a *fair* hall (newcomers may not overtake waiters): while there are waiters, only the server takes slots out
+//! of `word`. So the slots that S8 finds free are still free at S9.
 //!
 //! I3: a waiter is counted until its grant is written. So in a fair hall, no caller overtakes a waiter that has no
-//! grant yet. (In a *fair* hall, newcomers may not overtake. The other halls follow below.)
+//! grant yet. The other kinds of halls follow below.
 //!
 //! - **FIFE** (first in, first enabled), in a fair hall: if a caller leaves its doorway before another caller begins,
-//!   then the first caller has entered or is enabled when the other one enters. The doorway is lines L1 to L4. A waiter
-//!   in the queue is ahead of all later callers: they find it counted, and join the queue behind it.
+//!   then the first caller has entered or is enabled when the other one enters. (An enabled caller enters in every run
+//!   in which it keeps taking steps.) The doorway is lines L1 to L4. A waiter in the queue is ahead of all later
+//!   callers: they find it counted, and join the queue behind it.
 //! - **No lost wake-up.** A caller that has put slots back sets the lock afterwards, so the server
 //!   sees the slots or the news. A caller that finds no slot free at L11 is in the queue by then, so it is served by
 //!   the callers that put slots back later. A waiter is woken after its grant is written. A wake-up that comes too
@@ -65,8 +66,8 @@
 //! slots, and gives new credit when all waiters that may have been overtaken have entered (B7 to B9): see `overtake`.
 //!
 //! **Natively**, each of two pairs of lines can be one access. L1 and L2 are one access for a newcomer that guesses
-//! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Both correspond to runs of the
-//! checked lines in which no other access comes between the two.
+//! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Each of these accesses corresponds
+//! to a run of the checked lines in which no other access comes between the two lines.
 //! `Hall::add_slots` and `remove_slots` read the number of slots between L5 and R1, while they hold the
 //! lock. The model has no line for that read.
 //!

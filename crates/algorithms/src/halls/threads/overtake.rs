@@ -111,7 +111,8 @@ pub fn step<P: Pool, E: OvertakeEnvironment>(e: &mut E, need: u32, at: Overtake)
 }
 
 /// Tries to get in ahead of the waiters: once, and then up to `tries` more times. Before a caller that was refused
-/// tries again, it calls `pause`, which returns whether to try again. Returns `None` if the caller must join the queue.
+/// tries again, it calls `pause`, which returns whether to try again. Returns the slots that the caller has taken, or
+/// `None` if it must join the queue.
 #[inline]
 pub fn overtake<P: Pool, E: OvertakeEnvironment>(
     e: &mut E,
@@ -136,8 +137,8 @@ pub fn overtake<P: Pool, E: OvertakeEnvironment>(
 }
 
 /// Returns the new credit after the server has let a waiter in while no credit was left. `credit` is the
-/// old credit, and `waiting` the number of waiters before that one was let in. At most `limit` newcomers
-/// may overtake a waiter.
+/// old credit. `waiting` is the number of waiters, including the one that was let in. At most `limit`
+/// newcomers may overtake a waiter.
 pub(super) fn repay(credit: Word, waiting: Word, limit: Word) -> Word {
     let debt = if credit < DEBT { DEBT - credit } else { waiting };
     // Waiters may have given up, so the debt is at most the number of waiters.

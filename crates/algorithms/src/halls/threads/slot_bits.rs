@@ -23,7 +23,7 @@
 //! # Groups
 //!
 //! If there are many words, several consecutive words form a *group*. Each group has a variable `full`. Callers go past
-//! the whole group in one step if `full` is `FULL` (G1):
+//! the whole group in one step if `full` is `FULL` (G1). They never go past the last group. The values of `full`:
 //!
 //! | `full` | meaning |
 //! |---|---|

@@ -2,7 +2,7 @@
 //!
 //! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the caller may
 //! have to wait, or to which a loop leads back. The lab executes the same functions with
-//! [`step`](super::step). A test runs both in lockstep.
+//! [`step`](super::step). A test runs [`advance`] and `step` in lockstep.
 
 use super::{
     environment::{Environment, LineOn},

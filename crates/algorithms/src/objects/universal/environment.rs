@@ -119,8 +119,9 @@ pub struct Helped {
 ///
 /// In the lab, all of this is a model. On real memory, the first group of methods accesses atomic words.
 /// The second group accesses the data that these words protect. Its accesses are not atomic, because no
-/// process writes a copy that another process reads or writes. Each of these accesses has one method for
-/// its beginning and one for its end, so that the lab sees every overlap.
+/// process writes a copy that another process reads or writes. An access that reads or writes an
+/// operation or an object has one method for its beginning and one for its end, so that the lab sees
+/// every overlap.
 pub trait Environment {
     /// Returns k, the number of processes.
     fn k(&self) -> usize;
@@ -157,8 +158,8 @@ pub trait Environment {
     /// Begins to apply the operation of this request of `owner` to `copy`.
     fn serve_begins(&mut self, copy: usize, owner: usize, request: Request);
     /// Finishes applying the operation of this request of `owner` to `copy`. The answer stays in the
-    /// copy until its owner fetches it. Exception: if `me` is the owner and applies an operation, `me`
-    /// keeps the answer itself.
+    /// copy until its owner fetches it. Exception: if `me` is the owner and its
+    /// [`Intent`](super::Intent) is `Apply`, `me` keeps the answer itself.
     fn serve_ends(&mut self, me: usize, copy: usize, owner: usize, request: Request);
     /// Records that `copy` will not become the head, so that no process catches up from its contents.
     fn spoil(&mut self, copy: usize);

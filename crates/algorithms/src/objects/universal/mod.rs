@@ -28,7 +28,7 @@
 //! installed only after line F1. So the loop from A1 ends, and the lab counts its steps.
 //!
 //! The construction is fast because the copy that the head replaced lacks only the operations that the
-//! head has served. It catches up by applying these operations ([`Environment::copy_ends`]). So
+//! head has served. This copy catches up by applying these operations ([`Environment::copy_ends`]). So
 //! nothing is copied as long as the same few copies take turns at being the head.
 
 mod environment;

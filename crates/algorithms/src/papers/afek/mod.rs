@@ -4,6 +4,7 @@
 //! - x\[i\]: whether process i is outside its remainder.
 //! - S: the processes that were outside their remainder when process i left the doorway.
 //! - y: the processes of S that are still outside their remainder.
+//! - Test: the processes of y that come before process i by their timestamps.
 //!
 //! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. The paper's l is called k in this crate.
 //!
@@ -69,7 +70,8 @@ impl<T: Timestamps> Afek<T> {
         Pids::others(self.n, p)
     }
 
-    /// Returns line 4 for the process after `after`, or the waiting room if no process is left.
+    /// Returns line 4 for the process after `after` (for the first process if `after` is `None`), or the
+    /// waiting room if no process is left.
     fn line_4(&self, p: Pid, after: Option<Pid>, s: Pids) -> At<T> {
         let next = match after {
             None => self.others(p).first(),
@@ -81,7 +83,7 @@ impl<T: Timestamps> Afek<T> {
         }
     }
 
-    /// Returns the beginning of line 6.
+    /// Returns line 6 for the first process of `s`, or line 7 if `s` is empty.
     fn line_6(&self, p: Pid, s: Pids) -> At<T> {
         match s.first() {
             Some(j) => L6 { j, s, y: Pids::NONE },

@@ -12,7 +12,7 @@
 //!   directly to the last block, and the others through a tree first.
 //! - [`nested`] (Theorems 4, 8, 12): Figure 7 whose slow path is Figure 7 for one process less. The
 //!   recursion ends at (k+1, k), which is a block. The result has n - k blocks and n - k - 1 gates. (The
-//!   paper counts n - k + 1 bits; its Figure 6 shows two for n = k + 3.)
+//!   paper counts n - k + 1 bits; its Figure 6 shows two bits for n = k + 3.)
 //!
 //! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses (n-1,
 //! k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and sends
@@ -153,7 +153,7 @@ impl<B: Block> Arranged<B> {
 
     /// Returns whether `block` is further in than `stage` on the route of `p`, which has lost `lost` gates. On the way
     /// in, `p` has not reached such a block yet. On the way out, `p` has already left it.
-    fn is_outer_to(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
+    fn is_further_in(&self, block: usize, p: Pid, lost: u8, stage: u8) -> bool {
         let route = self.route(p, lost);
         route.iter().position(|&b| b == block).is_some_and(|index| usize::from(stage) < index)
     }
@@ -290,7 +290,8 @@ impl<B: Block> Algorithm for Arranged<B> {
         self.blocks.len()
     }
 
-    /// The paper assumes that at most k-1 processes fail, where k is that of the block.
+    /// The paper assumes that at most k-1 processes fail, where k is the number of processes that the block lets
+    /// through.
     fn survives(&self, _: &str, block: usize) -> usize {
         self.widths[block] - 1
     }
@@ -307,7 +308,7 @@ impl<B: Block> Algorithm for Arranged<B> {
         if statement == B::LEAVES_OUTER {
             return match (side, loc) {
                 (Side::If, Loc::Exit(At::Block { lost, stage, .. })) => {
-                    self.is_outer_to(block, p, lost, stage)
+                    self.is_further_in(block, p, lost, stage)
                 }
                 (Side::If, Loc::Exit(At::Clear(lost))) => self.route(p, lost).contains(&block),
                 (Side::If, _) => false,
@@ -316,7 +317,7 @@ impl<B: Block> Algorithm for Arranged<B> {
         }
         match (side, loc) {
             (Side::If, Loc::Entry(At::Block { lost, stage, .. })) => {
-                self.is_outer_to(block, p, lost, stage)
+                self.is_further_in(block, p, lost, stage)
             }
             (Side::If, _) => false,
             (Side::Then, Loc::Entry(_)) => self.within(block, p, &loc) == Within::At(B::ENTRY),

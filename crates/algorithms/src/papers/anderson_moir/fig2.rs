@@ -1,8 +1,9 @@
 //! (n, k)-exclusion with an atomic counter and queue: a baseline that no real computer offers. Anderson
 //! & Moir 1997, Figure 2.
 //!
-//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here. If the
-//! queue has a head, line 4 removes it before it adds to X. There is no other difference from the paper.
+//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here.
+//! Line 4 first removes the head of the queue, if there is one, and then adds to X. There is no other
+//! difference from the paper.
 
 use alloc::{format, string::String, vec::Vec};
 

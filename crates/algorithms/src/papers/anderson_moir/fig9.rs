@@ -5,8 +5,8 @@
 //! - Z: whether some process is at lines 4..8 (below: "at 4..8").
 //! - Q: the process that may be waiting.
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
-//!   the memory of p, and p waits on no other variable. The next process that queues releases P. Leaving
-//!   processes release R, in case the next process that queues stops before it reaches line 5.
+//!   the memory of p, and p waits on no other variable. The next process that queues releases P\[p\]. Leaving
+//!   processes release R\[p\], in case the next process that queues stops before it reaches line 5.
 //! - IN: the number of this block, a constant. Process p waits while P\[p\] and R\[p\] are (false, IN).
 //!   To release P\[p\] or R\[p\], another process changes it to (true, IN).
 //!

@@ -5,7 +5,7 @@
 //! X\[j\]: whether name j is taken.
 //!
 //! Cost: if the k-exclusion algorithm costs B remote references, k-assignment costs B + k + 1. If
-//! contention is at most c, it costs B + c + 1 (Lemma 1).
+//! contention is at most c, k-assignment costs B + c + 1 (Lemma 1).
 //!
 //! Difference from the paper: if all k names are taken, a process enters with the name k. Exclusion
 //! rules out this case. The paper's line 3 would read past the end of X.

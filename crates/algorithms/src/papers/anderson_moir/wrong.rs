@@ -58,7 +58,7 @@ changed_lines! {
     Fig3NoTake: |s, m, _p| {
         fig3::Line::L2 => if m.read(s.x) == 0 { Goto(fig3::Line::L3) } else { Enter(fig3::Line::L7) },
     }
-    /// Line 8 waits until another process has written Q: a process may never leave, which L2 excludes.
+    /// Line 8 waits until another process has written Q: a process may never leave. Statement L2 excludes this.
     Fig3LeaveWaits: |s, m, p| {
         fig3::Line::L8 => if m.read(s.q) == p as Word { Spin(fig3::Line::L8) } else { Leave },
     }
@@ -78,13 +78,13 @@ changed_lines! {
     Fig8NoPretending: |s, m, _p| {
         fig8::Line::L12 { v } => { m.test_and_set(s.p.at(v as usize)); Leave },
     }
-    /// Line 14 clears the spin location of another process: it takes back the release of a waiter, which U2
-    /// excludes.
+    /// Line 14 clears the spin location of another process: it takes back the release of a waiter. Statement
+    /// U2 excludes this.
     Fig8WrongFlag: |s, m, p| {
         fig8::Line::L14 => { m.write(s.p.at((p + 1) % (s.k as usize + 1)), 0); Leave },
     }
-    /// Line 12 repeats the test-and-set until it finds the flag clear: a process may never leave, which L4
-    /// excludes.
+    /// Line 12 repeats the test-and-set until it finds the flag clear: a process may never leave. Statement L4
+    /// excludes this.
     Fig8LeaveWaits: |s, m, _p| {
         fig8::Line::L12 { v } => if m.test_and_set(s.p.at(v as usize)) { Spin(fig8::Line::L12 { v }) } else { Goto(fig8::Line::L13) },
     }
@@ -116,7 +116,8 @@ changed_lines! {
         fig9::Line::L9 => if m.read(s.x) < 0 { Goto(fig9::Line::L10) } else { Enter(fig9::Line::L14) },
         fig9::Line::L10 => { m.write(s.spin.r.at(p), s.word(false)); Goto(fig9::Line::L11) },
     }
-    /// Line 16 repeats the compare-and-swap until it succeeds: a process may never leave, which L6 excludes.
+    /// Line 16 repeats the compare-and-swap until it succeeds: a process may never leave. Statement L6 excludes
+    /// this.
     Fig9LeaveWaits: |s, m, _p| {
         fig9::Line::L16 { v } => if m.compare_and_swap(s.spin.r.at(v as usize), s.word(false), s.word(true)) { Leave } else { Spin(fig9::Line::L16 { v }) },
     }

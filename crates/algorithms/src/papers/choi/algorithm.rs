@@ -35,12 +35,12 @@
 //!   value with e.
 //! - Line 4 makes no access, so it is not a separate step.
 //! - Correctness does not require N >= n; only the number of remote references does. If a process waits
-//!   for a round far ahead, its cells change in each round before that one. [`Choi::narrow`] has N = 2k,
+//!   for a round far ahead, its cells change in each earlier round. [`Choi::narrow`] has N = 2k,
 //!   so its memory does not depend on n.
 //! - `wide` rounds kn/log2 k up to a multiple of k, as k ceil(n / log2 k). For k = 1, it uses 1 instead
 //!   of log2 k, which is 0.
-//! - In the available copy of the text, `parse` rounds t/N and f/k up. Lemma 2 rounds down, and this
-//!   code follows Lemma 2.
+//! - In the available copy of the text, `parse` rounds t/N and f/k up, where f is t modulo N. Lemma 2
+//!   rounds down, and this code follows Lemma 2.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -237,12 +237,12 @@ impl Choi {
         exit > self.unparse(u) + self.parameters.slack
     }
 
-    /// Returns where a process continues in lines 4 to 6.
+    /// Returns where a process continues after an attempt to update a cell.
     pub(super) fn after(&self, u: Update) -> Next<Line> {
         if u.second { self.next_cell(u) } else { Goto(L7 { u: Update { second: true, ..u } }) }
     }
 
-    /// Executes line 4: continues at line 5 for the next cell to update, if any is left.
+    /// Executes line 4: continues at line 5 for the next cell to update, or leaves if no cell is left.
     pub(super) fn next_cell(&self, u: Update) -> Next<Line> {
         if (u.r as usize + 1) < self.parameters.update[u.last.j as usize].len() {
             Goto(L7 { u: Update { r: u.r + 1, second: false, ..u } })

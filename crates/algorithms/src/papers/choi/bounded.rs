@@ -7,8 +7,8 @@
 //! An arriving process takes the next token t and may enter when t < exit + k. A leaving process
 //! increments exit. So the exit section is one step, and no process can stop in the middle of it.
 //!
-//! Bounded counters have one problem: while a waiter sleeps, the counters can wrap around once, and the
-//! waiter would mistake its token for a later one. Ages solve this problem. Line 1 sets the age of its own
+//! Bounded counters have one problem: while a waiter sleeps, the counters can wrap around. The waiter
+//! would then mistake its token for a later one. Ages solve this problem. Line 1 sets the age of its own
 //! process to 2. It also decrements the age of process t mod n, if that age is above 0. So each process
 //! has its age decremented once in n tokens.
 //!

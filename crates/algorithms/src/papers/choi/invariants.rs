@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn more_processes_inside_than_enabled_tokens_contradict_o4() {
         let choi = Choi::new(2, 1);
-        // Both processes have taken a token. Entry, Exit, and the rounds of the two cells.
+        // Both processes have taken a token. The memory holds Entry, Exit, and the rounds of the two cells.
         let broken = |cells: [Word; 2]| {
             let processes = [Loc::Critical(L3), Loc::Critical(L3)];
             let memory = [2, 0, cells[0], cells[1]];

@@ -48,7 +48,7 @@
 //!    of different cells are never compared with each other. The classes are packed below F, the highest
 //!    first.
 //!
-//! There are at most n old processes, so at most n + 1 such numbers are needed. Each old waiter begins a
+//! There are at most n old processes, so at most n + 1 old numbers are needed. Each old waiter begins a
 //! class, each old compare-and-swap adds a number to a class, and the cells add one more number.
 //!
 //! In a [wrong variant](super::wrong::write), line 9 is a write, so cells may decrease. For this

@@ -15,11 +15,11 @@
 //!
 //! - The paper prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof
 //!   of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
-//! - The Wait-Set(0) of the paper does not contain 0, because no number that ends in 10* is 0. The
-//!   proof of (P4) says that j is in Wait-Set(j), which holds for every other j.
+//! - The Wait-Set(0) of the paper does not contain 0, because every number of the definition
+//!   contains a 1 bit. The proof of (P4) says that j is in Wait-Set(j), which holds for every other j.
 //!   ([`Form::PrintedCells`])
 //! - Lemma 1 says that the sets of i < j have exactly one element in common. This is wrong for j = k-1,
-//!   because k-1 may be a second common element. It is also wrong for i = 0, once 0 is in Wait-Set(0).
+//!   because k-1 may be a second common element. It is also wrong for i = 0, if 0 is in Wait-Set(0).
 //!   No proof needs the lemma: (P5) is about the smallest element.
 //! - The proof of (P1) has w <= i and must have w >= i.
 

@@ -11,8 +11,8 @@
 //!
 //! The model does not store tokens of processes that have passed line 2, nor t' of processes that have
 //! left. So O5 and O6 use the history, which has two bits for each process. These bits store how far the
-//! token or t' of the process lags behind the newest one, up to a limit. A token that does not equal the
-//! newest one never equals a later one, as long as O1 holds, and for t' the same follows from O2.
+//! token or t' of the process lags behind the newest one, up to a limit. As long as O1 holds, a token that
+//! does not equal the newest one never equals a later one. As long as O2 holds, this is also true of t'.
 
 use super::algorithm::{
     Choi,
@@ -82,7 +82,7 @@ fn lags(choi: &Choi, history: u32) -> impl Iterator<Item = (Pid, Word)> {
     (0..choi.n.min(MAX_PROCESSES)).map(move |p| (p, Word::from(history >> (2 * p) & 3)))
 }
 
-/// Packs lags. A lag that does not fit is as large as possible.
+/// Packs lags. A lag above 3 becomes 3.
 fn pack(lags: impl Iterator<Item = (Pid, Word)>) -> u32 {
     lags.fold(0, |history, (p, lag)| history | (lag.clamp(0, 3) as u32) << (2 * p))
 }

@@ -12,7 +12,7 @@
 //! level. The scanning process then has to scan again. For n = 3, k = 2, entering takes up to 8 steps,
 //! not 6.
 //!
-//! The waitfor of level s ends when at most n-s-1 others are at level s or above, or when turn(s) /= i.
+//! The paper's `waitfor` at level s ends when at most n-s-1 others are at level s or above, or when turn(s) /= i.
 //! It is not atomic. `check` determines the order of its reads: first the levels, then turn.
 
 use alloc::{format, string::ToString};

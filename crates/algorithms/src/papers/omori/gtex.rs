@@ -12,7 +12,7 @@
 //!
 //! - Lemma 5: a leaf has k+1 to 2k+2 processes.
 //! - Lemma 6: there are at most 2k-q winners at the q-th competition of an inner node. At a leaf x,
-//!   there are at most |G_x|-q, as in EXCL.
+//!   there are at most |G_x|-q. This is the bound of EXCL for |G_x| processes.
 //!
 //! The paper bounds the number of steps while at most k processes compete (Section 7). The bound counts one
 //! competition per node instead of k. For k > 1, even a process that meets no other process takes more steps.

@@ -70,7 +70,7 @@ pub struct Ladder {
     pub(super) routes: Vec<Vec<usize>>,
 }
 
-/// The lines listed above. `s` is an index into the competitions of the process.
+/// The lines that the [module](self) lists. `s` is an index into the competitions of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {

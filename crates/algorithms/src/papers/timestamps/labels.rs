@@ -2,12 +2,12 @@
 //! labels follow Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
 //!
 //! A label has n - 1 digits from 1 to 5, initially all 1. The first digit in which two labels differ
-//! determines their order. Equal labels are ordered by process. For digits, 1 < 2 < 3, 4, 5, and 3 < 4 <
-//! 5 < 3 form a cycle. So this relation does not order all labels. But among the labels that are in use
-//! at one time, no three ever form a cycle. [`Stamp::later`] ensures this, and the lab checks it. The
-//! reason: the longer the common beginning of some labels is, the fewer processes may have it: one process
-//! less for each further digit. So a process takes the third digit of the cycle only after the holder of the
-//! first digit has left it.
+//! determines their order. Equal labels are ordered by process. The digits 1 and 2 come before 3, 4 and
+//! 5, and 1 before 2. The digits 3, 4 and 5 form a cycle: 3 < 4 < 5 < 3. So this relation does not order
+//! all labels. But among the labels that are in use at one time, no three ever form a cycle.
+//! [`Stamp::later`] ensures this, and the lab checks it. The reason: the more first digits some labels
+//! share, the fewer processes may have these labels (one fewer for each further digit). So a process
+//! takes the third digit of the cycle only after the holder of the first digit has left it.
 //!
 //! A label is packed into 3(n - 1) bits, with the first digit in the most significant bits. Each digit
 //! is stored minus one, so that 0 is the initial label.
@@ -86,8 +86,8 @@ impl Stamp {
             return None;
         }
         let top = view(latest).label();
-        // The first digit position at which the number of other processes that share the digits of the
-        // latest label exceeds the number of positions left.
+        // The first digit position for which this holds: the number of other processes that share the digits of
+        // the latest label up to this position exceeds the number of positions left.
         let position = (1..n).find(|&position| {
             let below = DIGIT_BITS * (n - 1 - position) as u32;
             let alike = |&j: &Pid| j != i && view(j).label() >> below == top >> below;
@@ -125,7 +125,7 @@ pub trait Labels: Send + Sync + 'static {
     fn next(n: usize, i: Pid, view: impl Fn(Pid) -> Stamp) -> Option<Stamp>;
 }
 
-/// The labels described above, with digits from 1 to 5.
+/// The labels that the [module](self) describes, with digits from 1 to 5.
 pub struct FiveDigits;
 
 impl Labels for FiveDigits {

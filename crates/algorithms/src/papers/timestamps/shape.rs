@@ -19,7 +19,7 @@ pub(super) const HAND_BITS: u32 = 5;
 /// The value that stands for no colour.
 pub(super) const NONE: u64 = COLOURS;
 
-/// The maximum number of bits of a register, because its [`Word`] is not negative.
+/// The maximum number of bits of a register: a [`Word`] that is not negative has 63 bits.
 pub(super) const MAX_BITS: u32 = 63;
 /// The maximum number of values that are listed, so that the lab can explore the register.
 const MAX_LISTED: u64 = 1000;

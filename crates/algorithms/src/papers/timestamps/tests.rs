@@ -120,8 +120,8 @@ fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     steps
 }
 
-/// Returns the number of steps of a Label. Right after each step of this Label at line `after`, all
-/// other processes label. When it is about to write, they also scan, and show new colours.
+/// Returns the number of steps of a Label. Right after each step of this Label at line `after`, all other
+/// processes label. Before this Label reads its own hands, they also scan, and show new colours.
 fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;

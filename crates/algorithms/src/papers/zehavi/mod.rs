@@ -20,8 +20,8 @@
 //!
 //! Differences from the paper:
 //!
-//! - "for each i" leaves out p itself. No other process reads those elements, and they hold nothing that
-//!   p does not know.
+//! - "for each i" leaves out p itself. No other process reads the elements \[p\]\[p\], and they hold nothing
+//!   that p does not know.
 //! - Line 11(a)ii skips a process that line 11(a)i has deleted.
 //! - Once line 11(b)i has emptied `precede`, the loop ends.
 //! - For line 12, the process keeps the set of line 10 instead of the order.

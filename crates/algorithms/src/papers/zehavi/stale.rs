@@ -15,7 +15,7 @@
 //! - First cell clear: between line 4d and line 4f, p only sets the second cell. If the first cell is clear, p then
 //!   clears both, and `allow[p][i]` is stale after all.
 //! - Second cell clear: if i has already found the first cell set, it next reads the second cell. If that cell is
-//!   clear and p is elsewhere, `allow[p][i]` is stale after all.
+//!   clear and p is not about to set it (lines 4d and 4e), `allow[p][i]` is stale after all.
 
 use alloc::{vec, vec::Vec};
 
@@ -51,7 +51,7 @@ impl<T: Timestamps> Zehavi<T> {
         pairs.filter(|(p, i)| p != i).flat_map(rules_of).collect()
     }
 
-    /// Returns whether the value of a rule may be stale while its writer is here.
+    /// Returns whether the value of a rule may be stale while its writer is at `at`.
     pub(super) fn writer_permits(&self, kind: u8, reader: Pid, at: &Loc<At<T>>) -> bool {
         let Loc::Entry(line) = *at else { return !matches!(kind, UNTIL_LINE_7 | FIRST_CELL_CLEAR) };
         let discovers =
@@ -70,7 +70,7 @@ impl<T: Timestamps> Zehavi<T> {
         }
     }
 
-    /// Returns whether the value of a rule may be stale while its reader is here.
+    /// Returns whether the value of a rule may be stale while its reader is at `at`.
     pub(super) fn reader_permits(&self, kind: u8, writer: Pid, at: &Loc<At<T>>) -> bool {
         let Loc::Entry(line) = *at else { return kind != SECOND_CELL_CLEAR };
         let at_second_cell = matches!(line, L11b { i, cell: 1, .. } if i == writer);

@@ -139,8 +139,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         Goto(last(Update { slot: ((next - 1) / self.readers * self.readers) as u8, ..update }))
     }
 
-    /// S2: decides what the writer shows to the reader. `colour` is the colour that the reader showed at
-    /// the second look.
+    /// Decides what the writer shows to the reader (S2 in the [parent module](super)). `colour` is the colour
+    /// that the reader showed at the second look.
     pub(super) fn answer(&self, update: Update, colour: u64) -> Turn<Labelling, ()> {
         let slot = update.slot as usize;
         let Hand { ann, copy } = self.hand(update.word, slot);

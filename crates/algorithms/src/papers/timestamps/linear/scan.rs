@@ -149,8 +149,8 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
         }
     }
 
-    /// S3: takes the label of `r`, or the saved copy if the hand of `r` shows that a copy was saved
-    /// after T.
+    /// Takes the label of `r`, or the saved copy if the hand of `r` shows that a copy was saved after T (S3 in
+    /// the [parent module](super)).
     pub(super) fn choose<D: Collect<Stamp>>(
         &self,
         p: Pid,
@@ -168,7 +168,7 @@ impl<C: Collect<Stamp>, L: Labels, F: Registers> Linear<C, L, F> {
     }
 }
 
-/// Returns a colour that is not in use.
+/// Returns a colour other than `old` that is not in use, or `old` if there is none.
 pub(super) fn pick(old: u64, hand: Hand) -> u64 {
     let used = |colour: u64| colour == hand.ann || colour == hand.copy;
     let mut colours = (1..COLOURS).map(|by| (old + by) % COLOURS);

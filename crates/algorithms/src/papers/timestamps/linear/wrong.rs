@@ -85,7 +85,7 @@ changed_lines! {
     }
 }
 
-/// Executes the second look at a colour. If no copy is saved, `copy` is the value of copy.
+/// Executes the second look at a colour. If no copy is saved, the function `copy` returns the new value of copy.
 fn answer_with<C: Collect<Stamp>, L: Labels, F: Registers>(
     s: &Linear<C, L, F>,
     m: &mut impl Memory,
