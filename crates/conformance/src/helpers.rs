@@ -91,7 +91,7 @@ impl<T: Send + 'static> Queued<T> {
         Queued { result, thread, stat }
     }
 
-    /// Returns whether the thread sleeps. On systems other than Linux, this only waits for some time.
+    /// Returns whether the thread sleeps. On systems other than Linux, this waits for some time and returns `true`.
     fn sleeps(&self) -> bool {
         let Ok(stat) = &self.stat else {
             thread::sleep(Duration::from_millis(50));

@@ -116,8 +116,8 @@ impl<O: Object> Construction<O> {
         environment.outcome.expect("the operation is complete")
     }
 
-    /// Calls `read` with the object as it is at one moment of the call. The call runs as process `me`,
-    /// and unwinds like `apply`.
+    /// Calls `read` with the object as it is at one moment of the call, as process `me`. Returns an error with the
+    /// payload if `read` panics. If this call unwinds, threads must not use `me` again, as after `apply`.
     ///
     /// # Safety
     /// The same conditions as for `apply` hold.
@@ -226,13 +226,13 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn previous(&mut self, copy: usize) -> usize {
-        // SAFETY: as in `served`.
+        // SAFETY: `me` guards the copy, so no thread writes it (see `served`).
         unsafe { (*self.copy(copy)).previous }
     }
 
     #[inline]
     fn helped(&mut self, copy: usize, index: usize) -> Option<Helped> {
-        // SAFETY: as in `served`.
+        // SAFETY: `me` guards the copy, so no thread writes it (see `served`).
         unsafe { &*self.copy(copy) }.helped().nth(index)
     }
 
@@ -287,7 +287,7 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn spoil(&mut self, copy: usize) {
-        // SAFETY: as in `copy_ends`.
+        // SAFETY: `me` has taken `copy`, so no other thread has a reference to it (see `copy_ends`).
         unsafe { (*self.copy(copy)).spoil() }
     }
 

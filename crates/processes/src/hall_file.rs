@@ -98,8 +98,8 @@ const fn slot_at(slot: usize) -> usize {
     SLOTS_AT + slot * LINE
 }
 
-/// Reads the number of allocated records or slots. If the word is not positive, the file has no such number, and all of
-/// them are allocated.
+/// Reads the number of allocated records or slots. If the word is not positive, the file does not contain the number:
+/// then `max` records or slots are allocated.
 fn ready(word: &AtomicI64, max: usize) -> usize {
     match usize::try_from(word.load(SeqCst)) {
         Ok(count @ 1..) => count.min(max),

@@ -138,7 +138,7 @@ impl Registration {
 }
 
 /// Takes a free record, or the record of a dead process, among the first `records`. Returns its index and the number on
-/// its card.
+/// its card, or `None` if every record has a living owner.
 fn find_record(
     hall: &SharedState,
     wake: &mut WakeSources,

@@ -38,7 +38,8 @@ use crate::{
 /// ```
 pub struct Pool<T> {
     pub(crate) hall: Hall,
-    /// The item of each slot; `None` if the item was not made yet. Only the holder of the slot accesses it.
+    /// The item of each slot; `None` if the item was not made yet or was discarded. Only the holder of a slot accesses
+    /// its item.
     pub(crate) items: Box<[UnsafeCell<Option<T>>]>,
     pub(crate) init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
