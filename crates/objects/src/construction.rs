@@ -61,7 +61,7 @@ where
     O::Ret: Send,
 {
 }
-// SAFETY: as for `Sync`. While the construction is moved, no other thread has access to it.
+// SAFETY: the reasons for `Sync` also hold for `Send`, and no other thread has access to a construction that is moved.
 unsafe impl<O> Send for Construction<O>
 where
     O: Object + Send + Sync,

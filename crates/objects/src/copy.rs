@@ -22,7 +22,7 @@ pub(crate) type Outcome<O> = Result<<O as Object>::Ret, Box<dyn Any + Send>>;
 pub(crate) struct ObjectCopy<O: Object> {
     /// The object, or `None` before the first use and after a panic in the middle of copying.
     object: Option<O>,
-    /// The number of heads before this copy, or `None` if the copy cannot catch up with the head (see
+    /// How many copies were the head before this copy, or `None` if this copy cannot catch up with the head (see
     /// [`follow`](Self::follow)).
     version: Option<u64>,
     /// One bit for each process: the parity of the number of its latest request that the copy has served.

@@ -54,7 +54,7 @@ pub(crate) struct Turnstile {
 
 /// The variables that every passage accesses. They share one cache line.
 struct Counters {
-    /// The number of threads that have drawn a number or were admitted without waiting for a number.
+    /// The number of threads that were admitted so far, or have drawn a number and still wait.
     drawn: AtomicI64,
     /// The number of threads that have left.
     exits: AtomicI64,

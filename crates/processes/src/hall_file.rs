@@ -226,7 +226,7 @@ impl HallFile {
         self.0.word(QUIET_AT)
     }
 
-    /// The tag of the waiter for several slots that was chosen last.
+    /// The tag of the waiter that was last chosen among the waiters for several slots.
     pub(crate) fn head(&self) -> &AtomicI64 {
         self.0.word(HEAD_AT)
     }

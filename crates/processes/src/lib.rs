@@ -25,13 +25,13 @@
 //!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
 //! - **Several slots together.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
 //!   order of the queue. Two such callers cannot block each other by each taking a part of their slots.
-//! - **A process killed at any instruction** blocks no other process and loses no slot. The slots that it held, or was
-//!   about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
-//!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
+//! - **A process killed at any instruction** blocks no other process, and no slot is lost. The slots that it held, or
+//!   was about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
+//!   the middle of entering or leaving, and for a process that is freeing the slot of a process killed before.
 //!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
-//!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
-//!   kernel has also closed the other files of the dying process. Only this short wait uses a PID, so containers
-//!   with separate PID namespaces may share a hall.
+//!   pipe, and this wakes a waiter. Before a process frees the slot, it waits until the kernel has also closed the
+//!   other files of the dying process, for at most a second. Only this short wait uses a PID, so containers with
+//!   separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
 //!   queue. A stopped process that holds slots, or wants a single slot, blocks no other slots, no matter at which
 //!   instruction it is stopped. The other slots go to the other waiters, in the order of the queue. If the first

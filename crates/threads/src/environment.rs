@@ -251,7 +251,7 @@ impl Environment for NativeEnvironment<'_> {
                 self.queue(|queue| unsafe { lock.clear_news(queue) });
                 0
             }
-            // S14 and S17 compare the old value with HELD, which is 1: the lock was released.
+            // S14 and S17: returns HELD (1), the old value, if the lock was released, and 0 otherwise.
             _ => Word::from(lock.unlock()),
         }
     }

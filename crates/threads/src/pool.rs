@@ -76,7 +76,7 @@ impl<T> Pool<T> {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn with_init(k: usize, init: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
-        let hall = Hall::new(k); // panics before it makes room for too many items
+        let hall = Hall::new(k); // if `k` is too large, this panics before room for the items is made
         let items = (0..k).map(|_| UnsafeCell::new(None)).collect();
         Pool { hall, items, init: Some(Box::new(init)) }
     }

@@ -12,8 +12,9 @@
 //! that do not compete never yield.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
-//! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So if most yields are slow, they eventually
-//! cost at most about a third of the thread's time, but the threads no longer make equally many passages.
+//! a thread takes a *break*: it makes up to [`LONGEST_BREAK`] turns before it yields again. If most yields are slow,
+//! the breaks become long. Then slow yields cost at most about a third of the thread's time, but the threads no longer
+//! make equally many passages.
 //!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
 

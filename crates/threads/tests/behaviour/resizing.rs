@@ -62,7 +62,7 @@ fn a_hall_can_grow_again_while_removed_slots_are_held() {
         hall.resize(1).unwrap();
         held.drain(..2);
         assert_eq!(hall.available(), 0);
-        hall.resize(3).unwrap(); // 2 and 3 are held
+        hall.resize(3).unwrap(); // slots 2 and 3 are held
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 1, 0));
         let small = hall.acquire().unwrap();
         assert_eq!(small.slot(), 0);
