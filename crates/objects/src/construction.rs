@@ -219,8 +219,8 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn served(&mut self, copy: usize) -> u64 {
-        // SAFETY: the lines pass a copy that `me` guards. The copy was still the head after `me` guarded
-        // it, so no thread writes it (lines A4 and G2).
+        // SAFETY: the step machine calls this with a copy that `me` guards. The copy was still the head after `me`
+        // guarded it, so no thread writes it (lines A4 and G2).
         unsafe { (*self.copy(copy)).served }
     }
 
@@ -245,8 +245,8 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
         let buffer = self.buffer(me, buffer);
         // SAFETY: only `me` writes its buffers. No thread reads this buffer now, because line P2 would have
         // seen a mark on it. A thread may still mark it for an earlier request of `me`. That request was
-        // served, so the head has changed since. The thread finds this at line B6, and does not read the
-        // buffer.
+        // served, so the head has changed since. At line B6, the thread notices this change, and does not read
+        // the buffer.
         let old = unsafe { mem::replace(&mut *buffer, op) };
         discard(|| drop(old));
     }

@@ -26,8 +26,8 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// The number of times that a waiter tries again before it sleeps. Each pause between tries is twice as
-/// long as the previous one.
+/// The number of pauses after which a waiter looks again before it sleeps. The last pause is a yield. The others are
+/// spins, each twice as long as the previous one.
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);

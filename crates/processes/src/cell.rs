@@ -259,7 +259,7 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// Opens the value in the directory of `hall`, even if there is another directory at this path by now.
+    /// Opens the value in the directory of `hall`, even if another directory has the path of the hall by now.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);

@@ -90,7 +90,7 @@ impl Registration {
     }
 
     /// Returns `true` if another process may have the lifeline open. Then the registration must not be used for
-    /// another passage, because that process would keep the slot of that passage taken.
+    /// the next passage, because the other process would keep the slot of the next passage taken.
     #[inline]
     pub(crate) fn is_lent(&self) -> bool {
         self.lent.load(SeqCst)

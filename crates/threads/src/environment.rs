@@ -137,7 +137,7 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
-    /// Joins the queue, and waits until the caller has slots or has given up.
+    /// Joins the queue and waits. Returns the slots, or `None` if the caller has given up or the hall is closed.
     pub(crate) fn wait<P: Pool, M: Policy>(&mut self, node: &Node) -> Option<Word> {
         // SAFETY: the node is borrowed until this returns, and the run does not stop before its end.
         match unsafe { self.run::<P, M>(node.into(), Stage::Join, Stop::AtTheEnd) } {

@@ -196,7 +196,7 @@ impl<'a> SeizedHall<'a> {
     }
 
     /// Takes the free slots that a resize has added since this process took all slots. The hall is closed by now, but a
-    /// newcomer may have read its size before.
+    /// newcomer may have read its size before it was closed.
     fn take_added(&mut self) {
         let file = &self.hall.handle.state.file;
         for slot in self.seized..file.slots_ready() {
@@ -213,7 +213,7 @@ impl<'a> SeizedHall<'a> {
         let (file, tag) = (&self.hall.handle.state.file, self.tag());
         for slot in (0..file.slots_ready()).map(|slot| file.slot(slot)) {
             let word = slot.load(SeqCst);
-            // A process that has read the size after the hall grew could remove an older seal.
+            // Also replace older seals: a process that has read the size after the hall grew could remove them.
             if word == tag || is_sealed(word) {
                 let _ = slot.compare_exchange(word, SEALED.pack(), SeqCst, SeqCst);
             }
