@@ -13,7 +13,7 @@ use std::{
 
 use crate::{HallUnderTest, Refusal};
 
-/// The number of milliseconds after which a behaviour fails.
+/// The number of milliseconds for which a behaviour waits for an event before it fails.
 static DEADLINE: AtomicU64 = AtomicU64::new(60_000);
 
 /// Returns how long a behaviour waits for an event before it fails. This is a minute, unless
@@ -83,7 +83,7 @@ impl<T: Send + 'static> Queued<T> {
         let hall = hall.clone();
         let thread = thread::spawn(move || {
             name.send(fs::read_link("/proc/thread-self")).expect("the test receives the name");
-            // The test may have failed meanwhile.
+            // This fails if the test has ended, for example because an assertion failed.
             let _ = done.send(f(&hall));
         });
         let name = thread_name.recv_timeout(deadline()).expect("the thread starts");

@@ -24,7 +24,7 @@
 //!   given a slot. (FIFE is weaker than first come, first served: of two waiters that have been given a slot, the later
 //!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
 //! - **Several slots together.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
-//!   order of the queue. Two such callers cannot block each other by each taking a part of their slots.
+//!   order of the queue. So two callers never wait for each other, each with a part of its slots.
 //! - **A process killed at any instruction** blocks no other process, and no slot is lost. The slots that it held, or
 //!   was about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
 //!   the middle of entering or leaving, and for a process that is freeing the slot of a process killed before.
