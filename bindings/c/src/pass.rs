@@ -29,7 +29,8 @@ impl Pass {
         let pass = acquire(&hall)?;
         // SAFETY: the pass borrows the value in the `Arc`. This value does not move, and it lives at least as long as
         // the clone of the `Arc` beside the pass. Fields are dropped in the order of their declaration, the pass
-        // first. The pass leaves this struct only to be dropped while the clone is alive.
+        // first. The pass leaves this struct only in `hallpass_leave_to_lifeline`, which consumes it while the clone is
+        // alive.
         let pass = unsafe { mem::transmute::<SharedPass<'_>, SharedPass<'static>>(pass) };
         Ok(Box::new(Pass { pass, _hall: hall }))
     }

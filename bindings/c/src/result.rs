@@ -67,7 +67,8 @@ impl From<Error> for Failure {
                 errno = source.raw_os_error().unwrap_or(0);
                 HallpassSystem
             }
-            // Of the remaining errors, a hall returns only `Damaged` and `Version`. The others are about cells.
+            // Of the remaining errors, this library meets only `Damaged`, `Version` and `NotAHall`. The others are
+            // about cells and requests for several slots.
             _ => HallpassDamaged,
         };
         Failure { result, text: error.to_string(), errno }

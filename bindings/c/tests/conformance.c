@@ -1,5 +1,5 @@
 /* The conformance suite of halls, in C. Each behaviour is a function with the same name as in the crate
- * hallpass-conformance. The tests in interface.c follow. Usage: conformance FOLDER. */
+ * hallpass-conformance. Afterwards, the program runs the tests in interface.c. Usage: conformance FOLDER. */
 
 #include "support.h"
 

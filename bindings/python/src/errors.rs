@@ -55,7 +55,8 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::System { source, .. } => {
             return Ok(system(py, source.raw_os_error().unwrap_or(0), error.to_string()));
         }
-        // Of the remaining errors, a hall returns only `Damaged` and `Version`. The others are about cells.
+        // Of the remaining errors, this package meets only `Damaged`, `Version` and `NotAHall`. The others are about
+        // cells.
         _ => "Damaged",
     };
     new(py, class, error.to_string())

@@ -148,13 +148,13 @@ fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
 
 /// Closes the passes and handles that this process has inherited by a fork.
 ///
-/// An inherited pass frees no slot, because the slot belongs to the parent. But this process has a copy of its lifeline
-/// open, and a copy of the lifeline of each thread of the parent that waits. This function closes these copies. So the
-/// slots are free when the parent dies, even if this process keeps running.
+/// An inherited pass frees no slot, because the slot belongs to the parent. But this process has copies of lifelines
+/// open: that of each inherited pass, and that of each thread of the parent that waits. This function closes the
+/// copies. So the slots are free when the parent dies, even if this process keeps running.
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);
-        // Do this before the passes are dropped, which counts as the first use of the hall by this process.
+        // Do this before the passes are dropped: dropping a pass counts as the first use of the hall by this process.
         if let Some(hall) = &inner.hall {
             hall.close_inherited_lifelines();
         }

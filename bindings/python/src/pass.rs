@@ -61,7 +61,7 @@ impl Pass {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        // The block would run without the slot.
+        // If the pass is not held, the `with` block would run without the slot.
         if slf.get().held() {
             return Ok(slf);
         }

@@ -99,7 +99,7 @@ def test_a_forked_child_can_acquire_its_own_slot(hall):
 
     with hall.acquire():
         assert _in_child(child) == 1
-        assert _in_child(lambda: _in_child(child)) == 1  # so can a grandchild
+        assert _in_child(lambda: _in_child(child)) == 1  # a grandchild can acquire its own slot too
 
 
 def test_a_killed_holder_frees_its_slot_even_if_its_forked_child_lives(one):

@@ -2,8 +2,8 @@
  * and starvation freedom of process 0 as a never claim (weak fairness, -f).
  * Usage: spin -a -DN=4 -DK=2 -DF=1 fig3_starvation.pml    (1 <= K < N <= 9)
  *        gcc -O3 -DMEMLIM=... -o pan pan.c ; ./pan -a -f -m...
- * Options: -DP0CRASH  process 0 may fail too (by default it is nonfaulty,
- *                     which is all the property speaks about)
+ * Options: -DP0CRASH  process 0 may fail too (by default it does not fail,
+ *                     because the property is about nonfaulty processes)
  *          -DSELF5    line 5 is a busy-wait self loop, not a blocked guard
  *          -DUSELTL   property as an ltl formula, not a handwritten claim
  *
@@ -13,8 +13,9 @@
  * - Location 0 has a self loop, so weak fairness never forces a process out
  *   of its remainder section; every other location has none, so a live
  *   process there that can move must move (the critical section included).
- *   (Written `_pid == 0', true there: pan rejects `skip' as a self loop,
- *   "unconditional self-loop".)
+ *   (Its guard is `_pid == 0' in process 0 and `_pid != 0' in the others,
+ *   which is always true there.  pan rejects a self loop with the guard
+ *   `skip': "unconditional self-loop".)
  * - p0e = "process 0 is at one of its lines 2..5"; it and ncr are functions
  *   of the control locations and add no states.
  */

@@ -8,8 +8,9 @@
 //! | [`objects`] | shared objects, and threads that stop in the middle of an operation |
 //! | [`common`] | the parts that several of these share |
 //!
-//! Each family has the same modules: `options` is its command line, `measure` runs it, `report` contains the
-//! figures and writes them as JSON, `table` and `plot` show them. A contestant is one small file.
+//! Each family has these modules: `options` is its command line, `measure` runs it, `report` contains the
+//! figures and writes them as JSON, `table` prints them. In `threads` and `objects`, `plot` draws them. Except in
+//! `cluster`, a contestant is one small file.
 //!
 //! ```
 //! use std::time::Duration;

@@ -122,8 +122,8 @@ fn save(folder: &Path, plots: Vec<(String, String)>) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures and shows a progress bar. The bar is drawn only between steps, so that it disturbs no measurement. In a
-/// pipe, there is no bar.
+/// Measures and shows a progress bar. The bar is drawn only between steps, so that it disturbs no measurement. If
+/// standard error is not a terminal, there is no bar.
 fn with_bar<T>(count: usize, measure: impl FnOnce(&mut Steps<'_>) -> T) -> T {
     let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {wide_msg}") {

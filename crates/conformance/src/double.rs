@@ -46,7 +46,7 @@ pub trait Decisions: Send + Sync + 'static {
     const HANDS_OVER: bool = true;
     /// Whether a waiter leaves the queue when it times out.
     const LEAVES_QUEUE: bool = true;
-    /// Whether a waiter that times out takes no slot.
+    /// Whether a waiter that times out leaves all slots to others. Otherwise it takes one slot, which is lost.
     const LEAVES_SLOTS: bool = true;
     /// Whether closing the hall wakes its waiters.
     const CLOSING_WAKES: bool = true;

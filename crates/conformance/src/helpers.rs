@@ -13,7 +13,7 @@ use std::{
 
 use crate::{HallUnderTest, Refusal};
 
-/// The number of milliseconds after which a behaviour fails.
+/// The number of milliseconds for which a behaviour waits for an event before it fails.
 static DEADLINE: AtomicU64 = AtomicU64::new(60_000);
 
 /// Returns how long a behaviour waits for an event before it fails. This is a minute, unless
@@ -83,7 +83,7 @@ impl<T: Send + 'static> Queued<T> {
         let hall = hall.clone();
         let thread = thread::spawn(move || {
             name.send(fs::read_link("/proc/thread-self")).expect("the test receives the name");
-            // The test may have failed meanwhile.
+            // This fails if the test has ended, for example because an assertion failed.
             let _ = done.send(f(&hall));
         });
         let name = thread_name.recv_timeout(deadline()).expect("the thread starts");
@@ -91,7 +91,7 @@ impl<T: Send + 'static> Queued<T> {
         Queued { result, thread, stat }
     }
 
-    /// Returns whether the thread sleeps. On systems other than Linux, this only waits for some time.
+    /// Returns whether the thread sleeps. On systems other than Linux, this waits for some time and returns `true`.
     fn sleeps(&self) -> bool {
         let Ok(stat) = &self.stat else {
             thread::sleep(Duration::from_millis(50));

@@ -32,13 +32,13 @@
 //!     fn is_closed(&self) -> bool { self.0.is_closed() }
 //! }
 //!
-//! conformance!(Mine); // or `conformance!(Mine: many, tasks, forget)` for a hall that can do these
+//! conformance!(Mine); // or `conformance!(Mine: many, tasks, forget)` for a hall with these abilities
 //! # hallpass_conformance::behaviours::slots::at_most_k_holders::<Mine>();
 //! ```
 //!
-//! Every behaviour waits until a condition holds, with a generous deadline, and never just sleeps for a fixed
-//! time. The tests of this crate run the suite against a correct [`double`] in memory, and against
-//! deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake must fail.
+//! Every behaviour waits until a condition holds, with a generous deadline. No behaviour assumes that something has
+//! happened after a fixed time. The tests of this crate run the suite against a correct [`double`] in memory, and
+//! against deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake must fail.
 #![forbid(unsafe_code)]
 
 pub mod behaviours;

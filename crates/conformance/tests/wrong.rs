@@ -61,7 +61,7 @@ impl Decisions for SharedSlots {
 fn a_hall_that_hands_out_one_slot_twice_is_rejected() {
     type Hall = Double<SharedSlots>;
     rejects(slots::slots_are_distinct_and_the_smallest_comes_first::<Hall>, "of 2 slots: [0, 0]");
-    // This witness fails in another thread.
+    // In this behaviour, an assertion of the witness fails in another thread.
     rejects(
         crowd::many_threads_never_share_a_slot_and_each_gets_one::<Hall>,
         "a scoped thread panicked",

@@ -31,8 +31,8 @@
 //!   already held when [`Hall::resize`] made the hall smaller.
 //! - **Distinct slots, smallest first.** No two holders have the same slot. A caller gets the smallest slot
 //!   that is free when it looks. So a few callers use only the first few slots, and the resource behind slot 0
-//!   stays warm. If the caller waited, or the hall has more than 32 slots, a smaller slot may become free just
-//!   after the caller has looked.
+//!   stays warm. If the caller waited, or the hall has more than 32 slots, a smaller slot may become free between
+//!   this look and the moment at which the caller gets its slot.
 //! - **First in, first enabled.** A waiter gets a slot before every caller that joins the queue after it. No
 //!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
 //!   waiters; not with a small request behind a large one; and not as a holder that has just left and comes
@@ -144,7 +144,7 @@
 //! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |
 //!
-//! Both are fair: first come, first served, and the requests behind a large request wait for it. In both, a
+//! Both semaphores are fair: first come, first served, and the requests behind a large request wait for it. In both, a
 //! future that has got a permit keeps it until it is polled or dropped.
 //!
 //! # Features

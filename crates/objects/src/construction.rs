@@ -61,7 +61,7 @@ where
     O::Ret: Send,
 {
 }
-// SAFETY: as for `Sync`. While the construction is moved, no other thread has access to it.
+// SAFETY: the reasons for `Sync` also hold for `Send`, and no other thread has access to a construction that is moved.
 unsafe impl<O> Send for Construction<O>
 where
     O: Object + Send + Sync,
@@ -116,8 +116,8 @@ impl<O: Object> Construction<O> {
         environment.outcome.expect("the operation is complete")
     }
 
-    /// Calls `read` with the object as it is at one moment of the call. The call runs as process `me`,
-    /// and unwinds like `apply`.
+    /// Calls `read` with the object as it is at one moment of the call, as process `me`. Returns an error with the
+    /// payload if `read` panics. If this call unwinds, threads must not use `me` again, as after `apply`.
     ///
     /// # Safety
     /// The same conditions as for `apply` hold.
@@ -219,20 +219,20 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn served(&mut self, copy: usize) -> u64 {
-        // SAFETY: the lines pass a copy that `me` guards. The copy was still the head after `me` guarded
-        // it, so no thread writes it (lines A4 and G2).
+        // SAFETY: the step machine calls this with a copy that `me` guards. The copy was still the head after `me`
+        // guarded it, so no thread writes it (lines A4 and G2).
         unsafe { (*self.copy(copy)).served }
     }
 
     #[inline]
     fn previous(&mut self, copy: usize) -> usize {
-        // SAFETY: as in `served`.
+        // SAFETY: `me` guards the copy, so no thread writes it (see `served`).
         unsafe { (*self.copy(copy)).previous }
     }
 
     #[inline]
     fn helped(&mut self, copy: usize, index: usize) -> Option<Helped> {
-        // SAFETY: as in `served`.
+        // SAFETY: `me` guards the copy, so no thread writes it (see `served`).
         unsafe { &*self.copy(copy) }.helped().nth(index)
     }
 
@@ -245,8 +245,8 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
         let buffer = self.buffer(me, buffer);
         // SAFETY: only `me` writes its buffers. No thread reads this buffer now, because line P2 would have
         // seen a mark on it. A thread may still mark it for an earlier request of `me`. That request was
-        // served, so the head has changed since. The thread finds this at line B6, and does not read the
-        // buffer.
+        // served, so the head has changed since. At line B6, the thread notices this change, and does not read
+        // the buffer.
         let old = unsafe { mem::replace(&mut *buffer, op) };
         discard(|| drop(old));
     }
@@ -287,7 +287,7 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 
     #[inline]
     fn spoil(&mut self, copy: usize) {
-        // SAFETY: as in `copy_ends`.
+        // SAFETY: `me` has taken `copy`, so no other thread has a reference to it (see `copy_ends`).
         unsafe { (*self.copy(copy)).spoil() }
     }
 

@@ -22,9 +22,10 @@ pub(crate) type Outcome<O> = Result<<O as Object>::Ret, Box<dyn Any + Send>>;
 pub(crate) struct ObjectCopy<O: Object> {
     /// The object, or `None` before the first use and after a panic in the middle of copying.
     object: Option<O>,
-    /// The number of heads before this one, or `None` if no process can catch up from this copy.
+    /// How many copies were the head before this copy, or `None` if this copy cannot catch up with the head (see
+    /// [`follow`](Self::follow)).
     version: Option<u64>,
-    /// The parities of the requests that the copy has served.
+    /// One bit for each process: the parity of the number of its latest request that the copy has served.
     pub(crate) served: u64,
     /// The copy from which this copy was made.
     pub(crate) previous: usize,
@@ -36,7 +37,7 @@ struct ServedRequest<O: Object> {
     op: SharedOp<O>,
     /// Whether an operation was applied and did not panic.
     applied: bool,
-    /// The process that will fetch the answer from this copy.
+    /// The process that will fetch the answer from this copy, if any.
     helped: Option<Helped>,
     /// The answer. Once other threads can read the copy, only the helped process accesses it.
     answer: UnsafeCell<Option<Outcome<O>>>,
@@ -72,8 +73,8 @@ impl<O: Object> ObjectCopy<O> {
 
     /// Makes this copy, which has the index `own`, equal to `from`, which has the index `index`.
     ///
-    /// If `from` replaced this copy, this copy lacks only the operations that `from` has served.
-    /// Applying them again is faster than cloning, except for tiny objects.
+    /// If `from` replaced this copy as the head, this copy lacks only the operations that `from` has served. Then this
+    /// copy *catches up*: it applies these operations. This is faster than cloning, except for tiny objects.
     pub(crate) fn follow(&mut self, from: &Self, index: usize, own: usize) {
         let is_next = from.version == self.version.map(|version| version + 1);
         let lacks_a_batch = from.previous == own && self.version.is_some() && is_next;

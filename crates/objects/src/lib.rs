@@ -47,8 +47,7 @@
 //!   another process.
 //! - An operation is applied more than once, by different threads, to copies that must stay equal. It must
 //!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
-//! - A removed item may stay in a copy for a while. The same holds for operations, and for values that closures
-//!   have captured.
+//! - Removed items, completed operations, and values that closures have captured may be kept for a while.
 //! - **The allocator is not resilient.** Operations allocate and free memory. A thread may stop
 //!   permanently in the middle of `malloc` or `free`, for example in a signal handler that never
 //!   returns. It may then hold an allocator lock that all other threads need, whatever k is. If a thread
@@ -66,7 +65,7 @@
 //! better choice.
 //!
 //! Reading ([`Resilient::read`]) blocks no other thread. It copies the object only if other threads change the object
-//! twice while the read begins.
+//! twice before the read has protected the current copy.
 #![deny(unsafe_code)]
 
 mod cell;

@@ -10,9 +10,9 @@
 ///   contained a mutex or an atomic, the copies would diverge (which is memory-safe, but useless).
 /// - **Non-blocking**: other threads also apply the operation. If the operation waits or never returns, it blocks all
 ///   of them. A thread may stop, but the operation itself must not.
-/// - **No access to the same object through its shared handle**: the operation would wait for itself.
-///   The same holds for the closure passed to [`Resilient::read`](crate::Resilient::read), and for
-///   destructors of items and operations.
+/// - **No access to the same object through its shared handle**: the operation would wait for itself. Neither may the
+///   closure passed to [`Resilient::read`](crate::Resilient::read), nor the destructors of items and operations,
+///   access the object in this way.
 /// - **Panics are allowed**: the operation then has no effect, and the caller panics. (With k = 1, there
 ///   is no copy to return to, so the effect so far stays.) The panic hook may run several times, in
 ///   other threads.

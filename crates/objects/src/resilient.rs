@@ -1,4 +1,4 @@
-//! [`Resilient`]: the universal construction, behind a turnstile that assigns slots.
+//! [`Resilient`]: the universal construction (see `construction`), behind a turnstile that assigns slots.
 #![allow(unsafe_code)]
 
 use std::{
@@ -20,8 +20,8 @@ use crate::{
 /// threads have stopped in the middle of an operation.
 ///
 /// With k = 1, the object is a lock: there is one copy, and no operation is applied twice. A thread that
-/// stops in the middle of an operation blocks all others. If an operation panics, the changes that it
-/// has already made stay.
+/// stops in the middle of an operation blocks all others. If an operation panics and k = 1, the changes that it
+/// has made stay.
 ///
 /// ```
 /// use hallpass_objects::{Object, Resilient};
@@ -160,7 +160,7 @@ where
 
     /// Calls `read` with the object as it is at one moment of the call, and returns its result. With k > 1, other
     /// operations continue in the meantime, and the object is copied only if two operations of other threads change it
-    /// while this call begins.
+    /// before this call has protected the current copy.
     ///
     /// # Panics
     /// Panics if `read` panics. If cloning the object panics, the thread counts as stopped in the middle of an

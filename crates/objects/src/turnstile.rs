@@ -26,8 +26,8 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// The number of times that a waiter tries again before it sleeps. Each pause between tries is twice as
-/// long as the previous one.
+/// The number of pauses after which a waiter looks again before it sleeps. The last pause is a yield. The others are
+/// spins, each twice as long as the previous one.
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
@@ -54,7 +54,9 @@ pub(crate) struct Turnstile {
 
 /// The variables that every passage accesses. They share one cache line.
 struct Counters {
+    /// The number of threads that were admitted so far, or have drawn a number and still wait.
     drawn: AtomicI64,
+    /// The number of threads that have left.
     exits: AtomicI64,
     /// The slots in use, one bit each.
     slots: AtomicI64,
@@ -95,7 +97,7 @@ pub(crate) struct Admission {
 /// the flags are bits of one word.
 struct CounterMemory<'a> {
     counters: &'a Counters,
-    /// The number of exits that the last access found.
+    /// The value of `exits` that the latest access to it found.
     exits: Word,
 }
 
@@ -199,7 +201,7 @@ impl Turnstile {
         }
     }
 
-    /// Wakes a sleeper, unless another sleeper was woken and has not looked yet.
+    /// Wakes a sleeper, unless another sleeper was woken and has not looked yet, or `exits` is below `next_call`.
     #[cold]
     fn call_sleeper(&self, exits: Word) {
         let Waiting { called, next_call, newcomers, .. } = &*self.waiting;
@@ -236,7 +238,8 @@ impl Turnstile {
         }
     }
 
-    /// Waits for a short time, or until a thread leaves. Returns whether the waiter should try again without a number.
+    /// Waits for a short time, or until a thread leaves. Returns `false` if the next try of the waiter is the last one
+    /// before it draws a number.
     fn rest(&self, patience: &mut Patience) -> bool {
         if patience.looks_again() {
             return true;

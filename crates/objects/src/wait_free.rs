@@ -1,4 +1,4 @@
-//! [`WaitFree`]: the universal construction, for threads that own handles.
+//! [`WaitFree`]: the universal construction (see `construction`), for threads that own handles.
 #![allow(unsafe_code)]
 
 use std::{
@@ -133,7 +133,8 @@ where
     /// Panics if `read` panics, and in the cases in which [`apply`](Self::apply) panics.
     pub fn read<R>(&mut self, read: impl FnOnce(&O) -> R) -> R {
         self.enter();
-        // SAFETY: as in `apply`.
+        // SAFETY: the process number belongs to this handle, and no earlier operation of the handle has unwound (see
+        // `apply`).
         let result = unsafe { self.shared.construction.read(self.process, read) };
         self.in_operation = false;
         result.unwrap_or_else(|payload| panic::resume_unwind(payload))

@@ -24,7 +24,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// let moved = account.update(|[from, to]| {
 ///     let some = 30.min(*from);
 ///     *from -= some;
-///     *to += some; // killed before this line: nothing has been moved
+///     *to += some; // killed here: nothing has been moved
 ///     some
 /// })?;
 /// assert_eq!((moved, account.read()?), (30, [70, 30]));
@@ -40,8 +40,8 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// - **Any number of processes killed, at any instruction** of an update or while they open the cell. The value is
 ///   the old one or the new one. Nothing has to be repaired, nothing is poisoned, and the next waiter gets the
 ///   slot immediately.
-/// - **A closure that panics**: the value does not change. The same holds if the closure execs or exits. A
-///   child process that is forked in the closure gets [`Error::Forked`] from its copy of the update.
+/// - **A closure that panics, execs or exits**: the value does not change. A child process that is forked in the
+///   closure gets [`Error::Forked`] from its copy of the update.
 /// - **Arbitrary bytes in the file**: any bytes are some `T`. A process that may open the file can write to
 ///   it, so set the permissions of the directory accordingly.
 ///
@@ -195,8 +195,8 @@ impl<T: Pod + Send> SharedCell<T> {
 
     /// Returns the value that the cell has at some moment during the call.
     ///
-    /// This does not wait for an update, not even if its process is suspended. It joins the queue of updates for a
-    /// moment only if updates keep coming while it copies the value.
+    /// A read does not wait for an update, so a suspended process does not delay it. It joins the queue of updates
+    /// for a moment only if updates keep coming while it copies the value.
     ///
     /// # Errors
     /// Returns [`Error::Closed`] if the cell's hall is closed, and the errors of [`update`](SharedCell::update)
@@ -259,7 +259,7 @@ impl<T: Pod + Send> SharedCell<T> {
         }
     }
 
-    /// Opens the value in the directory of `hall`, even if there is another directory at this path by now.
+    /// Opens the value in the directory of `hall`, even if another directory has the path of the hall by now.
     fn of(hall: SharedHall) -> Result<Self, Error> {
         let value =
             Arc::new(ValueFile::open::<T>(hall.name(), hall.handle.state.dir(), hall.path())?);

@@ -189,8 +189,8 @@ mod tests {
         assert!((me + 1..=me + DEAD).all(|record| hall.card(record).phase == Phase::Vacant));
     }
 
-    /// The largest ticket is not less than the next one. So the waiter does not find itself among the waiters that it
-    /// may serve.
+    /// The waiter draws the largest ticket, which is not less than the next ticket. So the waiter does not find itself
+    /// among the waiters that it may serve.
     #[test]
     fn a_waiter_with_a_damaged_ticket_reports_this_after_one_look() {
         let folder = tempfile::tempdir().unwrap();
@@ -204,7 +204,8 @@ mod tests {
         assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 
-    /// The waiter behind was chosen before the first waiter arrived, and was killed. No other process watches it.
+    /// The waiter behind was chosen (it is the head) before the first waiter arrived, and was then killed. No other
+    /// process watches it.
     #[test]
     fn the_first_waiter_of_a_shrunk_hall_notices_the_death_of_a_waiter_behind_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -251,8 +252,8 @@ mod tests {
         large.unregister(hall);
     }
 
-    /// The large request already has slot 0, so the leaving process gives it one of its two slots. The other one goes
-    /// to the next waiter, even if the large request is stopped.
+    /// The large request already has slot 0, so the leaving process gives it only one of the two slots that it leaves.
+    /// The other slot goes to the next waiter, even if the process of the large request is stopped.
     #[test]
     fn a_process_that_leaves_two_slots_gives_both_away() {
         let folder = tempfile::tempdir().unwrap();

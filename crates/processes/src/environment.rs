@@ -45,7 +45,7 @@ pub(crate) struct WakeSources {
     /// The process that was last found alive, if it is another process of the operating system.
     last_alive: Option<Watched>,
     watched: Vec<Watched>,
-    /// A watched process that is gone, until the step machine has asked about it.
+    /// The record and the identity of a watched process that is gone, until the step machine asks about the process.
     gone: Option<(usize, i64)>,
     /// Whether a process that should be watched could not be reached.
     blind: bool,

@@ -1,4 +1,4 @@
-//! A mutex that never blocks a forked child forever.
+//! A mutex that cannot block a forked child permanently.
 
 use std::{
     sync::{

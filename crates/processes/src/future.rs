@@ -98,7 +98,7 @@ impl<T> Drop for Helper<T> {
     }
 }
 
-/// Polls the helper. If there is no helper yet, calls `try_now`, and starts a helper if no slot is free.
+/// Polls the helper. If there is no helper yet, calls `try_now`, and starts a helper if the caller must wait.
 fn poll_helper<T: Send + 'static>(
     hall: &SharedHall,
     helper: &mut Option<Helper<T>>,

@@ -98,8 +98,8 @@ const fn slot_at(slot: usize) -> usize {
     SLOTS_AT + slot * LINE
 }
 
-/// Reads the number of allocated records or slots. If the word is not positive, the file has no such number, and all of
-/// them are allocated.
+/// Reads the number of allocated records or slots. If the word is not positive, the file does not contain the number:
+/// then `max` records or slots are allocated.
 fn ready(word: &AtomicI64, max: usize) -> usize {
     match usize::try_from(word.load(SeqCst)) {
         Ok(count @ 1..) => count.min(max),
@@ -226,7 +226,7 @@ impl HallFile {
         self.0.word(QUIET_AT)
     }
 
-    /// The tag of the waiter for several slots that was chosen last.
+    /// The tag of the waiter that was last chosen among the waiters for several slots.
     pub(crate) fn head(&self) -> &AtomicI64 {
         self.0.word(HEAD_AT)
     }

@@ -24,14 +24,14 @@
 //!   given a slot. (FIFE is weaker than first come, first served: of two waiters that have been given a slot, the later
 //!   one may wake up first.) [`try_acquire`](SharedHall::try_acquire) fails while there are waiters.
 //! - **Several slots together.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
-//!   order of the queue. Two such callers cannot block each other by each taking a part of their slots.
-//! - **A process killed at any instruction** blocks no other process and loses no slot. The slots that it held, or was
-//!   about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
-//!   the middle of entering or leaving, and for a process that is freeing the slot of another dead process.
+//!   order of the queue. So two callers never wait for each other, each with a part of its slots.
+//! - **A process killed at any instruction** blocks no other process, and no slot is lost. The slots that it held, or
+//!   was about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
+//!   the middle of entering or leaving, and for a process that is freeing the slot of a process killed before.
 //!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
-//!   pipe, and this wakes a waiter. The process that frees the slot first waits, for at most a second, until the
-//!   kernel has also closed the other files of the dying process. Only this short wait uses a PID, so containers
-//!   with separate PID namespaces may share a hall.
+//!   pipe, and this wakes a waiter. Before a process frees the slot, it waits until the kernel has also closed the
+//!   other files of the dying process, for at most a second. Only this short wait uses a PID, so containers with
+//!   separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
 //!   queue. A stopped process that holds slots, or wants a single slot, blocks no other slots, no matter at which
 //!   instruction it is stopped. The other slots go to the other waiters, in the order of the queue. If the first
@@ -97,16 +97,17 @@
 //! # Cost
 //!
 //! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system call.
-//! The first thread that uses a handle takes no lock for its first pass; every other thread also locks a mutex of
-//! the handle. The first passage of a process creates a pipe, and so does each passage that runs at the same time
-//! as another one.
+//! The first thread that uses a handle takes no lock as long as it holds at most one pass; every other thread also
+//! locks a mutex of the handle. The first passage of a process creates a pipe. A later passage creates another pipe
+//! only if all pipes of the process are in use.
 //!
 //! A waiter stays runnable for up to two milliseconds, and yields to other processes meanwhile. Then it naps on a
 //! futex for up to two milliseconds, and then it sleeps in `poll` with one or two descriptors. The first waiter in the
 //! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
 //! a death is noticed immediately in a queue that has existed for a few milliseconds. A process that gives a slot to a
 //! waiter makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
-//! after ten seconds or later, because the process that should have woken it may have had no free descriptor.
+//! after ten seconds, because the process that should have woken it may have had no free descriptor. (In a hall with
+//! more than 500 holders and waiters, it checks after 20 milliseconds for each of them.)
 //!
 //! # Values
 //!

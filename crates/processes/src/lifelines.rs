@@ -144,7 +144,7 @@ impl Lifelines {
     }
 
     /// Finds out whether the owner of `id` is alive when no descriptor is free. Closes the spare descriptor for a
-    /// moment. If the owner is alive, applies `f` to the writing end of its lifeline.
+    /// moment. If the owner is alive, applies `f` to the writing end of its lifeline and returns [`Owner::Unwatched`].
     #[cold]
     fn with_spare(&self, hall: BorrowedFd<'_>, id: i64, f: impl FnOnce(BorrowedFd<'_>)) -> Owner {
         let Some(mut spare) = self.spare.lock() else { return Owner::Unknown };

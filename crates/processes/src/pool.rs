@@ -66,7 +66,7 @@ impl Pool {
     /// Puts a registration back.
     #[inline(always)]
     pub(crate) fn give(&self, registration: Box<Registration>) {
-        // ORDERING: as in `take`.
+        // ORDERING: acquire and release, so that a later thread with the same number sees these writes (see `take`).
         if self.is_first() && self.at_hand.load(Acquire).is_null() {
             self.at_hand.store(Box::into_raw(registration), Release);
         } else {

@@ -90,7 +90,7 @@ impl Registration {
     }
 
     /// Returns `true` if another process may have the lifeline open. Then the registration must not be used for
-    /// another passage, because that process would keep the slot of that passage taken.
+    /// the next passage, because the other process would keep the slot of the next passage taken.
     #[inline]
     pub(crate) fn is_lent(&self) -> bool {
         self.lent.load(SeqCst)
@@ -138,7 +138,7 @@ impl Registration {
 }
 
 /// Takes a free record, or the record of a dead process, among the first `records`. Returns its index and the number on
-/// its card.
+/// its card, or `None` if every record has a living owner.
 fn find_record(
     hall: &SharedState,
     wake: &mut WakeSources,

@@ -23,7 +23,8 @@ use crate::{
     },
 };
 
-/// The tag of the slots of a removed hall. No hall is resized this many times, so no process ever removes this seal.
+/// The tag of the slots of a removed hall. A process removes a seal only after a later resize. This is the seal of the
+/// last of 2^48 - 1 resizes, and no hall is resized so often. So no process removes it.
 pub(crate) const SEALED: Tag = Tag::seal((1 << 48) - 1);
 
 /// The directory of a hall, which this process has open.
@@ -127,8 +128,8 @@ impl SharedState {
         }
     }
 
-    /// Takes the free slots of a removed hall permanently. The hall is closed, but a newcomer may have read its size
-    /// before.
+    /// Seals the free slots of a removed hall permanently. The hall is closed, but a newcomer may have read its size
+    /// before it was closed.
     pub(crate) fn seal_free_slots(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);
@@ -138,7 +139,7 @@ impl SharedState {
         }
     }
 
-    /// Wakes all sleeping waiters. The others look at the hall again before they sleep.
+    /// Wakes all sleeping waiters. The other waiters look at the hall again before they sleep.
     pub(crate) fn ring_all(&self) {
         for record in
             (0..self.records_used()).filter(|&i| matches!(self.card(i).phase, Phase::Asleep(_)))

@@ -114,7 +114,8 @@ impl ValueFile {
     pub(crate) fn look<T: Pod>(&self) -> Option<T> {
         let count = self.count();
         let value = self.read(count);
-        // ORDERING: if this reader has read a word that update n+2 wrote, it now reads a count of at least n+1.
+        // ORDERING: let n be `count`. If this reader has read a word that update n+2 wrote, it now reads a count of at
+        // least n+1.
         fence(Acquire);
         (self.count() == count).then_some(value)
     }

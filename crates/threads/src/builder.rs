@@ -54,8 +54,8 @@ impl Builder {
     /// - The limit counts the callers that come after the waiter has joined the queue. A caller that came before may
     ///   still be on its way to a free slot. Such a caller may also overtake the waiter, in addition to the `limit`
     ///   newcomers.
-    /// - A task that is first in the queue and waits for one slot gets it as soon as it is free, as in a fair hall.
-    ///   If the first waiter is a thread that sleeps, or waits for several slots, newcomers may overtake it and all
+    /// - If the first waiter is a task that waits for one slot, it gets the next free slot, as in a fair hall.
+    ///   If the first waiter waits for several slots, or is a thread that sleeps, newcomers may overtake it and all
     ///   waiters behind it.
     /// - Waiters get slots in the order of their arrival.
     /// - After a thread has waited, threads take turns for a while: each thread that uses the hall yields its core

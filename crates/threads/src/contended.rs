@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a newcomer
-/// does not spin before it sleeps, and a releasing thread does not yield. If a releasing thread yielded then, the queue
-/// would become empty now and then. While the queue is empty, the threads that happen to run would make passages for
-/// whole time slices, and the others would make none.
+/// does not spin before it sleeps, and a releasing thread does not yield. If releasing threads yielded with so many
+/// waiters, the queue would sometimes become empty. While it is empty, the threads that happen to run would make
+/// passages for whole time slices, and the other threads would make none.
 const SHORT_QUEUE: Word = 8;
 
 /// What a newcomer does after the limit on overtaking is reached.
@@ -39,8 +39,8 @@ pub(crate) enum Pause {
 }
 
 impl Hall {
-    /// Joins the queue for `need` slots (from line L3 on). Returns `None` if the deadline passes first, or the hall
-    /// is closed.
+    /// Takes `need` slots ahead of the queue if the hall allows it. Otherwise joins the queue (line L3) and waits.
+    /// Returns `None` if the deadline passes first, or the hall is closed.
     #[cold]
     pub(crate) fn acquire_contended<P: Pool, M: Policy>(
         &self,
@@ -55,7 +55,7 @@ impl Hall {
         let word = Op::Read.apply(&self.word);
         // `word` is marked during a resize, while slots that a resize has removed are still held, and in a closed hall.
         // While `word` is marked, only the server takes slots. So even a caller that may overtake must queue for a
-        // moment to get one.
+        // moment to get a slot.
         let refused = (M::BYPASSES || M::BARGES) && word < MARK;
         if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
             return None;
@@ -150,7 +150,7 @@ impl Hall {
         changed
     }
 
-    /// Runs the step machine for the node of a future, until it would wait or join the queue again.
+    /// Runs the step machine for the node of a future, until the future would have to wait or join the queue again.
     ///
     /// # Safety
     /// The conditions of [`NativeEnvironment::run`] hold.
@@ -202,7 +202,7 @@ impl Hall {
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn run_as<P: Pool, M: Policy>(&self, node: &Node, at: Stage, stop: Stop) -> End {
-        // In this run, a task never waits, except for another caller that is the server.
+        // In this run, a task never waits for a grant. It only waits while another caller is the server.
         let mut environment = NativeEnvironment::new(self, Deadline::Now);
         // SAFETY: the caller's promise.
         unsafe { environment.run::<P, M>(node.into(), at, stop) }
@@ -223,8 +223,8 @@ mod tests {
 
     use super::*;
 
-    /// A newcomer that does not wait has failed on the fast path, because another caller was faster. It must not fail
-    /// as long as a slot is free, even if the hall has told a waiter to try again.
+    /// A newcomer that does not wait comes here if another caller was faster on the fast path. It must get a slot as
+    /// long as one is free, even if the hall has told a waiter to try again.
     #[test]
     fn an_attempt_in_a_barging_hall_does_not_fail_while_a_slot_is_free() {
         let hall = Hall::builder(2).barging().build().unwrap();

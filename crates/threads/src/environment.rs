@@ -24,7 +24,7 @@ use crate::{
     wake::{WakeHandle, WakeList},
 };
 
-/// How many grants a server makes before it hands over to the head of the queue.
+/// The number of grants that a server makes before it makes the head of the queue the next server.
 const MAX_GRANTS: u32 = 64;
 
 /// The number of times that a newcomer tries to overtake before it queues. It tries again after it was refused, or
@@ -61,7 +61,7 @@ pub(crate) enum Stop {
 
 /// How a run of the step machine ended.
 pub(crate) enum End {
-    /// The caller has entered, with these slots.
+    /// The caller has entered. The word encodes its slots, as the [`Pool`] defines.
     Entered(Word),
     /// The caller has left.
     Left,
@@ -87,7 +87,7 @@ impl<'a> NativeEnvironment<'a> {
         self.parker.skip_spinning();
     }
 
-    /// Runs the step machine from `at` until the caller has entered or left, or has to stop.
+    /// Runs the step machine from `at` until the caller has entered or left, or reaches the point `stop`.
     ///
     /// # Safety
     /// If `at` is a stage of a passage that waits, `me` is the node of that passage. The node stays alive and does
@@ -137,7 +137,7 @@ impl<'a> NativeEnvironment<'a> {
         }
     }
 
-    /// Joins the queue, and waits until the caller has slots or has given up.
+    /// Joins the queue and waits. Returns the slots, or `None` if the caller has given up or the hall is closed.
     pub(crate) fn wait<P: Pool, M: Policy>(&mut self, node: &Node) -> Option<Word> {
         // SAFETY: the node is borrowed until this returns, and the run does not stop before its end.
         match unsafe { self.run::<P, M>(node.into(), Stage::Join, Stop::AtTheEnd) } {
@@ -174,7 +174,7 @@ impl<'a> NativeEnvironment<'a> {
     fn wake_tasks<P: Pool, M: Policy>(&mut self, me: Waiter) {
         while self.lock(Op::Set(HELD)) & HELD != 0 {
             if self.grant(me, Op::Read) != 0 {
-                return; // this thread may be the server already
+                return; // the grant may have made this thread the server
             }
             self.backoff.rest();
         }
@@ -192,8 +192,8 @@ impl<'a> NativeEnvironment<'a> {
         advance::<P, M, _>(self, me, Stage::Serve);
     }
 
-    /// Becomes the server, by line L5 of callers that give up or resize. The caller must then run a stage that ends
-    /// with serving the queue.
+    /// Makes this caller the server (line L5 without NEWS). The caller must then run a stage that ends with serving the
+    /// queue.
     pub(crate) fn become_server(&mut self) {
         while self.lock(Op::Set(HELD)) & HELD != 0 {
             self.backoff.rest();
@@ -226,11 +226,10 @@ impl Environment for NativeEnvironment<'_> {
     const STRAIGHT: bool = true;
     type Waiter = Waiter;
 
-    /// Accesses the lock, which shares one word with the newcomers.
+    /// Accesses the lock, which is in one word with the newcomers (see `lock`).
     ///
     /// L5 sets HELD and NEWS, and S1 clears NEWS. If there is no server, a single access that sets only HELD
-    /// stands for both lines. This is
-    /// a run of the step machine in which no other access comes between L5 and S1.
+    /// stands for both lines: the step machine can also run S1 immediately after L5.
     #[inline(always)]
     fn lock(&mut self, op: Op) -> Word {
         let lock = &self.hall.queue.lock;
@@ -252,7 +251,8 @@ impl Environment for NativeEnvironment<'_> {
                 self.queue(|queue| unsafe { lock.clear_news(queue) });
                 0
             }
-            _ => Word::from(lock.unlock()), // S14 and S17: from HELD to 0, or not
+            // S14 and S17: returns HELD (1), the old value, if the lock was released, and 0 otherwise.
+            _ => Word::from(lock.unlock()),
         }
     }
 
@@ -316,8 +316,8 @@ impl Environment for NativeEnvironment<'_> {
         }
         // ORDERING: Release. If the waiter reads this grant, it sees everything that the server did before. If it reads
         // no grant yet, it sleeps until it is woken. The wake-up comes after this write (S13, S15, S16) and before the
-        // next read of the waiter, which sees the grant. The waiter itself also writes this variable (L9, C5), but only
-        // before it joins the queue again, if it does. So its writes never compete with a write of a server.
+        // next read of the waiter, which sees the grant. The waiter itself writes this variable at L9 and C5. At these
+        // lines, it has left the queue or is the server. So its writes never compete with a write of another server.
         sync::set(&node.grant, grant);
         0 // the step machine does not use the old value
     }

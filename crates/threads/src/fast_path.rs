@@ -174,13 +174,14 @@ impl Hall {
         self.empty.store(empty, Relaxed);
     }
 
-    /// Returns the slot of a grant of one slot.
+    /// Returns the slot of a grant of one slot. In a wide hall, this may take a number from the `slot_bits`, so it is
+    /// called once for each grant.
     #[inline]
     pub(crate) fn slot_of(&self, take: Word) -> u32 {
         if self.mode.is_wide() { self.wide_slot_of(take) } else { take.trailing_zeros() }
     }
 
-    /// Returns the slot of a grant of one slot in a wide hall.
+    /// Does the work of [`slot_of`](Hall::slot_of) in a wide hall.
     #[inline]
     fn wide_slot_of(&self, take: Word) -> u32 {
         match WideBits::set(take) {

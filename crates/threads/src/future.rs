@@ -55,8 +55,8 @@ impl Hall {
         Acquire(Entering::new(self, 1))
     }
 
-    /// Returns a future like [`acquire_async`](Hall::acquire_async), whose pass owns a reference to the
-    /// hall, so that it can be moved to another task.
+    /// Returns a future like [`acquire_async`](Hall::acquire_async). Its pass owns a reference to the hall, so the
+    /// pass can be moved to another task.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;
@@ -96,8 +96,7 @@ impl Hall {
         AcquireMany(Entering::new(self, m))
     }
 
-    /// Returns a future like [`acquire_many_async`](Hall::acquire_many_async), whose passes own a reference
-    /// to the hall.
+    /// Returns a future like [`acquire_many_async`](Hall::acquire_many_async). Its passes own a reference to the hall.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;
@@ -263,7 +262,7 @@ impl<H: AsHall> Entering<H> {
             (place.node, place.waker) = (node, waker);
             self.phase = Phase::Queued;
             let (hall, place) = self.place();
-            // SAFETY: as in `poll_contended`.
+            // SAFETY: the future is pinned, and `drop` takes the node out of the queue.
             match unsafe { hall.run_task(&place.node, Stage::Join) } {
                 End::Stopped(Stage::Join) => {}
                 End::Stopped(_) => return Poll::Pending,

@@ -24,7 +24,7 @@ pub struct Lease<'a, T> {
 #[must_use = "dropping a lease gives its item back"]
 pub struct OwnedLease<T> {
     pool: Arc<Pool<T>>,
-    /// The slot. Its pass was forgotten, so dropping the lease frees the slot.
+    /// The slot. Its pass was forgotten, so the drop of the lease must free the slot.
     slot: usize,
     /// A lease is like a mutable reference to its item.
     _item: PhantomData<*mut T>,

@@ -8,8 +8,8 @@
 //! | the rest | the newcomers: a stack of nodes, the latest on top |
 //!
 //! A caller that waits makes its node a newcomer in one access (L4), whether or not there is a server. A caller that
-//! becomes the server takes the newcomers in the same access (L5), and appends them to the queue. The server does
-//! the same again whenever it looks at the queue. So in the terms of the step machine, newcomers are part of the queue.
+//! becomes the server takes the newcomers in the same access (L5), and appends them to the queue. The server also
+//! appends later newcomers whenever it looks at the queue. So for the step machine, newcomers are part of the queue.
 #![allow(unsafe_code)]
 
 use std::{

@@ -38,7 +38,7 @@ impl Hall {
     /// ```
     pub fn available(&self) -> usize {
         let word = Op::Read.apply(&self.word);
-        // While a slot that `resize` has removed is still held (an owed slot), one free slot must stay unused.
+        // For each slot that `resize` has removed and that is still held (an owed slot), one free slot stays unused.
         let owed = self.terms().owed;
         let count = if self.mode.is_wide() { WideBits::count } else { Bits::count };
         count(word & FREE).saturating_sub(count(owed)) as usize

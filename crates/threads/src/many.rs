@@ -119,7 +119,8 @@ impl Hall {
         Ok(Passes(Several { hall: self, slots }))
     }
 
-    /// Takes `m` free slots on the fast path, in the mode of most halls.
+    /// Takes `m` free slots on the fast path of [`Mode::Fair`], the mode of most halls. Returns `None` in other modes,
+    /// and if this path fails.
     #[inline]
     fn take_bits(&self, m: usize) -> Option<Word> {
         if m == 0 || self.mode != Mode::Fair {
@@ -139,7 +140,7 @@ impl Hall {
         })
     }
 
-    /// Takes `m` slots before the deadline.
+    /// Takes `m` slots. Returns `Ok(None)` if the deadline passes first, or the hall is closed in the meantime.
     #[inline]
     pub(crate) fn acquire_slots(
         &self,
@@ -154,7 +155,7 @@ impl Hall {
         self.acquire_slots_contended(m, deadline)
     }
 
-    /// Does the work of [`acquire_slots`](Hall::acquire_slots) if the slots are not free.
+    /// Does the work of [`acquire_slots`](Hall::acquire_slots) if the fast path fails.
     #[cold]
     fn acquire_slots_contended(
         &self,
@@ -169,7 +170,7 @@ impl Hall {
         Ok(take.map(|take| self.slots_of(take)))
     }
 
-    /// Checks that the hall is open and has `m` slots.
+    /// Returns `m`, or an error if the hall is closed or has fewer than `m` slots.
     pub(crate) fn check_need(&self, m: usize) -> Result<u32, AcquireError> {
         let slots = self.slots();
         if self.is_closed() {

@@ -71,7 +71,7 @@ impl Counters {
 impl Hall {
     /// Returns how many callers have waited, how their waits ended, and how long they took.
     ///
-    /// The counts are read one after another while other callers continue, so they might not match exactly.
+    /// The counts are read one after another while other callers continue, so they may not add up exactly.
     /// Callers that still wait are counted only in `queued`.
     ///
     /// ```

@@ -18,12 +18,12 @@ use crate::{
 
 /// The number of times that a waiter looks again without a pause.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// The spins, and one yield. Under loom, a waiter parks without a yield.
+/// The number of rests before a waiter parks: the spins, and one yield. Under loom, a waiter parks without a yield.
 const ROUNDS_BEFORE_PARKING: u32 = SPINS + if cfg!(loom) { 0 } else { 1 };
 /// A yield that takes longer than this is slow. Sleeping then costs less than yielding, because the system wakes a
 /// thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// After a slow yield, a thread parks without yielding in its next waits. This is the largest number of such waits.
+/// The largest number of waits in which a thread parks without yielding after a slow yield.
 const LONGEST_BREAK: u32 = 4096;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);

@@ -38,7 +38,8 @@ use crate::{
 /// ```
 pub struct Pool<T> {
     pub(crate) hall: Hall,
-    /// The item of each slot; `None` if the item was not made yet. Only the holder of the slot accesses it.
+    /// The item of each slot; `None` if the item was not made yet or was discarded. Only the holder of a slot accesses
+    /// its item.
     pub(crate) items: Box<[UnsafeCell<Option<T>>]>,
     pub(crate) init: Option<Box<dyn Fn(usize) -> T + Send + Sync>>,
 }
@@ -75,7 +76,7 @@ impl<T> Pool<T> {
     /// # Ok::<(), hallpass_threads::AcquireError>(())
     /// ```
     pub fn with_init(k: usize, init: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
-        let hall = Hall::new(k); // panics before it makes room for too many items
+        let hall = Hall::new(k); // if `k` is too large, this panics before room for the items is made
         let items = (0..k).map(|_| UnsafeCell::new(None)).collect();
         Pool { hall, items, init: Some(Box::new(init)) }
     }

@@ -12,8 +12,9 @@
 //! that do not compete never yield.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
-//! a thread makes up to [`LONGEST_BREAK`] turns before it yields again. So if most yields are slow, they eventually
-//! cost at most about a third of the thread's time, but the threads no longer make equally many passages.
+//! a thread takes a *break*: it makes up to [`LONGEST_BREAK`] turns before it yields again. If most yields are slow,
+//! the breaks become long. Then slow yields cost at most about a third of the thread's time, but the threads no longer
+//! make equally many passages.
 //!
 //! Turns are not part of the step machine: they change when a thread runs, and nothing else.
 
@@ -37,8 +38,8 @@ const CROWDED_TURNS: u32 = 1 << 14;
 /// a millisecond.
 const SLOW_YIELD: Duration = Duration::from_millis(2);
 
-/// The largest number of turns that a thread makes without yielding after a slow yield. They take a few times as long
-/// as a time slice.
+/// The largest number of turns that a thread makes without yielding after a slow yield: as many as take a few time
+/// slices.
 const LONGEST_BREAK: u32 = 1024;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);

@@ -45,7 +45,7 @@ impl Acquirer {
     }
 
     /// Polls for a pass. If no slot is free yet, the acquirer keeps its position in the queue until the next call.
-    /// When its turn comes, it wakes the task that called this function last.
+    /// When the acquirer gets a slot, the hall wakes the task that called this function last.
     ///
     /// A call that finds a slot free does not allocate, and does not use up the budget of a tokio task. A loop that
     /// takes slots in this way, and never waits, must yield by itself.

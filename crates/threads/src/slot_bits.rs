@@ -67,7 +67,7 @@ impl SlotBits {
 
     /// Puts a number back.
     #[inline(never)]
-    pub(crate) fn put(&self, slot: u32) {
-        slot_bits::put(&mut &*self, slot as usize);
+    pub(crate) fn put(&self, number: u32) {
+        slot_bits::put(&mut &*self, number as usize);
     }
 }

@@ -5,11 +5,11 @@
 //!    nodes in the queue. Every caller may push its own node on the stack of newcomers (see `lock`). The server
 //!    moves the newcomers to the queue.
 //! 2. A node is among the newcomers or in the queue from line L4 of its owner until S10 or C3. Its owner does not
-//!    leave before that: line L9 comes after a grant, and the grant comes after S10; a waiter that gives up leaves
-//!    after C3. The node of a future is pinned, and a future that is dropped gives up.
+//!    leave earlier. It leaves at L9 after a grant that S11 has written, and S11 comes after S10; or it gives up and
+//!    leaves after C3. The node of a future is pinned, and a future that is dropped gives up.
 //! 3. After S11 has written the grant, only the owner accesses the node. The server does not need it: S10 took out
-//!    the handle that wakes the owner. The same holds for S19, except that the node stays in the queue, because
-//!    its owner is the next server.
+//!    the handle that wakes the owner. After S19 too, only the owner accesses the node, because the owner is the next
+//!    server. But the node stays in the queue.
 #![allow(unsafe_code)]
 
 use std::{marker::PhantomPinned, ptr::NonNull};

@@ -14,7 +14,7 @@ pub(crate) enum WakeHandle {
     Task(Waker),
 }
 
-/// Tasks to wake, in this order. One task needs no allocation.
+/// Tasks to wake, in this order. A list of one task needs no allocation.
 pub(crate) struct WakeList {
     first: Option<Waker>,
     more: Vec<Waker>,

@@ -148,8 +148,8 @@ mod wide {
     conformance!(Wide: many, tasks, forget);
 }
 
-/// Runs all behaviours except those of strict order on halls in which newcomers may overtake.
-/// `behaviour/bypass.rs` tests the order of such halls.
+/// Runs behaviours that a hall keeps even if newcomers may overtake its waiters. `behaviour/bypass.rs` tests how many
+/// newcomers overtake.
 macro_rules! with_bypass {
     ($($topic:ident: $($behaviour:ident),+;)+) => {
         mod bypass {

@@ -79,7 +79,7 @@ class Hall(_native.Hall):
 
         While the first caller in the queue needs more slots than are free, the free slots stay free for it. So callers
         that need fewer slots do not overtake it. Callers that take several slots by this method or by ``hallpass run
-        --take`` cannot block each other. Two nested ``with`` blocks can.
+        --take`` cannot deadlock. Callers that take one slot after another, in nested ``with`` blocks, can.
 
         :param count: the number of slots, at least 1.
         :param timeout: the longest time to wait, in seconds; ``None`` waits without a limit.

@@ -1,7 +1,7 @@
 """Several slots for one caller.
 
 A caller that takes several slots makes one request for all of them. The hall collects the slots for one caller at a
-time, in the order of the queue. So two callers cannot block each other by each holding a part of its slots.
+time, in the order of the queue. So two callers never wait for each other, each with a part of its slots.
 """
 
 from __future__ import annotations

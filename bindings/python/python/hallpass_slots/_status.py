@@ -22,7 +22,7 @@ class Participant:
     since: datetime
     """The time at which the holder got its slot or the waiter joined the queue."""
     alive: bool
-    """Whether the process still runs. A dead process is listed until a waiter or ``Hall.reap`` frees its slot."""
+    """Whether the process still runs. A dead process is listed until a waiter or ``Hall.reap`` removes its record."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ use super::{
 const SUCCESSION: Duration = Duration::from_secs(60);
 /// The time that a trial waits for a successor if the holder may keep its slot. It is longer than 2.2 TTLs.
 const STOPPED: Duration = Duration::from_secs(3 * TTL);
-/// The number of times that a trial is repeated if a busy machine costs the holder its slot before the trial begins.
+/// The number of attempts at a trial. An attempt fails if a busy machine costs the holder its slot before the trial
+/// begins.
 const ATTEMPTS: usize = 5;
 /// A command that prints its process id and runs longer than every trial.
 const HOLD: [&str; 3] = ["sh", "-c", "echo $$; exec sleep 600"];
@@ -268,10 +269,10 @@ fn term(cluster: &EtcdCluster, wrapper: &Wrapper) -> Result<(bool, String), Stri
     Ok((arrived, if arrived { "it arrived" } else { "it did not arrive" }.into()))
 }
 
-/// Revokes the lease of the oldest of these keys. This is the key of the holder. Returns `false` if there is no such
-/// key.
-fn revoke(cluster: &EtcdCluster, keys: &str) -> Result<bool, String> {
-    let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", keys]);
+/// Revokes the lease of the oldest key with this prefix, which is the key of the holder. Returns `false` if there is
+/// no such key, or the lease is gone.
+fn revoke(cluster: &EtcdCluster, prefix: &str) -> Result<bool, String> {
+    let mut get = cluster.etcdctl(&["get", "--prefix", "--write-out", "json", prefix]);
     let answer: Value =
         serde_json::from_slice(&get.output().map_err(failed)?.stdout).map_err(failed)?;
     let found = answer["kvs"].as_array().into_iter().flatten();

@@ -2,7 +2,7 @@
 //!
 //! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
 //! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. Between
-//! these measurements, the benchmark measures a write, and the start of such a command without a hall.
+//! these measurements, the benchmark measures a write, and the start of the same command without a hall.
 
 use std::{
     io::{BufRead, BufReader},
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::common::quartiles::Quartiles;
 
-/// The limit on the time of a hand-over, in writes.
+/// The limit on the time of a hand-over to another connection, in writes.
 pub const BAR: f64 = 3.0;
 
 const NAME: &str = "handover";
@@ -39,9 +39,9 @@ pub struct Handover {
     pub connection: Quartiles,
     /// The time of a hand-over to the command of another process.
     pub command: Quartiles,
-    /// The same with an earlier version of hallpass, if there is one to compare with.
+    /// The time of a hand-over to a command of an earlier version of hallpass, if there is one to compare with.
     pub before: Option<Quartiles>,
-    /// The time to start such a command without a hall.
+    /// The time to start the command without a hall.
     pub start: Quartiles,
 }
 
@@ -67,7 +67,7 @@ impl Handover {
     }
 }
 
-/// Measures this many hand-overs of each kind, with `program` and, if it is given, with the earlier version `before`.
+/// Measures `rounds` hand-overs of each kind, with `program` and, if it is given, with the earlier version `before`.
 ///
 /// # Errors
 /// Returns the reason if a hand-over fails.
@@ -145,8 +145,8 @@ fn to_command(hall: &ClusterHall, command: Command) -> Result<f64, String> {
     })
 }
 
-/// Starts the command, and calls `let_in` with the time of the start. Returns the time from the moment that `let_in`
-/// returns until the command has printed its line.
+/// Starts the command, and calls `let_in` with the time of the start. `let_in` returns the moment from which to
+/// measure. Returns the time from this moment until the command has printed its line.
 fn until_printed(
     mut command: Command,
     let_in: impl FnOnce(Instant) -> Result<Instant, String>,
@@ -156,7 +156,7 @@ fn until_printed(
     let stdout = child.stdout.take().ok_or("there is no pipe")?;
     let let_in = let_in(started);
     if let_in.is_err() {
-        // The command would wait forever.
+        // Otherwise the command would wait forever.
         let _ = child.kill();
     }
     let mut line = String::new();

@@ -49,7 +49,7 @@ pub fn is_steady(herds: &[Herd]) -> bool {
     herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
-/// Counts the events of this many releases, on a store that does nothing else.
+/// Counts the events of `releases` releases, on a store that does nothing else.
 ///
 /// # Errors
 /// Returns the reason if a call on the hall fails.

@@ -46,10 +46,10 @@ pub struct Idle {
 pub const MOST_REQUESTS: f64 = 100.0;
 /// The limit on connections of 200 waiting commands, on PostgreSQL.
 pub const MOST_CONNECTIONS: usize = 4;
-/// The limit on CPU time of 200 waiting commands, in seconds for each second.
+/// The limit on CPU time of the waiting commands (300 on etcd, 200 on PostgreSQL), in seconds for each second.
 pub const MOST_CPU: f64 = 0.05;
 
-/// Measures this many waiting commands. Nothing else uses the store.
+/// Measures `waiting` commands that wait. Nothing else uses the store.
 ///
 /// # Errors
 /// Returns the reason if a command does not wait.
@@ -85,7 +85,7 @@ pub fn measure(setting: Setting, waiting: usize, program: &Path) -> Result<Idle,
     drop(pass);
     for child in &mut children {
         if closed.is_err() {
-            // It would wait forever.
+            // Otherwise the command would wait forever.
             let _ = child.kill();
         }
         child.wait().map_err(failed)?;

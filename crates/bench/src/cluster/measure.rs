@@ -19,8 +19,9 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The stores to measure on. Races and behaviour are measured on etcd only. Herds and behaviour are measured on the
-    /// first setting of an engine only, and waiting commands on the first one with the most members.
+    /// The stores to measure on. Races and behaviour are measured on etcd only, and behaviour only on the first setting
+    /// of etcd. Herds are measured on the first setting of each engine, and waiting commands on the first setting of
+    /// each engine with the most members.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
@@ -32,7 +33,7 @@ pub struct Plan {
     pub passages: usize,
     /// The program `hallpass`.
     pub program: PathBuf,
-    /// An earlier version of it, to compare with.
+    /// An earlier version of this program, to compare with.
     pub before: Option<PathBuf>,
 }
 

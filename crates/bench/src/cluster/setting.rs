@@ -145,7 +145,7 @@ pub(super) fn connect(url: &str) -> Result<Cluster, String> {
     Cluster::connect(ClusterOptions::at(url).map_err(failed)?).map_err(failed)
 }
 
-/// Returns the sum of the counters whose lines begin like this, over all members.
+/// Returns the sum of the counters whose lines begin with `counter`, over all members.
 fn sum_of(cluster: &EtcdCluster, counter: &str) -> Result<u64, String> {
     let mut sum = 0.0;
     for member in cluster.members() {

@@ -35,7 +35,7 @@ impl Wrapper {
         match self {
             Wrapper::Hallpass(program) => {
                 command = Command::new(program);
-                // Each measurement has its own store. Their tallies would never be read.
+                // Each measurement has its own store, so nobody would read the tallies of its halls.
                 command.env("HALLPASS_TALLY_DIR", "/dev/null");
                 // On a busy machine, the first answer may be slow. With a short grace, the pass survives
                 // longer gaps between answers.

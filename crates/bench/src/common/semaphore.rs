@@ -50,7 +50,7 @@ impl Order {
     }
 }
 
-/// A value in separate cache lines, so that accesses to its neighbours do not slow it down. It takes two lines,
+/// A value in cache lines of its own: accesses to its neighbours do not slow down accesses to it. It takes two lines,
 /// because x86 fetches lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]

@@ -47,7 +47,7 @@ pub struct Best {
     pub quickest_other: Option<(&'static str, f64)>,
 }
 
-/// Compares the number of threads with the longest total time to the one with the shortest.
+/// The longest total time of a contestant over all numbers of threads, compared with its shortest total time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Range {
     /// The part: with or without pauses.

@@ -93,7 +93,7 @@ mod linux {
     }
 
     impl Pauser {
-        /// Waits for its turn, and installs the handler.
+        /// Waits until no other pauser exists, and installs the handler.
         pub fn new() -> io::Result<Self> {
             let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
             // SAFETY: all zeros are a valid `sigaction`; the fields that matter are set below.

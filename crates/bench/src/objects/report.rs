@@ -12,7 +12,7 @@ use super::{contestants::Kind, findings::Findings, memory::Memory, preempt};
 pub enum Part {
     /// Total time for each number of threads
     Plain,
-    /// The same while running threads are paused, one after the other
+    /// Total time for each number of threads while running threads are paused, one after the other
     Paused,
     /// Throughput while some threads are stopped permanently in an operation
     Stopped,
@@ -105,7 +105,7 @@ pub struct Point {
     pub threads: usize,
     /// Milliseconds for all operations, if all of them were completed.
     pub ms: Option<f64>,
-    /// Largest distance of a round from the median, as a fraction of it.
+    /// Largest distance of a round from the median, as a fraction of the median.
     pub spread: Option<f64>,
     /// Milliseconds of the longest operation, if operations were timed. Operations during which the thread
     /// itself was paused do not count. The time for which the thread had no core does not count either.

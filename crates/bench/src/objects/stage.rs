@@ -82,7 +82,8 @@ pub struct Worker {
     finished: AtomicBool,
     /// Grows by one when a pause of this thread begins and when it ends.
     pauses: AtomicU32,
-    /// The longest operation in nanoseconds, if operations are timed. ORDERING: Relaxed, as for `done`.
+    /// The longest operation in nanoseconds, if operations are timed. ORDERING: Relaxed, because the owner writes it
+    /// before it locks the list of ends, and the reader has locked that list since.
     longest: AtomicU64,
 }
 

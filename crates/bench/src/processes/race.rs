@@ -1,7 +1,7 @@
 //! Runs processes on one semaphore for some time, and returns one sample.
 //!
-//! As in the thread benchmark, the warm-up begins when each process has made a passage. A passage counts if it
-//! begins during the measuring time.
+//! The warm-up begins when each process has made a passage, and the measuring time begins after the warm-up. A passage
+//! counts if it begins during the measuring time.
 
 use std::{
     io,

@@ -25,7 +25,8 @@ impl Witness {
         }
     }
 
-    /// Records that a holder has its slot, checks the guarantees, and releases the pass.
+    /// Records the holder of `pass`, checks that there are at most k holders and that no other one has its slot, and
+    /// releases the pass.
     fn visit<H: HallUnderTest>(&self, pass: H::Pass) {
         let (slot, k) = (H::slot(&pass), self.taken.len());
         assert!(slot < k, "slot {slot} of {k}");

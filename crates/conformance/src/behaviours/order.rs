@@ -50,7 +50,7 @@ pub fn waiters_get_slots_in_order_of_arrival<H: HallUnderTest>() {
 }
 
 /// A freed slot belongs to the waiter at the head of the queue. The `try_acquire` of another caller
-/// cannot take it in between.
+/// cannot take it before the waiter wakes up.
 pub fn a_caller_that_does_not_wait_cannot_overtake_a_waiter<H: HallUnderTest>() {
     for _ in 0..10 {
         let hall: H = open(1);

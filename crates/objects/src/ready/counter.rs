@@ -123,7 +123,7 @@ impl Counter {
     }
 
     /// Sets the value to the result of `update` and returns the old value. Several threads may call
-    /// `update`, even after this call has returned. It must return the same result each time.
+    /// `update`, even after this call has returned. `update` must return the same result each time.
     ///
     /// ```
     /// # use hallpass_objects::Counter;

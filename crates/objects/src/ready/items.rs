@@ -1,4 +1,4 @@
-//! The object behind both queues: a store of items with a capacity.
+//! The object behind `Queue` and `PriorityQueue`: a store of items with a capacity.
 
 use crate::object::Object;
 

@@ -10,7 +10,7 @@ use crate::resilient::Resilient;
 ///
 /// The map exists in several copies, each with its own clones of keys and values. So put large keys and
 /// values into an [`Arc`](std::sync::Arc). A removed entry may stay in a copy until a later operation
-/// replaces it.
+/// updates this copy.
 ///
 /// ```
 /// use hallpass_objects::Map;
@@ -87,7 +87,7 @@ impl<K: Ord + Clone + Send + Sync, V: Clone + Send + Sync> Map<K, V> {
     }
 
     /// Sets the value of the key to the result of `update`, where `None` means no value. Returns the old
-    /// value. Several threads may call `update`, even after this call has returned. It must return the
+    /// value. Several threads may call `update`, even after this call has returned. `update` must return the
     /// same result each time.
     ///
     /// ```

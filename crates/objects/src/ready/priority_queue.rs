@@ -9,7 +9,7 @@ use crate::resilient::Resilient;
 /// as long as fewer than k other threads have stopped in the middle of an operation.
 ///
 /// The queue exists in several copies, each with its own clones of the items. So put large items into an
-/// [`Arc`](std::sync::Arc). A removed item may stay in a copy until a later operation replaces it.
+/// [`Arc`](std::sync::Arc). A removed item may stay in a copy until a later operation updates this copy.
 ///
 /// Use [`Reverse`](std::cmp::Reverse) to get the smallest item first. Equal items come out in any order.
 ///

@@ -35,7 +35,7 @@ impl Object for Sum {
             }
             Op::Get => {}
         }
-        // The thread stops in the middle of the operation. The partial effect must not be visible.
+        // An armed thread stops here, in the middle of the operation. Other threads must not see the partial effect.
         stop_if_armed();
         before
     }

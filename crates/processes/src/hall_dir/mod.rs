@@ -227,7 +227,7 @@ impl HallDir {
         let mut names: Vec<String> = entries
             .flatten()
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            // Other directories are not halls. If this user has no right to look inside, the directory may be a hall.
+            // A directory without this file is not a hall. A directory in which this user may not look may be a hall.
             .filter(|entry| entry.path().join(HALL).try_exists().unwrap_or(true))
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| check_name(name).is_ok())

@@ -139,7 +139,7 @@ fn is_file_of_hall(name: &OsStr) -> bool {
 struct SeizedHall<'a> {
     hall: &'a SharedHall,
     registration: Option<Box<Registration>>,
-    /// The first `seized` slots are tagged.
+    /// Each of the first `seized` slots has the tag of this process, or is sealed.
     seized: usize,
 }
 
@@ -181,9 +181,9 @@ impl<'a> SeizedHall<'a> {
 
     /// Takes one more slot, as line E5 does. Returns `false` if another process holds this slot.
     ///
-    /// The word of a held slot is the *tag* of its holder. After the death of the holder, the tag becomes *void*. This
-    /// also replaces a void tag: a closed hall keeps the void tags of its dead holders. A slot that is sealed,
-    /// because the hall has shrunk, stays as it is: nobody can take it.
+    /// The word of a held slot is the *tag* of its holder. After the death of the holder, the tag becomes *void*. A
+    /// closed hall keeps the void tags of its dead holders, and this function replaces a void tag. A slot that is
+    /// *sealed*, because the hall has shrunk, stays as it is: nobody can take it.
     fn take_next(&mut self) -> bool {
         let state = &self.hall.handle.state;
         let slot = state.file.slot(self.seized);
@@ -196,7 +196,7 @@ impl<'a> SeizedHall<'a> {
     }
 
     /// Takes the free slots that a resize has added since this process took all slots. The hall is closed by now, but a
-    /// newcomer may have read its size before.
+    /// newcomer may have read its size before it was closed.
     fn take_added(&mut self) {
         let file = &self.hall.handle.state.file;
         for slot in self.seized..file.slots_ready() {
@@ -207,12 +207,13 @@ impl<'a> SeizedHall<'a> {
     /// Ends without freeing the slots, because the hall is closed.
     ///
     /// When this process is unregistered, its tags become void. A newcomer that has read the size of the hall before
-    /// would free such a slot and take it. So this process first replaces its tags with one that is never void.
+    /// it was closed would free a slot with a void tag and take it. So this process first replaces its tags with a tag
+    /// that is never void.
     fn keep_slots(mut self) {
         let (file, tag) = (&self.hall.handle.state.file, self.tag());
         for slot in (0..file.slots_ready()).map(|slot| file.slot(slot)) {
             let word = slot.load(SeqCst);
-            // A process that has read the size after the hall grew could remove an older seal.
+            // Also replace older seals: a process that has read the size after the hall grew could remove them.
             if word == tag || is_sealed(word) {
                 let _ = slot.compare_exchange(word, SEALED.pack(), SeqCst, SeqCst);
             }

@@ -2,9 +2,9 @@
 //! it from the registered process have it open too; all others open only the writing end.
 //!
 //! A process that opens the writing end learns from the kernel whether the owner of the lifeline is alive. If the
-//! pipe has no reader, it cannot be opened. When the last reader closes it, a poll on the writing end returns
-//! immediately. This works for every process that sees the file, in any PID namespace, and even if PIDs are reused. A
-//! byte written to the lifeline wakes its owner.
+//! pipe has no reader, its writing end cannot be opened. When the last reader closes the pipe, a poll on the writing
+//! end returns immediately. This works for every process that sees the file, in any PID namespace, and even if PIDs are
+//! reused. A byte written to the lifeline wakes its owner.
 
 use std::{
     ffi::{CString, OsStr},

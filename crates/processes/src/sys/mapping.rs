@@ -51,7 +51,7 @@ impl Mapping {
     #[inline]
     pub(crate) fn half_word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(8) && offset < self.len);
-        // SAFETY: as in `word`.
+        // SAFETY: the four bytes at this offset are mapped and aligned, for the reasons in `word`.
         unsafe { self.start.add(offset).cast().as_ref() }
     }
 

@@ -57,7 +57,7 @@ pub fn mount_read_only(path: &str) -> String {
     done(unshare_mounts().and_then(|()| bind()).and_then(|()| mount("none", path, "", again, "")))
 }
 
-/// Becomes the user with that number.
+/// Becomes the user with the number `uid`.
 pub fn become_user(uid: u32) -> String {
     // SAFETY: an empty list needs no pointer.
     let groups = unsafe { libc::setgroups(0, ptr::null()) };

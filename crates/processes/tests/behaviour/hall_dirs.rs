@@ -135,7 +135,7 @@ fn threads_that_open_a_hall_at_the_same_time_create_one_hall() {
     }
 }
 
-/// In a sticky directory, only its owner may remove a hall; another user may use it.
+/// In a sticky directory, a user may use the hall of another user, but may not remove it.
 #[test]
 fn a_refused_removal_leaves_the_hall_as_it_was() {
     for force in [false, true] {

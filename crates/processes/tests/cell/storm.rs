@@ -32,7 +32,7 @@ fn seconds() -> Duration {
 }
 
 /// Runs workers. Kills and replaces one after another until the time is over, and then kills all. About half of the
-/// victims are the process in `writes`, which writes at that moment. Returns the number of kills.
+/// victims are the process whose PID is in `writes`: it is about to write the value. Returns the number of kills.
 ///
 /// On a busy machine, most workers would die before they have made an update. So while `done`, the number
 /// of updates, does not exceed the number of kills, workers live longer and the end is delayed.

@@ -1,4 +1,4 @@
-//! Tests with several processes. Only one of them is killed in an update, after it was suspended there.
+//! Tests with several processes. Only one test kills a process, which was suspended in an update before.
 
 use std::{
     sync::atomic::Ordering::SeqCst,

@@ -51,7 +51,7 @@ struct Record {
     served: AtomicU64,
     /// The number of processes that got the slot while another process held it.
     conflicts: AtomicU64,
-    /// When the last holder began to leave.
+    /// The time at which the last holder began to leave, in nanoseconds.
     left: AtomicU64,
     /// The time of each hand-over, in nanoseconds.
     times: [AtomicU64; MOST],

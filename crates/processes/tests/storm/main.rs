@@ -14,7 +14,7 @@
 //! SIGSTOP for a while; a suspended process is not dead. The test checks that
 //!
 //! - no slot has two holders, and every slot is below k, so there are at most k holders (`witness`);
-//! - no process gets a slot before a waiter that was in the queue when it arrived (`observer`);
+//! - no process overtakes a waiter that was in the queue when the process arrived (`observer`);
 //! - processes keep getting slots (`killer`);
 //! - at the end, when all processes are dead, all slots can be acquired, from 0 on.
 //!

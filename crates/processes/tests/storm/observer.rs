@@ -21,7 +21,8 @@ pub fn observe(case: &Case, folder: &Path) -> i32 {
         let pids: Vec<u32> = hall.status().waiters.iter().map(|one| one.pid).collect();
         let before: Vec<_> = pids.iter().map(|pid| board.asks_since(*pid)).collect();
         // A process may leave the queue and join it again in its next passage. So the observer reads the passage before
-        // and after it looks at the queue. If both are the same, the process was in the queue in this passage.
+        // and after it looks at the queue. If both times it reads the same passage, the process was in the queue in
+        // this passage.
         let began = now();
         let queue = hall.status().waiters;
         for (pid, asks) in pids.into_iter().zip(before) {

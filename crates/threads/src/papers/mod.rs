@@ -119,7 +119,7 @@ impl PaperHall {
 
     /// Blocks until the caller enters the critical section of the algorithm.
     ///
-    /// This cannot fail, because such a hall cannot be closed.
+    /// This cannot fail, because a `PaperHall` cannot be closed.
     pub fn acquire(&self) -> PaperPass<'_> {
         let process = self.processes.acquire().expect("the inner hall is never closed");
         let slot = self.algorithm.enter(process.slot());

@@ -49,7 +49,8 @@ impl<A: Algorithm> Native<A> {
         self.steps(p, exit);
     }
 
-    /// Executes lines from `at` until the process is in its critical section, or back in its remainder.
+    /// Executes lines from `at` until the process is in its critical section or back in its remainder. Returns the line
+    /// at which the exit section begins, or `None` in the remainder.
     fn steps(&self, p: Pid, mut at: A::State) -> Option<A::State> {
         let mut backoff = Backoff::new();
         loop {

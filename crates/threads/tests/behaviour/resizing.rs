@@ -35,7 +35,7 @@ fn nobody_gets_a_slot_until_fewer_than_k_passes_are_held() {
         hall.resize(2).unwrap();
         assert!(held.iter().map(|pass| pass.slot()).eq(0..4));
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (2, 0, 0));
-        // Two passes too many are held. Nobody gets a slot before two of the passes are dropped.
+        // Four passes are held, and the hall has two slots. So nobody gets a slot before three passes are dropped.
         drop(held.remove(0));
         assert_eq!((hall.available(), hall.waiting()), (0, 0));
         assert!(hall.try_acquire().is_err());
@@ -62,7 +62,7 @@ fn a_hall_can_grow_again_while_removed_slots_are_held() {
         hall.resize(1).unwrap();
         held.drain(..2);
         assert_eq!(hall.available(), 0);
-        hall.resize(3).unwrap(); // 2 and 3 are held
+        hall.resize(3).unwrap(); // slots 2 and 3 are held
         assert_eq!((hall.slots(), hall.available(), hall.waiting()), (3, 1, 0));
         let small = hall.acquire().unwrap();
         assert_eq!(small.slot(), 0);

@@ -192,8 +192,8 @@ impl Wake for Parks {
 }
 
 /// A thread that is woken to try again, and does not get its slots, wakes the next waiter and queues again. If the
-/// next waiter is a task, the thread runs its waker. A waker that parks consumes the wake-up of the thread itself.
-/// So the thread must look at its grant again before it sleeps.
+/// next waiter is a task, the thread runs the waker of this task. If the waker parks, it consumes the wake-up of the
+/// thread itself. So the thread must look at its grant again before it sleeps.
 #[test]
 fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
     for _ in 0..20 {

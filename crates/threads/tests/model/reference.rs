@@ -126,7 +126,7 @@ impl Reference {
         self.queue.push_back((id, need, 0));
     }
 
-    /// Returns whether a waiter has got its answer, and not been polled since.
+    /// Returns whether a waiter has got its answer, and has not been polled since.
     pub fn is_answered(&self, id: Id) -> bool {
         self.answers.contains_key(&id)
     }

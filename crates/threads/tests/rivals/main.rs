@@ -3,9 +3,9 @@
 //! code. If a hall behaves differently on purpose, the test checks the behaviour of the hall, and its comment names
 //! the difference.
 //!
-//! Every test runs on two kinds of fair halls: *narrow* halls keep all slot numbers in one word, and *wide* halls,
-//! which can have more than 32 slots, do not. If a test does not depend on strict order, it also runs on halls in
-//! which newcomers may overtake.
+//! Most tests run on two kinds of fair halls: *narrow* halls keep all slot numbers in one word, and *wide* halls,
+//! which can have more than 32 slots, do not. Tests that do not depend on strict order also run on halls in which
+//! newcomers may overtake.
 
 mod of_async_lock;
 mod of_go;

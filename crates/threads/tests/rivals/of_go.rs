@@ -160,7 +160,7 @@ fn a_request_that_is_cancelled_during_a_release_loses_no_slot() {
     }
 }
 
-/// A large request waits, is cancelled from another thread, and a small request arrives in between.
+/// A large request waits. While another thread cancels it, a small request arrives.
 #[test]
 fn a_small_request_and_the_cancellation_before_it_both_end() {
     for hall in halls(10) {

@@ -1,4 +1,4 @@
-//! A heap under the queue lock of Mellor-Crummey and Scott, as in the paper's experiments.
+//! A heap under the queue lock of Mellor-Crummey and Scott, as in the experiments of Anderson and Moir's paper.
 //!
 //! [`Spin`] only spins, as in the paper. With more threads than cores this is very slow, because the next thread in
 //! the queue usually has no core. [`Yield`] yields its core after each look.

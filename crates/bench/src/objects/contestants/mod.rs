@@ -91,8 +91,8 @@ impl Contestant {
         Contestant { name, kind, run: Box::new(run), answer: Box::new(answer) }
     }
 
-    /// Runs a crew on a new queue, which must support that many threads. `direct` runs in this thread and directs the
-    /// measurement. The run ends when `direct` returns.
+    /// Runs a crew on a new queue, which must support as many threads as the crew has. `direct` runs in this thread and
+    /// directs the measurement. The run ends when `direct` returns.
     ///
     /// # Errors
     /// Returns a message if threads do not return from the queue.

@@ -62,7 +62,8 @@ impl Semaphore for Posix {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `enter`. The call cannot fail, because the value never exceeds k.
+        // SAFETY: the semaphore is initialised, and lives as long as the guard. The call cannot fail, because the value
+        // never exceeds k.
         unsafe { libc::sem_post(self.0.pointer()) };
     }
 }

@@ -56,7 +56,8 @@ impl Semaphore for Posix {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `enter`. The call cannot fail, because the value never exceeds the initial value.
+        // SAFETY: the semaphore is initialised, and lives as long as the guard. The call cannot fail, because the value
+        // never exceeds the initial value.
         unsafe { libc::sem_post(self.0.0.get()) };
     }
 }

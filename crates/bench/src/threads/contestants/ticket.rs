@@ -1,4 +1,4 @@
-//! A ticket semaphore: first come, first served. Each waiter parks at its own spot.
+//! A ticket semaphore for n threads: first come, first served. Each waiter parks at its own spot.
 //!
 //! `tickets` is the next ticket. The thread with ticket t holds a slot once t < `granted`, which starts at k. A
 //! thread that leaves grants one more ticket, and wakes the thread at the spot of this ticket, if there is one. A

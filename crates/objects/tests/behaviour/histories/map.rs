@@ -117,7 +117,7 @@ impl Subject for Sorted {
     }
 }
 
-/// Stands for no value, because an empty list means something else here.
+/// Stands for a key without a value in the result of a failed exchange. An empty list means a successful exchange.
 const NONE: i64 = -1;
 
 fn double(value: Option<&i64>) -> Option<i64> {

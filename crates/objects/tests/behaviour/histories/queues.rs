@@ -1,4 +1,4 @@
-//! Histories of both queues.
+//! Histories of the FIFO queue and the priority queue.
 
 use fastrand::Rng;
 use hallpass_objects::{PriorityQueue, Queue};
