@@ -4,12 +4,12 @@
 //! before, the mark shows the loss: it is larger than the token that the hall has reached. Such a process behaves like
 //! one that noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
 //!
-//! The mark is a lower bound, so it does no harm if a write is lost or fails, or if the file is missing or damaged: then
-//! a newcomer may fail to notice a loss. No write waits for the disk, because a mark need not survive a crash of the
-//! machine.
+//! The mark is a lower bound. If a write is lost or fails, or if the file is missing or damaged, a newcomer may fail to
+//! notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need not survive a crash of
+//! the machine.
 //!
-//! The file also records when a process first noticed a loss. Otherwise each process that does not wait would count the
-//! time from its own start, and would never get a slot.
+//! The file also records when a process first noticed a loss. Without this record, each process that does not wait
+//! would count the time without assignments from its own start, and would never get a slot.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -52,7 +52,7 @@ struct Mark {
     /// The prefix of all keys of the hall. The name of the file contains only its hash.
     base: String,
     token: u64,
-    /// The loss that was noticed, until the epoch of the hall is raised.
+    /// The loss that was noticed; `None` before a loss, and after the mark was raised since.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     loss: Option<LossRecord>,
 }
@@ -84,8 +84,8 @@ impl Seen {
         self.token(mark) < mark
     }
 
-    /// Returns the token that the hall has reached. A hall that does not exist was removed, which is no loss, so only
-    /// its revision counts.
+    /// Returns the token that the hall has reached. If the hall does not exist, it was removed, which is no loss. Then
+    /// only the revision counts, with the epoch of `mark`.
     fn token(self, mark: u64) -> u64 {
         token_of(self.epoch.unwrap_or(epoch(mark)), self.revision)
     }
@@ -223,7 +223,7 @@ mod tests {
         let first = mark(dir.path());
         first.raise(100);
         assert_eq!(first.note_loss(at(0, 10)), Duration::ZERO);
-        // The record has to be older than the difference of clocks that cannot be noticed.
+        // `ExpiryRecord::by` returns a time that is `TOLERANCE` too late. So wait for longer than this.
         let wait = Duration::from_millis(1300);
         std::thread::sleep(wait);
         let later = first.note_loss(at(0, 12));

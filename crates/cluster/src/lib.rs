@@ -45,7 +45,7 @@
 //! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
 //! counts from the last request to which the store answered, *by consensus*, that the claim of the holder exists. It
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
-//! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
+//! was not released, waits for eleven tenths of the holder's ttl before it reclaims the slot.
 //!
 //! If all threads of a process are suspended, or a virtual machine is paused, the process cannot stop in time. It
 //! continues for a moment when it wakes up. The token protects against this: let the storage remember the largest
@@ -75,8 +75,8 @@
 //!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
 //!   slot, and [`reap`](ClusterHall::reap) releases it.
 //! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup.
-//!   So it can take a slot that such a holder still has, until that holder notices the restore or reaches its deadline.
-//!   [`ClusterPass`] has the details.
+//!   If its machine has no [record](ClusterOptions::state_dir) that shows the restore, it can take a slot that such a
+//!   holder still has, until that holder notices the restore or reaches its deadline. [`ClusterPass`] has the details.
 //! - If you delete keys below `slots/` with `etcdctl`, or call [`evict`](ClusterHall::evict), a slot can be reassigned
 //!   while its holder still uses it. The holder loses its pass at its next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,

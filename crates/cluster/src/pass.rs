@@ -34,8 +34,9 @@ use crate::{
 /// epoch is the upper part of every token, so tokens keep growing. These rules assume that all processes of a hall use
 /// the same ttl.
 ///
-/// A process that starts after the restore cannot notice the restore. To be safe even then, restore with
-/// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
+/// A process that starts after the restore notices it only if the [state directory](crate::ClusterOptions::state_dir)
+/// of its machine has recorded a larger token. To be safe in any case, restore with `etcdutl snapshot restore
+/// --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
 ///
 /// ```no_run
 /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -280,7 +281,7 @@ impl Renewals {
         }
     }
 
-    /// Blocks until the next renewal, like [`next`](Renewals::next).
+    /// Blocks until the next renewal, and returns what [`next`](Renewals::next) returns.
     ///
     /// # Errors
     /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.

@@ -212,7 +212,7 @@ impl Line {
     /// Stops receiving notifications on these channels.
     pub(super) async fn unlisten(&self, channels: &[String]) {
         match &self.wire {
-            // If this fails, the connection is closed.
+            // If this fails, the connection is closed, so no notification arrives any more.
             Wire::Server(_) => drop(self.execute(&statements("UNLISTEN", channels)).await),
             Wire::Relay(relay) => relay.unlisten(channels),
         }

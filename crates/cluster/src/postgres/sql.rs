@@ -46,7 +46,7 @@ pub(super) const CREATE: &str = "
     INSERT INTO hallpass.format SELECT 1 WHERE NOT EXISTS (SELECT FROM hallpass.format);
     COMMIT;";
 
-/// The timeline of the server. The name of a log file begins with it. A standby fails here.
+/// The timeline of the server. The name of a log file begins with the timeline. On a standby, the statement fails.
 macro_rules! timeline {
     () => {
         "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint"
@@ -79,8 +79,8 @@ pub(super) const LOAD: &str = concat!(
         WHERE hall = $1 AND ($3 OR id = ANY ($9) OR ends < clock_timestamp())"
 );
 
-/// Replaces records of a hall, if its revision and the server are still the same. Returns how many halls were changed,
-/// which is 1 or 0.
+/// Replaces records of a hall, if its revision and the timeline of the server are still the same. Returns how many
+/// halls were changed, which is 1 or 0.
 ///
 /// Parameters: the name of the hall; its old revision; its new revision; its timelines; the timeline of the server; the
 /// keys to delete; key, value, creation, modification and lease of each record to write; the leases to end; and channel
@@ -106,7 +106,7 @@ pub(super) const REPLACE: &str = concat!(
     SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM told)"
 );
 
-/// Creates the row of a hall. It stays when the hall is removed, so that revisions never repeat.
+/// Creates the row of a hall. The row stays when the hall is removed, so that revisions never repeat.
 pub(super) const CREATE_HALL: &str = concat!(
     "INSERT INTO hallpass.halls (hall, revision, timelines) SELECT $1, 0, ARRAY[",
     timeline!(),

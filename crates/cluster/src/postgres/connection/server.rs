@@ -33,7 +33,7 @@ impl Database {
         tables?;
         // ORDERING: Relaxed, because a second check does no harm.
         if self.is_holding() && self.checked.load(Relaxed) {
-            // The check takes three round trips. A holder has no time for a second one.
+            // The check takes three round trips. A holder has no time for a second check.
             line.allow_prepared_statements();
             return Ok(line);
         }

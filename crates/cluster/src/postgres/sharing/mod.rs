@@ -145,7 +145,7 @@ impl Sharing {
                         }
                         // Another process is about to be the relay, or hangs.
                         Ok(None) => {}
-                        // There can be no socket: its path is too long, or the disk is full.
+                        // The socket cannot be created: its path is too long, or the disk is full.
                         Err(_) => return Ok(Role::Alone),
                     },
                 }
@@ -188,8 +188,8 @@ fn find_key(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("key");
     let read = || fs::read(&path).ok().filter(|key| key.len() == KEY_LENGTH);
     read().or_else(|| {
-        // A half-written key must not be visible, and the first of several processes wins. So the key is written under
-        // another name. Unlike a rename, a link does not replace a key that exists.
+        // A half-written key must not be visible. So the key is written under another name, and then gets a link. If
+        // several processes do this, the first one wins: unlike a rename, a link does not replace a key that exists.
         let mut key = [0; KEY_LENGTH];
         ring::default_provider().secure_random.fill(&mut key).ok()?;
         let draft = folder.join(format!("key.{:016x}", fastrand::u64(..)));

@@ -17,7 +17,7 @@ use super::{
     messages::{Answer, Inbox, Request, send},
 };
 
-/// Serves the *borrowers*, the processes that use this connection, until this process ends.
+/// Serves the *borrowers*, the processes that use this connection, until the store is dropped.
 pub(in super::super) async fn serve(
     listener: UnixListener,
     lock: RelayLock,
