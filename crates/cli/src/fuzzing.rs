@@ -43,8 +43,8 @@ impl Connection {
         Ok(Connection { near, far, deadline: Deadline::new()? })
     }
 
-    /// Receives `bytes` as each kind of message. A message that is understood is sent and received once more. The keeper
-    /// checks the options of a request and sets its timers.
+    /// Receives `bytes` as each kind of message. A message that is understood is sent and received once more. For a
+    /// request, also checks the options and sets the timers, as the keeper does.
     ///
     /// # Panics
     /// Panics if a message changes on its way. This is a bug in hallpass.

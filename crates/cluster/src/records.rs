@@ -61,7 +61,8 @@ pub(crate) struct ClaimRecord {
     /// The number of slots that the claim takes together.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub take: usize,
-    /// The longest time that the owner continues after it last saw the claim in the store, in milliseconds.
+    /// The ttl in milliseconds. The owner continues for nine tenths of this time after it last saw the claim in the
+    /// store.
     pub ttl: u64,
     pub host: String,
     pub pid: u32,

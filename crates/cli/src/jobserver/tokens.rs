@@ -41,7 +41,7 @@ pub struct Tokens {
     /// hallpass takes offered tokens back here. This descriptor does not block, and shares no settings with the
     /// clients.
     take_back: OwnedFd,
-    /// Clients put tokens back here. `None` if they use the pipe from which they took them.
+    /// Clients put tokens back here. `None` if they put them back into the pipe from which they took them.
     returned: Option<OwnedFd>,
 }
 
@@ -154,9 +154,13 @@ pub struct Server {
 
 /// The events that ended a sleep.
 struct Woken {
+    /// Which of the files of the build are readable.
     build: [bool; 2],
+    /// Clients have put tokens back.
     returned: bool,
+    /// The request for a slot may have succeeded.
     granted: bool,
+    /// No token is offered, because a client has taken the last one.
     taken: bool,
 }
 
@@ -274,7 +278,7 @@ impl Server {
                 write(&self.tokens.offer, &[TOKEN])?;
                 Ok(())
             }
-            // Such a failure may be temporary. Report only the first.
+            // These failures may be temporary. Report only the first one of a series.
             Err(error @ (Error::Full { .. } | Error::System { .. })) => {
                 if self.retry_at.replace(Instant::now() + RETRY).is_none() {
                     say(format_args!("{}: no further slot for now: {error}", self.hall.name()));

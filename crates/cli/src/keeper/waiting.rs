@@ -38,8 +38,8 @@ pub fn until(request: &AcquireRequest) -> Option<Instant> {
     Instant::now().checked_add(request.limit.unwrap_or(LONG))
 }
 
-/// Opens the hall. If the user is willing to wait, also waits until the store has capacity. Fails with the report to
-/// send instead.
+/// Opens the hall. If the user is willing to wait, also waits until the store has capacity. The error is the report
+/// for `hallpass run`.
 pub fn open(
     cluster: &Cluster,
     request: &AcquireRequest,
@@ -64,7 +64,7 @@ pub fn open(
     }
 }
 
-/// Waits for a pass. Fails with the report to send instead.
+/// Waits for a pass. The error is the report for `hallpass run`.
 pub fn wait(
     hall: &ClusterHall,
     request: &AcquireRequest,
@@ -114,7 +114,7 @@ fn left(until: Option<Instant>) -> Duration {
     until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()))
 }
 
-/// Returns `None` if the time is over, or `hallpass run` has ended.
+/// Waits in the queue. Returns `None` if the time is over, or `hallpass run` has ended.
 fn wait_in_queue(
     hall: &ClusterHall,
     take: usize,

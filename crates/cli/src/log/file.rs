@@ -15,8 +15,7 @@ use super::Entry;
 const CURRENT: &str = "log";
 /// The file before the current one.
 const OLD: &str = "log.old";
-/// When the current file is longer than this, it becomes the old one. So a log takes at most twice this space plus
-/// one entry.
+/// When the current file is longer than this, it becomes the old one. So a log takes at most about twice this space.
 const FULL: u64 = 32 * 1024;
 
 /// Appends an entry to the log of the hall in the directory `hall`.

@@ -71,8 +71,8 @@ impl HallStore {
         self.history.note_earlier_loss(ago);
     }
 
-    /// Returns the identity of the store and the prefix of the hall's keys, once a server has answered. Returns `None`
-    /// if the store has no identity.
+    /// Returns the identity of the store and the prefix of the hall's keys. Returns `None` until a server has answered,
+    /// and if the store has no identity.
     pub(crate) fn identity(&self) -> Option<(u64, String)> {
         Some((self.history.cluster()?, self.store.base(&self.name)))
     }
@@ -256,7 +256,7 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 
-    /// Takes all its slots away from the holder of a slot, if they still have the versions that they had in `was`, and
+    /// Takes all slots away from the holder of `slot`, if they still have the versions that they had in `was`, and
     /// wakes all waiters.
     pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
         let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };
