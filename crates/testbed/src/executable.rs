@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// With `fs::write` instead of `write_executable`, a few of these calls fail with "Text file busy".
+    /// With `fs::write` instead of `write_executable`, a few of the scripts would fail to start: "Text file busy".
     #[test]
     fn a_new_script_runs_while_other_threads_start_programs() {
         let folder = tempfile::tempdir().expect("a folder");

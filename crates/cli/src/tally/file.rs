@@ -120,8 +120,8 @@ impl TallyFile {
     }
 }
 
-/// Creates the directory of a file, for the users who may use the directory above it. A directory above it that does
-/// not exist becomes private to this user.
+/// Creates the directory of a file, for the users who may use its parent directory. If the parent does not exist, it is
+/// also created, and is private to this user.
 fn create_dir(dir: &Path) -> io::Result<()> {
     let parent = dir.parent().unwrap_or(Path::new("/"));
     if dir.is_dir() {
@@ -157,8 +157,8 @@ fn prefix(url: &str) -> String {
     format!("{:016x}-", url.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Other users of the hall may have replaced the file with a link or a pipe, so this does not follow links and does not
-/// wait for the other end of a pipe.
+/// Returns options that do not follow links and do not wait for the other end of a pipe. Other users of the hall may
+/// have replaced the file with a link or a pipe.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

@@ -2,7 +2,7 @@
 //! and kill and suspend processes at random. Meanwhile, an operator cancels waiters and resizes the hall. A witness
 //! that does not use hallpass checks that no slot has two holders.
 //!
-//! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
+//! By default, the test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
 //! `HALLPASS_COMMAND_STORM_SEED` repeats the choices of a run.
 
 #[path = "../common/mod.rs"]
