@@ -131,7 +131,7 @@ fn a_command_that_is_willing_to_wait_waits_for_a_connection() {
         "{}",
         stderr_of(&impatient)
     );
-    // By now, the first command has tried for longer than the first answer may take.
+    // By now, the first command has tried for longer than the time limit for the first answer.
     assert_eq!(patient.process.try_wait().expect("it is a child"), None);
     server.psql("ALTER ROLE joe CONNECTION LIMIT 10");
     assert_eq!(patient.leave(), (Some(0), "my turn\n".into()));
