@@ -266,7 +266,7 @@ impl Claim {
         self.set_exit_hint(view);
     }
 
-    /// Returns how long the task [`keep`](Claim::keep) may sleep without noticing too late that the claim is lost.
+    /// Returns how long the task [`keep`](Claim::keep) may sleep and still notice in time that the claim is lost.
     fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),
@@ -275,8 +275,8 @@ impl Claim {
     }
 
     /// Returns the time between two renewals. A holder loses its pass without renewals, but a waiter does not, and
-    /// there may be hundreds of waiters. So waiters renew less often. But a waiter that gets a slot must have a
-    /// proof that is not too old.
+    /// there may be hundreds of waiters. So waiters renew less often. But they must renew, because a waiter that gets a
+    /// slot needs a recent proof.
     fn renewal_interval(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.ttl / 10,

@@ -81,8 +81,8 @@ struct History {
     generation: u64,
     /// The largest token that a pass could have in this generation.
     largest: u64,
-    /// The smallest [epoch] whose tokens are larger than those that the store has lost, and than those of a removed
-    /// hall, as far as this process knows them.
+    /// The smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history that the
+    /// store has lost, or of a removed hall.
     epoch: u64,
 }
 
@@ -215,8 +215,8 @@ impl Core {
         view
     }
 
-    /// Returns the smallest [epoch] whose tokens are larger than those that the store has lost, and than those of a
-    /// removed hall, as far as this process knows them.
+    /// Returns the smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history that
+    /// the store has lost, or of a removed hall.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }

@@ -161,8 +161,8 @@ impl ClusterHall {
     ///
     /// If a request is under way when the time is over, the call first waits for the answer, so that no slot stays
     /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl). With PostgreSQL,
-    /// it can take longer, because a request consists of several statements. The request may have to connect first,
-    /// which takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
+    /// it can take longer, because a request consists of several statements. The request may have to connect first.
+    /// This takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
     /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request keeps
     /// starting over for half of the ttl, and then makes its last attempt. If the server does not answer, each
     /// statement of this attempt takes up to half of the ttl.

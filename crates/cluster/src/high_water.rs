@@ -1,8 +1,8 @@
 //! The high-water mark of a hall: the largest token that processes of this machine have seen, in a file.
 //!
 //! A process that starts after a store lost history has seen nothing of the lost part. If the machine has used the hall
-//! before, the mark shows the loss: it is larger than the token that the hall has reached. Such a process behaves like
-//! one that noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
+//! before, the mark shows the loss: it is larger than the token that the hall has reached. The process then behaves as
+//! if it had noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
 //!
 //! The mark is a lower bound. If a write is lost or fails, or if the file is missing or damaged, a newcomer may fail to
 //! notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need not survive a crash of

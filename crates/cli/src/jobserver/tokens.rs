@@ -29,7 +29,7 @@ const TOKEN: u8 = b'+';
 /// The longest time for which a token stays unused while others wait for a slot. After this time, a waiter gets the
 /// slot.
 const UNUSED: Duration = Duration::from_millis(200);
-/// Time between two checks of the tokens in a named pipe. This pipe also contains the tokens that were put back.
+/// Time between two checks of a named pipe. Clients put tokens back into this pipe, so hallpass has to look for them.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long the server waits before it requests a slot again, if the hall is full or a system call failed.
 const RETRY: Duration = Duration::from_secs(1);
@@ -191,7 +191,7 @@ impl Server {
         })
     }
 
-    /// Serves tokens until the build ends. Then all of its slots are free.
+    /// Serves tokens until the build ends. When this function returns, the slots of all tokens are free.
     pub fn serve(mut self) -> Result<Ended, Failure> {
         loop {
             let woken = self.sleep()?;

@@ -24,7 +24,7 @@ use crate::{
 
 /// A time limit that is never reached in practice.
 const LONG: Duration = Duration::from_secs(1 << 30);
-/// The maximum length of a description of the queue. It is longer than a line of any terminal.
+/// The maximum length of a description of the queue. No terminal has longer lines.
 const LONGEST_SENTENCE: usize = 2000;
 /// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper first tries
 /// to get a slot without joining the queue.

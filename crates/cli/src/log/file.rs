@@ -38,8 +38,8 @@ pub fn append(hall: &Path, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a log for appending. Other users of the hall may have replaced it with a link or a pipe, so this does not
-/// follow links and does not wait for the other end of a pipe.
+/// Opens a log for appending. Does not follow links, and does not wait for the other end of a pipe: other users of the
+/// hall may have replaced the log with a link or a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     regular(OpenOptions::new().append(true).custom_flags(flags).open(path)?)

@@ -19,7 +19,7 @@ pub struct LossHook {
     command: Command,
     state: State,
     /// Messages for the user. They are printed when all processes have ended: standard error may be a full pipe that
-    /// nobody reads, and hallpass must not wait for a reader before that.
+    /// nobody reads, and hallpass must end the processes without waiting for a reader.
     messages: Vec<String>,
 }
 

@@ -280,7 +280,7 @@ impl Supervisor {
         let Some(probe) = &self.probe else { return false };
         let pending = probe.signals();
         if pending.contains_any(&FORWARDED) {
-            // A pending signal hides the next one, so start a new probe. It starts before the old one ends.
+            // A pending signal hides the next one, so start a new probe. The new probe starts before the old one ends.
             self.probe = GroupProbe::start();
         }
         pending.contains(signal)

@@ -73,7 +73,7 @@ impl TallyFile {
         if !locked(&file, FlockOperation::NonBlockingLockExclusive) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        // Another program may have written anything. Then the tally starts again, which Prometheus allows.
+        // If another program has damaged the file, the tally starts again from 0, which Prometheus allows.
         let mut tally = read(&file)?.unwrap_or_default();
         tally.count(event);
         let text = written(&tally);

@@ -117,7 +117,7 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.timelines =
                 Timelines::parse(row.text(KEY)?).ok_or_else(|| damaged("hallpass.halls"))?;
             loaded.document.revision = row.int(CREATED)?;
-            // hallpass does not write such a number. It would leave no room for larger ones.
+            // hallpass writes no negative revision, and none that leaves no room for larger ones.
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
             }

@@ -55,10 +55,13 @@ macro_rules! timeline {
 
 /// Reads a hall: the server, the hall, records and leases. The first column says which of them a row is.
 ///
-/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range
-/// of records the first key, the first key after it, the first revision of creation that does not count, the order of
-/// creation (1 or -1), and how many records to return; leases to return in addition to those that are over; and leases
-/// whose records to return. The whole statement sees one moment.
+/// Parameters:
+/// - the name of the hall, whether the answer must be a proof, and whether to return all leases;
+/// - for each range of records: the first key, the first key after it, the first revision of creation that does not
+///   count, the order of creation (1 or -1), and how many records to return;
+/// - leases to return in addition to those that are over, and leases whose records to return.
+///
+/// The whole statement sees one moment.
 pub(super) const LOAD: &str = concat!(
     "SELECT 0 AS kind, system_identifier::text AS key, '' AS value, ",
     timeline!(),
@@ -82,9 +85,12 @@ pub(super) const LOAD: &str = concat!(
 /// Replaces records of a hall, if its revision and the timeline of the server are still the same. Returns how many
 /// halls were changed, which is 1 or 0.
 ///
-/// Parameters: the name of the hall; its old revision; its new revision; its timelines; the timeline of the server; the
-/// keys to delete; key, value, creation, modification and lease of each record to write; the leases to end; and channel
-/// and payload of each notification.
+/// Parameters:
+/// - the name of the hall, its old revision, its new revision, its timelines, and the timeline of the server;
+/// - the keys to delete;
+/// - for each record to write: key, value, creation, modification and lease;
+/// - the leases to end;
+/// - for each notification: channel and payload.
 pub(super) const REPLACE: &str = concat!(
     "WITH moved AS (
         UPDATE hallpass.halls SET revision = $3, timelines = $4

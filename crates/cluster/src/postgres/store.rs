@@ -236,7 +236,7 @@ impl PostgresStore {
 /// Performs a change on a copy of the hall.
 fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
     let mut document = loaded.document.clone();
-    // The first change on a new primary server has a revision far above those of the old one.
+    // The first change on a new primary server has a revision far above the revisions of the old server.
     document.revision = next_revision(document.revision, loaded.timeline) - 1;
     let mut leases = loaded.overdue.clone();
     if let Change::Revoke(lease) = change {

@@ -10,8 +10,8 @@
 //!   to [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
 //! - **Access.** A relay and its borrowers have the same user, the same options, the same version of hallpass and the
-//!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the
-//!   other.
+//!   same namespaces. The directory of the sockets is closed to other users, and each side checks the user of the
+//!   process at the other end.
 //! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the
 //!   options, which include the password. So the hash also covers a random [key](find_key) that only this user can
 //!   read. Without the key, other users could test guesses of the password.
