@@ -215,8 +215,8 @@ impl Core {
         view
     }
 
-    /// Returns the smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history that
-    /// the store has lost, or of a removed hall.
+    /// Returns the smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history
+    /// that the store has lost, or of a removed hall.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }

@@ -75,9 +75,9 @@
 //!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
 //!   slot, and [`reap`](ClusterHall::reap) releases it.
 //! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup.
-//!   Its machine may have a [record](ClusterOptions::state_dir) that shows the restore. Otherwise it can take a slot that
-//!   such a holder still has, until that holder notices the restore or reaches its deadline. [`ClusterPass`] has the
-//!   details.
+//!   Its machine may have a [record](ClusterOptions::state_dir) that shows the restore. Otherwise it can take a slot
+//!   that such a holder still has, until that holder notices the restore or reaches its deadline. [`ClusterPass`] has
+//!   the details.
 //! - If you delete keys below `slots/` with `etcdctl`, or call [`evict`](ClusterHall::evict), a slot can be reassigned
 //!   while its holder still uses it. The holder loses its pass at its next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,
