@@ -1,4 +1,5 @@
-//! A claim of this process: the lease to which it is bound, and the time at which it was last seen in the store.
+//! A claim of this process, which is the record in the store of one of its waiters or holders: the lease to which the
+//! record is bound, and the time at which the record was last seen.
 
 #[cfg(test)]
 mod tests;

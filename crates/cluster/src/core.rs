@@ -264,7 +264,7 @@ impl Core {
         let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
             return Ok(view);
         };
-        // In a larger epoch than that of the mark, tokens are larger than the mark.
+        // This process assigns slots in an epoch that is larger than that of the mark, so its tokens are larger too.
         if epoch(token) < self.epoch() {
             return Ok(view);
         }

@@ -118,9 +118,10 @@ impl ClusterHall {
     /// - [`Error::Closed`] if the hall is closed or was removed.
     /// - [`Error::Unreachable`] or [`Error::Busy`] if the first answer of the cluster does not arrive within
     ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
-    ///   waiting however long the cluster is down. If the hall was opened less than `command_timeout` ago, the answer
-    ///   to `open` counts as the first one. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
-    ///   the wait, and [`trouble`](ClusterHall::trouble) to show the error.
+    ///   waiting however long the cluster is down. In the first call since the hall was opened, the answer to `open`
+    ///   counts as the first one if it came less than `command_timeout` ago. Use
+    ///   [`try_acquire_for`](ClusterHall::try_acquire_for) to limit the wait, and [`trouble`](ClusterHall::trouble) to
+    ///   show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request, and [`Error::Damaged`] if a record
     ///   of the hall cannot be read.
     ///
@@ -161,11 +162,11 @@ impl ClusterHall {
     ///
     /// If a request is under way when the time is over, the call first waits for the answer, so that no slot stays
     /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl). With PostgreSQL,
-    /// it can take longer, because a request consists of several statements. The request may have to connect first.
-    /// This takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
+    /// it can take longer, because a request consists of several statements and may have to connect first. Connecting
+    /// takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
     /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request keeps
     /// starting over for half of the ttl, and then makes its last attempt. If the server does not answer, each
-    /// statement of this attempt takes up to half of the ttl.
+    /// statement of the last attempt takes up to half of the ttl.
     ///
     /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that
     /// does not answer or has no capacity, this takes up to the [command

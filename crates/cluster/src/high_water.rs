@@ -60,7 +60,8 @@ struct Mark {
 /// When processes of this machine noticed that the hall is behind the mark.
 #[derive(Serialize, Deserialize)]
 struct LossRecord {
-    /// The largest token that the hall has reached since then. If the hall falls behind this token, history was lost again.
+    /// The largest token that the hall has reached since then. If the hall falls behind this token, history was lost
+    /// again.
     seen: u64,
     noticed: ExpiryRecord,
 }
@@ -79,7 +80,8 @@ impl Seen {
         Seen { revision: view.revision, epoch: view.door.map(|seen| seen.door.epoch) }
     }
 
-    /// Returns whether the hall is behind `mark`. If the mark was read before the hall, the store has lost history.
+    /// Returns whether the hall is behind `mark`. If so, and if the mark was read before the hall, the store has lost
+    /// history.
     pub(crate) fn is_behind(self, mark: u64) -> bool {
         self.token(mark) < mark
     }
@@ -135,8 +137,9 @@ impl HighWaterMark {
         (mark.base == self.base && epoch(mark.token) < MAX_EPOCH).then_some(mark)
     }
 
-    /// Creates the directory if it does not exist, and locks it, so that no other process replaces a file in it. Dropping
-    /// the value unlocks it. Gives up after a while, because the process that has the lock may be suspended.
+    /// Creates the directory if it does not exist, and locks it, so that no other process replaces a file in it.
+    /// Dropping the value unlocks it. Fails after [`LOCKED_WITHIN`], because the process that has the lock may be
+    /// suspended.
     fn lock(&self) -> io::Result<File> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -163,8 +166,8 @@ impl HighWaterMark {
     }
 }
 
-/// Returns the directory for the marks of this user. `lookup` returns the value of a variable. Returns `None` if the user
-/// has no home directory.
+/// Returns the directory for the marks of this user. `lookup` returns the value of an environment variable. Returns
+/// `None` if no variable names a directory and the user is not root.
 pub(crate) fn default_dir(lookup: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let variable = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());

@@ -176,8 +176,9 @@ pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// If the claim `id` is gone, gives its slot to the next claim or frees it. Only the owner of the claim may call
-/// this, because only the owner knows that it no longer uses the slot. Other processes have to wait.
+/// If the claim `id` is gone, gives its slot to the head of the queue, or frees the slot. Only the owner of the claim
+/// may call this, because only the owner knows that it no longer uses the slot. Other processes have to wait until the
+/// slot is [reclaimable](crate::expiry).
 pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     loop {

@@ -6,8 +6,8 @@
 //!
 //! - `Passage::go_out`: the answer to X1 may be an old view. If X2 or X3 then finds that the claim still has its
 //!   slot, the first such answer counts as a new answer to X1, and the passage continues from there.
-//! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
-//!   new claim.
+//! - `Passage::certify`: if the claim of a passage is lost by the time the passage gets a slot, the passage starts over
+//!   with a new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
 //! - `retire`: if a request got no answer, the owner ends the lease of the claim. If the claim has got a slot, the
 //!   owner gives this slot to the next claim.

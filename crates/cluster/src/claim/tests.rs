@@ -41,7 +41,7 @@ fn a_holder_without_a_claim_has_its_slot_but_no_new_proof() {
     claim.enter_stage(Stage::Held);
     claim.note(Duration::from_secs(1), &view(detached, 6, 0));
     assert_eq!((claim.health().lost, claim.health().proof), (None, Duration::ZERO));
-    // Before the caller has the pass, the claim counts as lost.
+    // While the caller does not have the pass yet, a detached claim counts as lost.
     claim.enter_stage(Stage::Entering);
     claim.note(Duration::from_secs(1), &view(detached, 6, 0));
     assert_eq!(claim.health().lost, Some(Loss::Gone));

@@ -18,7 +18,7 @@ impl ClusterHall {
     /// A request for 0 slots succeeds immediately.
     ///
     /// # Errors
-    /// [`Error::TooMany`] if `m` is more than 60 or than the number of slots of the hall, and the errors of
+    /// [`Error::TooMany`] if `m` is more than 60, or more than the number of slots of the hall, and the errors of
     /// [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run

@@ -77,8 +77,8 @@ pub(super) struct Database {
     own_pause: Duration,
     this: Weak<Database>,
     /// Set when the store is dropped. The tasks that serve other processes then end. The guard in this field counts as
-    /// a pending task, so dropping the last handle waits until it is dropped. The field comes after `current`, so the
-    /// guard is dropped when the connection is already being closed.
+    /// a pending task, so dropping the last handle waits until the guard is dropped. The field comes after `current`,
+    /// so the guard is dropped when the connection is already being closed.
     end: watch::Sender<Option<TaskGuard>>,
 }
 
@@ -248,7 +248,8 @@ impl Database {
         }
     }
 
-    /// Returns the connection of another process, if this process may use it. May make this process the relay.
+    /// Returns the connection of another process, if this process may use one. May make this process the relay, and
+    /// then returns `None`.
     async fn find_relay(&self) -> Result<Option<Line>, Failure> {
         let need = lock(&self.activities).need;
         let Some(sharing) = self.sharing.as_ref().filter(|_| need != Need::Holding) else {

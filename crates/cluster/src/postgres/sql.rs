@@ -53,12 +53,12 @@ macro_rules! timeline {
     };
 }
 
-/// Reads a hall: the server, the hall, records and leases. The first column says which of them a row is.
+/// Reads a hall: the server, the hall, records and leases. The first column of a row is 0 to 3, in this order.
 ///
 /// Parameters:
 /// - the name of the hall, whether the answer must be a proof, and whether to return all leases;
-/// - for each range of records: the first key, the first key after it, the first revision of creation that does not
-///   count, the order of creation (1 or -1), and how many records to return;
+/// - for each range of records: the first key, the first key after the range, the revision before which the records
+///   were created, the order of creation (1 for the oldest first, or -1), and how many records to return;
 /// - leases to return in addition to those that are over, and leases whose records to return.
 ///
 /// The whole statement sees one moment.

@@ -78,8 +78,8 @@ impl Client {
         self.again_if_rejected(login, line, call, &token, outcome).await
     }
 
-    /// Switches to the next member if this one could not be reached, or if one of the two certificates was rejected.
-    /// In these cases, the failure that is returned contains an explanation for the user.
+    /// Switches to the next member if the member of `line` could not be reached, or if its certificate or that of this
+    /// client was rejected. In these cases, the failure that is returned contains an explanation for the user.
     pub(super) fn judge<T>(&self, line: &Line, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let members = &self.shared.members;
         match outcome {
