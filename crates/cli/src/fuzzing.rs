@@ -116,8 +116,8 @@ pub fn command_line(bytes: &[u8]) {
     }
 }
 
-/// Shows a hall whose holders and waiters have these texts, as a table, as JSON and as metrics. The first line is the name
-/// of the hall. Each other line is a participant: host, user, command, start and PID, separated by tabs.
+/// Shows a hall whose holders and waiters have these texts, as a table, as JSON and as metrics. The first line is the
+/// name of the hall. Each other line is a participant: host, user, command, start and PID, separated by tabs.
 ///
 /// # Panics
 /// Panics if a line contains a control character, which could change the terminal.

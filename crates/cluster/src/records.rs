@@ -17,8 +17,8 @@ pub(crate) struct Door {
     pub version: u32,
     pub slots: usize,
     pub closed: bool,
-    /// The number of times that a client has noticed that the store lost history. The epoch is the upper part of every
-    /// token, so that tokens grow even if revisions start again.
+    /// A number that a client raises after it has noticed that the store lost history. The epoch is the upper part of
+    /// every token, so that tokens grow even if revisions start again.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
 }

@@ -89,7 +89,8 @@ pub fn wait(
     }
     loop {
         match wait_in_queue(hall, request.take, until, run, inbox) {
-            // The hall was opened, so the options are right. The user is willing to wait until the cluster answers again.
+            // The hall was opened, so the options are right. The user is willing to wait until the cluster answers
+            // again.
             Some(Err(error @ (Error::Unreachable { .. } | Error::Busy { .. })))
                 if !left(until).is_zero() && !inbox.orphaned =>
             {

@@ -61,7 +61,8 @@ impl HallStore {
         self.history.await_loss(generation).await;
     }
 
-    /// Returns how long ago this process noticed that the store lost history; `None` if it never did.
+    /// Returns how long ago this process, or an [earlier](HallStore::note_earlier_loss) one, noticed the latest loss of
+    /// history; `None` if no loss is known.
     pub(crate) fn since_loss(&self) -> Option<Duration> {
         self.history.since_loss()
     }

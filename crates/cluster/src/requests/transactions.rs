@@ -67,7 +67,7 @@ impl HallStore {
     }
 
     /// Frees the slots of a claim if `conditions` hold. Without `anyway`, the queue must also be empty. With `anyway`,
-    /// wakes all waiters.
+    /// wakes all waiters, unless the hall has become too small for these slots.
     pub(super) fn free(
         &self,
         slots: SlotSet,
@@ -128,8 +128,9 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Creates the claim `own` again, with this record, if the hall and the slots of the claim are still the same. `hall`
-    /// is the revision in which the hall was created, and `version` is the revision in which the slots were assigned.
+    /// Creates the claim `own` again, with this record, if the hall and the slots of the claim are still the same.
+    /// `hall` is the revision in which the hall was created, and `version` is the revision in which the slots were
+    /// assigned.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,
