@@ -71,7 +71,8 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
     waiters.extend((1..crowd_size()).map(waiter));
     eventually("all wait", || halls.status("crowd")["waiting"] == crowd_size());
     eventually("they share a connection", || connections() <= 3);
-    // The first waiter has waited for the longest time, so the others use its connection. The first waiter hangs from now on.
+    // The first waiter has waited for the longest time, so the others use its connection. The first waiter hangs from
+    // now on.
     let first = waiters.remove(0);
     let keeper = first.keeper();
     send(keeper, Signal::STOP);

@@ -2,7 +2,7 @@
 //!
 //! Linux refuses to execute a file while any process has it open for writing. A child that another thread has just
 //! forked keeps the files of this process open until it executes its own program. So another process writes the file:
-//! then no child of this one ever has it open.
+//! then no child of this process ever has the file open for writing.
 
 use std::{
     ffi::OsStr,

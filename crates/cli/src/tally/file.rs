@@ -18,7 +18,7 @@ use super::{Event, LIMITS, Tally, Times};
 /// The name of the file in the directory of a hall of processes.
 const IN_HALL: &str = "tally";
 /// The directory for the tallies of halls on clusters, below the directory for the halls of the user. No hall has this
-/// name, because it begins with a dot.
+/// name, because no name of a hall begins with a dot.
 const OF_CLUSTERS: &str = ".tallies";
 /// The variable that names another directory for these tallies.
 const VARIABLE: &str = "HALLPASS_TALLY_DIR";

@@ -109,8 +109,8 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     drop(holders);
 }
 
-/// Looks at the hall, frees slots of dead processes, cancels waiters, and resizes the hall, as an operator would. In the
-/// end, the hall has all its slots.
+/// Looks at the hall, frees slots of dead processes, cancels waiters, and resizes the hall, as an operator would. In
+/// the end, the hall has all its slots.
 fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
     let resize = |slots: usize| {
         counts.resizes.fetch_add(1, Relaxed);
