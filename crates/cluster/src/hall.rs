@@ -118,8 +118,8 @@ impl ClusterHall {
     /// - [`Error::Closed`] if the hall is closed or was removed.
     /// - [`Error::Unreachable`] or [`Error::Busy`] if the first answer of the cluster does not arrive within
     ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
-    ///   waiting however long the cluster is down. In the first call since the hall was opened, the answer to `open`
-    ///   counts as the first one if it came less than `command_timeout` ago. Use
+    ///   waiting however long the cluster is down. For the first call that acquires slots after `open`, the answer to
+    ///   `open` counts as the first one if it came less than `command_timeout` ago. Use
     ///   [`try_acquire_for`](ClusterHall::try_acquire_for) to limit the wait, and [`trouble`](ClusterHall::trouble) to
     ///   show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request, and [`Error::Damaged`] if a record
