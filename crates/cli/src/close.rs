@@ -79,8 +79,8 @@ pub fn drain(args: DrainArgs) -> Result<ExitCode, Error> {
     }
 }
 
-/// Frees the slots of vanished holders. In an open hall, waiters do this, but a closed hall has none. On a cluster,
-/// this can take as long as the ttl of the hall, so it runs on a separate thread.
+/// Frees the slots of vanished holders. In an open hall, waiters do this, but a closed hall has no waiters. On a
+/// cluster, this can take longer than the ttl of the holders, so it runs on a separate thread.
 struct Reaper {
     halls: Arc<Halls>,
     name: String,

@@ -40,7 +40,8 @@ fn options_with_values(program: &Command) -> BTreeSet<String> {
         .collect()
 }
 
-/// Completes the names of halls in bash, zsh and fish. The generated scripts complete only what is known in advance.
+/// Adds completions of hall names to the script for bash, zsh or fish. The script that clap generates completes only
+/// words that are known in advance.
 fn with_hall_names(shell: Shell, script: String, program: &Command) -> String {
     match shell {
         Shell::Bash => {

@@ -23,8 +23,8 @@ use crate::{
 /// The shortest time between two checks. More frequent checks would slow down the users of the halls.
 const FASTEST: Duration = Duration::from_millis(50);
 
-/// First prints a line of JSON with the state of each hall. Then prints a line for each event, until the reader
-/// closes the pipe.
+/// First prints one line of JSON for each hall, with the state of the hall. Then prints a line for each event, until
+/// the reader closes the pipe.
 pub fn run(halls: &Halls, names: &[String], delay: Duration) -> Result<ExitCode, Error> {
     let mut users = Users::default();
     let mut before = BTreeMap::new();

@@ -43,8 +43,8 @@ impl Connection {
         Ok(Connection { near, far, deadline: Deadline::new()? })
     }
 
-    /// Receives `bytes` as each kind of message. A message that is understood is sent and received once more. The keeper
-    /// checks the options of a request and sets its timers.
+    /// Receives `bytes` as each kind of message. A message that is understood is sent and received once more. For a
+    /// request, also checks the options and sets the timers, as the keeper does.
     ///
     /// # Panics
     /// Panics if a message changes on its way. This is a bug in hallpass.
@@ -116,8 +116,8 @@ pub fn command_line(bytes: &[u8]) {
     }
 }
 
-/// Shows a hall whose holders and waiters have these texts, as a table, as JSON and as metrics. The first line is the name
-/// of the hall. Each other line is a participant: host, user, command, start and PID, separated by tabs.
+/// Shows a hall whose holders and waiters have these texts, as a table, as JSON and as metrics. The first line is the
+/// name of the hall. Each other line is a participant: host, user, command, start and PID, separated by tabs.
 ///
 /// # Panics
 /// Panics if a line contains a control character, which could change the terminal.

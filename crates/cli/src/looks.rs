@@ -54,7 +54,7 @@ impl Looks {
     }
 
     /// Decides whether the command continues after a look has failed. If the cluster does not answer or is too busy,
-    /// returns `Ok`, and tells the user when this happens for the first time since a look succeeded. Returns every
+    /// the command continues: returns `Ok`. Tells the user about this only once until a look succeeds. Returns every
     /// other error.
     pub fn tolerate(&mut self, error: Error) -> Result<(), Error> {
         if !error.is_unreachable() {

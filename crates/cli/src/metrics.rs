@@ -48,7 +48,7 @@ struct Seen {
     renewal_ages: BTreeMap<usize, Duration>,
 }
 
-/// A number that is shown for each hall.
+/// A number that is shown for each hall: its name, its help text, and how to compute it.
 type Gauge = (&'static str, &'static str, fn(&View) -> f64);
 
 const GAUGES: [Gauge; 7] = [
@@ -69,7 +69,7 @@ const GAUGES: [Gauge; 7] = [
     }),
 ];
 
-/// A number that grows with the runs on this machine.
+/// A number that grows with the runs on this machine: its name, its help text, and how to compute it.
 type Counter = (&'static str, &'static str, fn(&Tally) -> u64);
 
 const COUNTERS: [Counter; 2] = [
@@ -83,7 +83,7 @@ const COUNTERS: [Counter; 2] = [
     }),
 ];
 
-/// Lengths of time of the runs on this machine.
+/// Lengths of time of the runs on this machine: their name, their help text, and where the tally has them.
 type Histogram = (&'static str, &'static str, fn(&Tally) -> &Times);
 
 const HISTOGRAMS: [Histogram; 2] = [
@@ -100,7 +100,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     let mut errors = ErrorReport::default();
     let mut reachable = true;
     let mut names = match (halls::chosen(&halls, args.names), &halls) {
-        // The runs on this machine are known even now.
+        // Even if the cluster cannot be reached, the counts of this machine are known.
         (Err(error), Halls::OnCluster(cluster)) if error.is_unreachable() => {
             errors.about(&error);
             reachable = false;

@@ -1,4 +1,5 @@
-//! `hallpass reap`: releases slots of dead processes. Without it, a newcomer releases them when no other slot is free.
+//! `hallpass reap`: releases slots of dead processes. Without this command, a newcomer or waiter releases them when no
+//! other slot is free.
 
 use std::process::ExitCode;
 

@@ -141,8 +141,8 @@ extern "C" fn on_bus_error(_: libc::c_int) {
     }
 }
 
-/// Catches SIGINT, SIGTERM and SIGHUP, so that they do not end this process. Returns a variable that contains the number
-/// of the last one that arrived, or 0 if none has arrived yet.
+/// Catches SIGINT, SIGTERM and SIGHUP, so that they do not end this process. Returns a variable that contains the
+/// number of the last one that arrived, or 0 if none has arrived yet.
 pub fn catch_termination() -> io::Result<Arc<AtomicUsize>> {
     let arrived = Arc::new(AtomicUsize::new(0));
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {

@@ -69,7 +69,7 @@ fn is_stopped(one: &Participant) -> bool {
 /// A snapshot of a hall.
 pub struct View {
     pub status: Status,
-    /// The PIDs of processes of this machine that are suspended. `status` calls them stopped, as ps(1) does.
+    /// The PIDs of processes of this machine that are suspended. `hallpass status` calls them stopped, as ps(1) does.
     pub stopped: HashSet<u32>,
     /// The time at which the snapshot was taken. Ages are counted until then.
     seen: SystemTime,

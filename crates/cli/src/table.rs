@@ -68,7 +68,7 @@ pub fn colours_wanted() -> bool {
 /// The cells of a line: slot, host, PID, user, time, command.
 type Cells = [String; 6];
 
-/// The columns that are aligned to the left: hosts and users. The others are numbers.
+/// The columns that are aligned to the left: hosts and users. The others are numbers and times.
 const LEFT: [usize; 2] = [1, 3];
 
 /// Returns the column headings and the lines of each hall, with columns of the same width for all halls.

@@ -8,7 +8,7 @@ use common::{
 };
 use rustix::process::Signal;
 
-/// Prints the slots of a command and its token, and then waits for its standard input to be closed.
+/// A command that prints its slots and its token, and then waits until its standard input is closed.
 const SLOTS_HELD: [&str; 3] =
     ["sh", "-c", "echo $HALLPASS_SLOT $HALLPASS_SLOTS_HELD $GPU {slot} $HALLPASS_TOKEN; exec cat"];
 

@@ -158,7 +158,7 @@ fn with_both_killed(cluster: &EtcdCluster, test: &str) {
     assert_eq!(successor.leave().0, Some(0));
 }
 
-/// Writes a line to a file every 10 ms, and so does a child. Both ignore SIGTERM.
+/// A script that writes a line to a file every 10 ms, and has a child that does the same. Both ignore SIGTERM.
 const STUBBORN: &str = "trap '' TERM; (trap '' TERM; while :; do echo child >>$0; sleep 0.01; done) & \
                         echo in; while :; do echo parent >>$0; sleep 0.01; done";
 

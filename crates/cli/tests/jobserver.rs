@@ -21,8 +21,8 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Writes a makefile with `jobs` jobs. When a job begins, it adds a line with the number of jobs that run at that
-/// moment.
+/// Writes a makefile with `jobs` jobs. When a job begins, it adds a line to the file `counts`, with the number of jobs
+/// that run at that moment.
 fn makefile(folder: &Path, jobs: usize) {
     let targets: Vec<_> = (0..jobs).map(|job| format!("job{job}")).collect();
     let recipe = "\t@mkdir running/$@; ls running | wc -l >>counts; sleep 0.1; rmdir running/$@\n";

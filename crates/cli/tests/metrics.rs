@@ -125,7 +125,7 @@ fn several_halls_have_one_family_each_and_no_series_twice() {
     let absent = halls.output("metrics", &["absent", "../c", "c"]);
     assert_eq!(absent.status.code(), Some(1));
     assert_eq!(Exposition::parse(&text(&absent.stdout)).count("hallpass_up"), 1);
-    // The counts go with the hall.
+    // The counts are removed with the hall.
     halls.prints("rm", &["a"]);
     assert_eq!(halls.run(&["-k", "1", "-n", "a", "true"]), Some(0));
     assert_eq!(metrics(&halls, &["a"]).value("hallpass_hold_seconds_count", &[]), 1.0);

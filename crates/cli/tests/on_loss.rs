@@ -16,7 +16,7 @@ const SLOT_LOST: i32 = 123;
 /// Options for a slot that has to be lost soon. The grace is long enough for a hook on a busy machine.
 const SHORT: [&str; 4] = ["--ttl", "11", "--grace", "5"];
 
-/// Runs a test on each store that is installed, at the same time. `test` is different for each test.
+/// Runs a test on all stores that are installed, at the same time. `test` is a name that no other test uses.
 fn on_each_store(test: &str, check: impl Fn(Far) + Sync) {
     thread::scope(|scope| {
         for far in far_stores(test) {

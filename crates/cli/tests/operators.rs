@@ -214,7 +214,7 @@ fn a_hook_that_fills_standard_error_does_not_keep_hallpass_from_ending_it() {
         halls.prints("evict", &[name, "0"]);
         eventually("the hook runs", || file.exists());
         let pid = fs::read_to_string(&file).expect("read").trim().parse().expect("a number");
-        // Nobody reads standard error until then.
+        // Until the hook is killed, nobody reads standard error.
         eventually("the hook is killed", || state(pid).is_none());
         let mut stderr = holder.process.stderr.take().expect("a pipe");
         let mut written = String::new();

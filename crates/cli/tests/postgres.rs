@@ -71,7 +71,8 @@ fn waiting_commands_share_a_connection_and_outlive_the_command_that_has_it() {
     waiters.extend((1..crowd_size()).map(waiter));
     eventually("all wait", || halls.status("crowd")["waiting"] == crowd_size());
     eventually("they share a connection", || connections() <= 3);
-    // The first waiter has waited for the longest time, so the others use its connection. The first waiter hangs from now on.
+    // The first waiter has waited for the longest time, so the others use its connection. The first waiter hangs from
+    // now on.
     let first = waiters.remove(0);
     let keeper = first.keeper();
     send(keeper, Signal::STOP);
@@ -131,7 +132,7 @@ fn a_command_that_is_willing_to_wait_waits_for_a_connection() {
         "{}",
         stderr_of(&impatient)
     );
-    // By now, the first command has tried for longer than the first answer may take.
+    // By now, the first command has tried for longer than the time limit for the first answer.
     assert_eq!(patient.process.try_wait().expect("it is a child"), None);
     server.psql("ALTER ROLE joe CONNECTION LIMIT 10");
     assert_eq!(patient.leave(), (Some(0), "my turn\n".into()));

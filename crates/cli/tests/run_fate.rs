@@ -168,10 +168,10 @@ fn with_descendants_a_child_that_closes_its_descriptors_keeps_the_slot() {
     eventually("the slot is free", || halls.is_free("x"));
 }
 
-/// Prints the PIDs of a child in another session and of the child of that child.
+/// A script that starts a child in another session, and a child of that child, and prints the PIDs of both.
 const FAMILY: &str = "setsid sh -c 'sleep 60 & echo $$ $!; wait' & wait";
 
-/// Starts a family, and returns the PIDs of the child and of the grandchild.
+/// Runs [`FAMILY`], and returns the PIDs of the child and of the grandchild.
 fn start_family(halls: &Halls, options: &[&str]) -> (Running, Vec<i32>) {
     let mut running = halls.start(&[options, &["x", "sh", "-c", FAMILY]].concat());
     let pids = running.line().split(' ').map(|pid| pid.parse().expect("a number")).collect();

@@ -110,7 +110,7 @@ fn without_devices_gpus_is_a_clear_error_and_creates_no_hall() {
     }
 }
 
-/// Prints the slots of a command and then waits for its standard input to be closed.
+/// A command that prints its slots, and then waits until its standard input is closed.
 const SLOTS_HELD: [&str; 3] = ["sh", "-c", "echo $HALLPASS_SLOTS_HELD $GPU {slot}; exec cat"];
 
 #[test]
@@ -220,7 +220,7 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     assert!(stderr.contains("--take 2 is more than the 1 slot of hall `y`"), "{stderr}");
 }
 
-/// The hall grows while a command waits that has no value for the new slot.
+/// The hall grows while a command waits. The command has no value for the new slot.
 #[test]
 fn a_resize_does_not_end_commands_that_wait_with_too_few_values() {
     let halls = Halls::new();

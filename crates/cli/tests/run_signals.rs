@@ -74,7 +74,7 @@ fn a_signal_during_the_start_is_not_lost() {
         thread::sleep(Duration::from_micros(delay));
         running.send(Signal::TERM);
         let code = running.process.wait().expect("it ends").code();
-        // The signal killed hallpass before it started the command, or it killed the command.
+        // The signal killed hallpass before hallpass started the command, or hallpass forwarded it to the command.
         assert!(code.is_none() || code == Some(128 + 15), "{code:?}");
         eventually("no holder is left", || halls.is_free("x"));
     }

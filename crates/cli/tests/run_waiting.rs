@@ -160,7 +160,7 @@ fn waiters_with_the_same_pid_see_their_own_position() {
     };
     let first = Running::start(&mut waits());
     eventually("the first waits", || halls.status("x")["waiting"] == 1);
-    // The group in the foreground must be one of the namespace.
+    // The process group in the foreground of the terminal must belong to the namespace.
     let script =
         "exec unshare --pid --fork setsid --ctty --wait \"$HALLPASS\" run --dir \"$DIR\" x true";
     let mut terminal = Terminal::run(&halls, &["bash", "-c", script]);

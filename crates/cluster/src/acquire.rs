@@ -75,8 +75,8 @@ impl Future for Acquire {
 
 impl Drop for Acquire {
     fn drop(&mut self) {
-        // This must happen before `hall` is dropped. `hall` may be the last handle, and dropping the last handle
-        // waits until this passage has left the queue.
+        // End the passage before `hall` is dropped. `hall` may be the last handle, and dropping the last handle waits
+        // until the passage has left the queue.
         if let Some(mut begun) = self.begun.take() {
             begun.held.close();
             // If the pass has just arrived, release it.

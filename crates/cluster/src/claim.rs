@@ -1,4 +1,5 @@
-//! A claim of this process: the lease to which it is bound, and the time at which it was last seen in the store.
+//! A claim of this process, which is the record in the store of one of its waiters or holders: the lease to which the
+//! record is bound, and the time at which the record was last seen.
 
 #[cfg(test)]
 mod tests;
@@ -45,11 +46,11 @@ pub(crate) struct Claim {
     pub record: ClaimRecord,
     /// The id of the lease to which the claim is bound. If the lease ends early, the claim gets a new one.
     lease: AtomicI64,
-    /// The number of times that this process had noticed, when it created the claim, that the store lost its history.
+    /// How many losses of history this process had noticed when it created the claim.
     generation: u64,
     /// A moment at which the lease certainly had its whole ttl left.
     renewed: Mutex<Duration>,
-    /// The longest time that the holder continues after it last saw the claim.
+    /// The ttl of the lease. The holder continues for nine tenths of this time after it last saw the claim.
     ttl: Duration,
     clock: Clock,
     health: watch::Sender<Health>,
@@ -81,7 +82,7 @@ pub(crate) struct Health {
     pub own: OwnClaim,
     /// The newest revision in which the claim was seen.
     revision: Revision,
-    /// The [hall](View::hall) in which the claim had a slot.
+    /// The revision that [identifies the hall](View::hall) in which the claim had a slot.
     hall: Option<Revision>,
     /// The reason why the claim is lost; `None` while it is not. A lost claim stays lost.
     pub lost: Option<Loss>,
@@ -166,8 +167,8 @@ impl Claim {
                 health.lost = Some(Loss::Gone);
                 true
             }
-            // A claim that has a slot never waits again. So a request that arrived late has created the claim anew,
-            // after it was removed.
+            // A claim that has a slot never waits again. So the claim was removed, and a request that arrived late has
+            // created it again.
             OwnClaim::Waiting { .. } if health.own.is_inside() && revision >= health.revision => {
                 health.lost = Some(Loss::Gone);
                 true
@@ -255,7 +256,7 @@ impl Claim {
         }
         let Ok(mut arrivals) = store.watch_arrivals().await else { return };
         if arrivals.since() > view.revision {
-            // In the meantime a claim may have joined the queue, and the member that answered may not show it yet.
+            // A claim may have joined the queue after the view and before the watch. So read the hall by consensus.
             let Ok(now) = store.exit_view(self.reference()).await else { return };
             view = now;
         }
@@ -266,7 +267,7 @@ impl Claim {
         self.set_exit_hint(view);
     }
 
-    /// Returns how long the task [`keep`](Claim::keep) may sleep without noticing too late that the claim is lost.
+    /// Returns how long the task [`keep`](Claim::keep) may sleep and still notice in time that the claim is lost.
     fn slack(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.valid_for(),
@@ -275,8 +276,8 @@ impl Claim {
     }
 
     /// Returns the time between two renewals. A holder loses its pass without renewals, but a waiter does not, and
-    /// there may be hundreds of waiters. So waiters renew less often. But a waiter that gets a slot must have a
-    /// proof that is not too old.
+    /// there may be hundreds of waiters. So waiters renew less often. But they must renew, because a waiter that gets a
+    /// slot needs a recent proof.
     fn renewal_interval(&self) -> Duration {
         match self.stage() {
             Stage::Held => self.ttl / 10,
@@ -298,7 +299,7 @@ impl Claim {
             };
             tokio::select! {
                 () = sleep(pause.min(self.slack())) => {}
-                // The next renewal may be due earlier.
+                // In the new stage, the next renewal may be due earlier.
                 Ok(()) = stage.changed(), if !failed => continue,
                 () = store.await_loss(self.generation) => return self.lose(Loss::HistoryLost),
             }

@@ -81,15 +81,15 @@ struct History {
     generation: u64,
     /// The largest token that a pass could have in this generation.
     largest: u64,
-    /// The smallest epoch in which, as far as this process knows, new tokens are larger than those that the store has
-    /// lost, and than those of a removed hall.
+    /// The smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history that the
+    /// store has lost, or of a removed hall.
     epoch: u64,
 }
 
-/// When the [mark](Core::mark) was last raised.
+/// When the [mark](Core::mark) was last raised, and what is still to be written.
 #[derive(Default)]
 struct Raised {
-    /// The token of a pass that was not written yet.
+    /// The largest token of a pass or of a view that is not in the file yet.
     pending: Option<u64>,
     by_pass: Option<Instant>,
     by_view: Option<Instant>,
@@ -141,7 +141,7 @@ impl Core {
         *lock(&self.opening) = Some(OpeningView { view, at: Instant::now() });
     }
 
-    /// Returns the view with which the hall was opened, once.
+    /// Takes the view with which the hall was opened. Returns `None` if it was taken before.
     pub(crate) fn take_opening_view(&self) -> Option<OpeningView> {
         lock(&self.opening).take()
     }
@@ -163,7 +163,8 @@ impl Core {
         &self.handle
     }
 
-    /// Announces background work. Dropping the last handle of the connection waits for it.
+    /// Announces background work, which lasts until the guard is dropped. Dropping the last handle of the connection
+    /// waits for this work.
     pub(crate) fn begin_task(&self) -> TaskGuard {
         self.tasks.begin()
     }
@@ -214,15 +215,15 @@ impl Core {
         view
     }
 
-    /// Returns the smallest epoch in which, as far as this process knows, new tokens are larger than those that the
-    /// store has lost, and than those of a removed hall.
+    /// Returns the smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history
+    /// that the store has lost, or of a removed hall.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }
 
-    /// Returns the epoch for a new hall. While this process must not assign slots, this is the epoch from before the
-    /// loss. Then other processes find the new hall behind the [mark](Core::mark), and also notice that the store lost
-    /// history.
+    /// Returns the epoch for a new hall. After the store lost history, this process [must not assign
+    /// slots](Core::until_trusted) for some time. During this time, returns the epoch from before the loss. So other
+    /// processes find the new hall behind the [mark](Core::mark), and also notice the loss.
     pub(crate) fn epoch_of_new_hall(&self, view: &View) -> u64 {
         match self.until_trusted(view) {
             Some(_) => self.epoch().saturating_sub(1),
@@ -263,7 +264,7 @@ impl Core {
         let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
             return Ok(view);
         };
-        // In a larger epoch than that of the mark, tokens are larger than the mark.
+        // This process assigns slots in an epoch that is larger than that of the mark, so its tokens are larger too.
         if epoch(token) < self.epoch() {
             return Ok(view);
         }
@@ -274,7 +275,8 @@ impl Core {
         Ok(view)
     }
 
-    /// Notes a loss if the hall has not reached the token of the mark, which was read before the view.
+    /// Notes a loss if the hall has not reached `token`, which was read from the mark before the view. Returns whether
+    /// there is a loss.
     async fn note_if_behind(&self, mark: &Arc<HighWaterMark>, token: u64, view: &View) -> bool {
         let seen = Seen::in_view(view);
         let is_behind = seen.is_behind(token);
@@ -301,7 +303,7 @@ impl Core {
 
     fn raise_mark_by_view(&self, token: u64) {
         let mut raised = lock(&self.raised);
-        // A process that ends soon writes at most once, when it gets a pass.
+        // The time counts from the first view. So a process that ends soon writes at most once, when it gets a pass.
         let last = *raised.by_view.get_or_insert_with(Instant::now);
         if last.elapsed() >= VIEWS_RAISE_EVERY {
             raised.by_view = Some(Instant::now());

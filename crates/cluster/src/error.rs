@@ -4,7 +4,8 @@ use std::{error, fmt};
 
 use hallpass_common::{NameError, SlotsError, text};
 
-/// Error returned by the functions of this crate. Its text is one sentence that says what to do.
+/// Error returned by the functions of this crate. Its text is one sentence that says what happened and, if this is not
+/// obvious, what to do.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {

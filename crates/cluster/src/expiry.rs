@@ -96,7 +96,7 @@ impl ExpiryLog {
         let now = self.clock.now();
         view.stale().filter_map(move |(slot, owner)| {
             let since = *lock(&self.since).get(&(slot, owner.version))?;
-            // The holder stops nine tenths of its ttl after it last saw its claim. This was before `since`.
+            // The holder last saw its claim before `since`, and stops nine tenths of its ttl after that.
             let until = since + Duration::from_millis(owner.record.ttl).saturating_mul(11) / 10;
             Some((slot, until.saturating_sub(now)))
         })

@@ -47,7 +47,7 @@ impl Failure {
             Failure::Refused(why) | Failure::OtherCluster(why) | Failure::NoSpace(why) => {
                 refused(why)
             }
-            Failure::Compacted => refused("that revision is compacted".into()),
+            Failure::Compacted => refused("the revision to watch from was compacted".into()),
             Failure::LeaseGone => refused("the lease is gone".into()),
         }
     }

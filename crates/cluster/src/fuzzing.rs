@@ -24,7 +24,7 @@ pub fn postgres(text: &str) {
     read_records(&response);
 }
 
-/// The claim on whose behalf records are read.
+/// The id of the claim for which records are read.
 const ID: &str = "id";
 
 /// Reads each record of an answer with every function that the crate has for this.

@@ -118,9 +118,10 @@ impl ClusterHall {
     /// - [`Error::Closed`] if the hall is closed or was removed.
     /// - [`Error::Unreachable`] or [`Error::Busy`] if the first answer of the cluster does not arrive within
     ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
-    ///   waiting however long the cluster is down. If the hall was opened less than this time ago, the answer to
-    ///   `open` counts as the first one. Use [`try_acquire_for`](ClusterHall::try_acquire_for) to limit
-    ///   the wait, and [`trouble`](ClusterHall::trouble) to show the error.
+    ///   waiting however long the cluster is down. For the first call that acquires slots after `open`, the answer to
+    ///   `open` counts as the first one if it came less than `command_timeout` ago. Use
+    ///   [`try_acquire_for`](ClusterHall::try_acquire_for) to limit the wait, and [`trouble`](ClusterHall::trouble) to
+    ///   show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request, and [`Error::Damaged`] if a record
     ///   of the hall cannot be read.
     ///
@@ -157,15 +158,15 @@ impl ClusterHall {
         self.enter(1, Limit::Now)
     }
 
-    /// Blocks until a slot is free or `time` has passed.
+    /// Blocks until a slot is free and takes it, or gives up after `time`.
     ///
     /// If a request is under way when the time is over, the call first waits for the answer, so that no slot stays
     /// taken. If etcd does not answer, this takes up to half of the [ttl](crate::ClusterOptions::ttl). With PostgreSQL,
-    /// it can take longer, because a request consists of several statements. The request may have to connect first,
-    /// which takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
-    /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request starts
-    /// over for half of the ttl, and then makes its last attempt. If the server does not answer, each statement of this
-    /// attempt takes up to half of the ttl.
+    /// it can take longer, because a request consists of several statements and may have to connect first. Connecting
+    /// takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
+    /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request keeps
+    /// starting over for half of the ttl, and then makes its last attempt. If the server does not answer, each
+    /// statement of the last attempt takes up to half of the ttl.
     ///
     /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that
     /// does not answer or has no capacity, this takes up to the [command
@@ -187,7 +188,7 @@ impl ClusterHall {
         self.try_acquire_within(1, Limit::after(time))
     }
 
-    /// Blocks until a slot is free or `deadline` has passed.
+    /// Blocks until a slot is free and takes it, or gives up at `deadline`.
     ///
     /// # Errors
     /// The errors of [`try_acquire_for`](ClusterHall::try_acquire_for).
@@ -332,8 +333,8 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::renewal_ages(&core).await })
     }
 
-    /// Sets the command that [`status`](ClusterHall::status) shows for this process, from its next passage on.
-    /// The default is its command line.
+    /// Sets the command that [`status`](ClusterHall::status) shows for this process. It applies to calls that acquire
+    /// slots from now on. The default is the command line of the process.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) {
@@ -344,8 +345,8 @@ impl ClusterHall {
         self.core.describe_as(command);
     }
 
-    /// Sets the process and the user that [`status`](ClusterHall::status) shows, from the next passage on. Use
-    /// this in a program that acquires passes on behalf of another process of this machine.
+    /// Sets the process and the user that [`status`](ClusterHall::status) shows. They apply to calls that acquire slots
+    /// from now on. Use this in a program that acquires passes on behalf of another process of this machine.
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) {

@@ -1,15 +1,15 @@
 //! The high-water mark of a hall: the largest token that processes of this machine have seen, in a file.
 //!
 //! A process that starts after a store lost history has seen nothing of the lost part. If the machine has used the hall
-//! before, the mark shows the loss: it is larger than the token that the hall has reached. Such a process behaves like
-//! one that noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
+//! before, the mark shows the loss: it is larger than the token that the hall has reached. The process then behaves as
+//! if it had noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
 //!
-//! The mark is a lower bound, so it does no harm if a write is lost or fails, or if the file is missing or damaged: then
-//! a newcomer may fail to notice a loss. No write waits for the disk, because a mark need not survive a crash of the
-//! machine.
+//! The mark is a lower bound. If a write is lost or fails, or if the file is missing or damaged, a newcomer may fail to
+//! notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need not survive a crash of
+//! the machine.
 //!
-//! The file also records when a process first noticed a loss. Otherwise each process that does not wait would count the
-//! time from its own start, and would never get a slot.
+//! The file also records when a process first noticed a loss. Without this record, each process that does not wait
+//! would count the time without assignments from its own start, and would never get a slot.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -52,7 +52,7 @@ struct Mark {
     /// The prefix of all keys of the hall. The name of the file contains only its hash.
     base: String,
     token: u64,
-    /// The loss that was noticed, until the epoch of the hall is raised.
+    /// The loss that was noticed; `None` before a loss, and after the mark was raised since.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     loss: Option<LossRecord>,
 }
@@ -60,7 +60,8 @@ struct Mark {
 /// When processes of this machine noticed that the hall is behind the mark.
 #[derive(Serialize, Deserialize)]
 struct LossRecord {
-    /// The largest token that the hall has reached since then. If the hall falls behind this token, history was lost again.
+    /// The largest token that the hall has reached since then. If the hall falls behind this token, history was lost
+    /// again.
     seen: u64,
     noticed: ExpiryRecord,
 }
@@ -79,13 +80,14 @@ impl Seen {
         Seen { revision: view.revision, epoch: view.door.map(|seen| seen.door.epoch) }
     }
 
-    /// Returns whether the hall is behind `mark`. If the mark was read before the hall, the store has lost history.
+    /// Returns whether the hall is behind `mark`. If so, and if the mark was read before the hall, the store has lost
+    /// history.
     pub(crate) fn is_behind(self, mark: u64) -> bool {
         self.token(mark) < mark
     }
 
-    /// Returns the token that the hall has reached. A hall that does not exist was removed, which is no loss, so only
-    /// its revision counts.
+    /// Returns the token that the hall has reached. If the hall does not exist, it was removed, which is no loss. Then
+    /// only the revision counts, with the epoch of `mark`.
     fn token(self, mark: u64) -> u64 {
         token_of(self.epoch.unwrap_or(epoch(mark)), self.revision)
     }
@@ -135,8 +137,9 @@ impl HighWaterMark {
         (mark.base == self.base && epoch(mark.token) < MAX_EPOCH).then_some(mark)
     }
 
-    /// Creates the directory if it does not exist, and locks it, so that no other process replaces a file in it. Dropping
-    /// the value unlocks it. Gives up after a while, because the process that has the lock may be suspended.
+    /// Creates the directory if it does not exist, and locks it, so that no other process replaces a file in it.
+    /// Dropping the value unlocks it. Fails after [`LOCKED_WITHIN`], because the process that has the lock may be
+    /// suspended.
     fn lock(&self) -> io::Result<File> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -163,8 +166,8 @@ impl HighWaterMark {
     }
 }
 
-/// Returns the directory for the marks of this user. `lookup` returns the value of a variable. Returns `None` if the user
-/// has no home directory.
+/// Returns the directory for the marks of this user. `lookup` returns the value of an environment variable. Returns
+/// `None` if no variable names a directory and the user is not root.
 pub(crate) fn default_dir(lookup: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let variable = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
@@ -223,7 +226,7 @@ mod tests {
         let first = mark(dir.path());
         first.raise(100);
         assert_eq!(first.note_loss(at(0, 10)), Duration::ZERO);
-        // The record has to be older than the difference of clocks that cannot be noticed.
+        // `ExpiryRecord::by` returns a time that is `TOLERANCE` too late. So wait for longer than this.
         let wait = Duration::from_millis(1300);
         std::thread::sleep(wait);
         let later = first.note_loss(at(0, 12));

@@ -27,8 +27,8 @@
 //! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the cluster, the
 //!   network and other machines. (The exceptions are under [Limits](#limits).) hallpass renews passes in the
 //!   background. A pass that cannot be renewed is [lost](ClusterPass::lost), *before* another process can get the slot.
-//!   Each machine measures durations by its own clock: the time of day does not matter, and rates may differ by a tenth
-//!   either way.
+//!   Each machine measures durations by its own clock: the time of day does not matter, and the rates of the clocks may
+//!   differ by a tenth either way.
 //! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
 //!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until the store ends the lease of the holder.
 //!   The second one is needed because the store may end leases early.
@@ -45,7 +45,7 @@
 //! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
 //! counts from the last request to which the store answered, *by consensus*, that the claim of the holder exists. It
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
-//! was not released, waits for eleven tenths of that ttl before it reclaims the slot.
+//! was not released, waits for eleven tenths of the holder's ttl before it reclaims the slot.
 //!
 //! If all threads of a process are suspended, or a virtual machine is paused, the process cannot stop in time. It
 //! continues for a moment when it wakes up. The token protects against this: let the storage remember the largest
@@ -72,11 +72,11 @@
 //! # Limits
 //!
 //! - [`try_acquire`](ClusterHall::try_acquire) takes the slot of a vanished holder only if a process on the same
-//!   machine noticed long enough ago that the holder had vanished. Waiters wait for this time and then take such a
-//!   slot, and [`reap`](ClusterHall::reap) releases it.
+//!   machine noticed at least 1.1 ttl ago that the holder had vanished. Waiters wait until then and take the slot.
+//!   [`reap`](ClusterHall::reap) waits until then and releases it.
 //! - After the cluster was restored from a backup, a new process does not see the holders that are not in the backup.
-//!   So it can take a slot that such a holder still has, until that holder notices the restore or reaches its deadline.
-//!   [`ClusterPass`] has the details.
+//!   Unless a [record](ClusterOptions::state_dir) on its machine shows the restore, the process can take the slot of
+//!   such a holder before the holder notices the restore or reaches its deadline. [`ClusterPass`] has the details.
 //! - If you delete keys below `slots/` with `etcdctl`, or call [`evict`](ClusterHall::evict), a slot can be reassigned
 //!   while its holder still uses it. The holder loses its pass at its next renewal.
 //! - Below a prefix of several parts, such as `/team-a/builds`, no hall can be named `door`, `queue`, `inside`,

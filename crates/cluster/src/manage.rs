@@ -38,7 +38,7 @@ pub(crate) async fn open(core: &Core, slots: Option<usize>) -> Result<View, Erro
     let mut view = core.look().await?;
     view = core.compare_with_mark(view).await?;
     // A server that does not answer must not delay every call. If such a server belongs to another cluster, later
-    // requests fail.
+    // requests to it fail.
     if let Ok(Ok(Err(failure))) = timeout(SERVERS_ANSWER_WITHIN, checked).await {
         return Err(failure.into_error(&core.store.place()));
     }
@@ -134,7 +134,7 @@ pub(crate) async fn renewal_ages(core: &Core) -> Result<BTreeMap<usize, Duration
 /// when this call changed them.
 pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     let mut view = core.look().await?;
-    // The next call handles claims that vanish from now on.
+    // The next call of `reap` handles claims that vanish from now on.
     let found: HashSet<_> = assignments(&view).collect();
     let wait = |view: &View| core.expiries.until_all_reclaimable(view, &found);
     let wait = |view: &View| core.until_trusted(view).or(wait(view));
@@ -160,7 +160,7 @@ pub(crate) async fn reap(core: &Core) -> Result<usize, Error> {
     Ok(reaped)
 }
 
-/// Takes a slot and all other slots away from the holder of this slot, immediately, and wakes the waiters.
+/// Takes this slot, and all other slots of its holder, away from the holder immediately, and wakes the waiters.
 pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     let mut view = core.look().await?;
@@ -176,8 +176,9 @@ pub(crate) async fn evict(core: &Core, slot: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// If the claim `id` is gone, gives its slot to the next claim or frees it. Only the owner of the claim may call
-/// this, because only the owner knows that it no longer uses the slot. Other processes have to wait.
+/// If the claim `id` is gone, gives its slot to the head of the queue, or frees the slot. Only the owner of the claim
+/// may call this, because only the owner knows that it no longer uses the slot. Other processes have to wait until the
+/// slot is [reclaimable](crate::expiry).
 pub(crate) async fn reclaim_own(core: &Core, id: &str) -> Result<(), Error> {
     let mut retry = core.retry(core.first_contact);
     loop {
@@ -215,6 +216,7 @@ pub(crate) async fn remove(core: &Core, force: bool) -> Result<(), Error> {
     }
 }
 
+/// Makes one attempt to remove the hall. The outer error is one that another attempt may fix.
 async fn remove_once(
     core: &Core,
     force: bool,

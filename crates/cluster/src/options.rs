@@ -30,12 +30,12 @@ const TTLS: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Durati
 pub struct ClusterOptions {
     /// The store that keeps the halls, and how to reach it.
     pub store: StoreOptions,
-    /// The time limit for the first answer. The default is 5 s.
+    /// The time limit for the first answer of the cluster to a call. The default is 5 s.
     pub command_timeout: Duration,
     /// The longest time that a holder can be out of touch with the cluster: 2 s to 1 h. The default is 20 s, so that a
     /// command survives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
-    /// The clock that measures these times. The default is the clock of the machine.
+    /// The clock that measures how much of the ttl has passed. The default is the clock of the machine.
     pub clock: Clock,
     /// The directory in which the processes of this machine record the largest token of each hall, so that later
     /// processes notice if the store lost history in the meantime. With `None`, they record nothing. The default is

@@ -28,14 +28,15 @@ use crate::{
 /// # Clusters that lose history
 ///
 /// A cluster that is restored from a backup, or wiped, forgets passes and repeats revisions. Every process that has
-/// seen a larger revision notices this with the next answer. A holder then loses its pass immediately
-/// ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because the slot may
-/// have a holder that the cluster does not show. Before the waiter takes a slot, it raises the epoch of the hall. The
-/// epoch is the upper part of every token, so tokens keep growing. These rules assume that all processes of a hall use
-/// the same ttl.
+/// seen a larger revision than the cluster now has notices this with the next answer. A holder then loses its pass
+/// immediately ([`Loss::HistoryLost`](crate::Loss::HistoryLost)). A waiter does not take a slot for 1.1 ttl, because
+/// the slot may have a holder that the cluster does not show. Before the waiter takes a slot, it raises the epoch of
+/// the hall. The epoch is the upper part of every token, so tokens keep growing. These rules assume that all processes
+/// of a hall use the same ttl.
 ///
-/// A process that starts after the restore cannot notice the restore. To be safe even then, restore with
-/// `etcdutl snapshot restore --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
+/// A process that starts after the restore notices it only if the [state directory](crate::ClusterOptions::state_dir)
+/// of its machine has recorded a larger token. To be safe in any case, restore with `etcdutl snapshot restore
+/// --bump-revision` and `--mark-compacted`, or stop all holders before the restore.
 ///
 /// ```no_run
 /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -158,7 +159,7 @@ impl ClusterPass {
         self.claim.valid_until()
     }
 
-    /// Resolves when the pass is lost, with any executor.
+    /// Returns a future that resolves when the pass is lost. Works with any executor.
     ///
     /// From then on, the caller no longer has the slot. To stop *before* that, check
     /// [`valid_for`](ClusterPass::valid_for) and follow the renewals with [`watch`](ClusterPass::watch).
@@ -280,7 +281,7 @@ impl Renewals {
         }
     }
 
-    /// Blocks until the next renewal, like [`next`](Renewals::next).
+    /// Blocks until the next renewal, and returns what [`next`](Renewals::next) returns.
     ///
     /// # Errors
     /// [`Loss`], the reason why the pass is no longer valid. From then on, every call returns it.

@@ -6,8 +6,8 @@
 //!
 //! - `Passage::go_out`: the answer to X1 may be an old view. If X2 or X3 then finds that the claim still has its
 //!   slot, the first such answer counts as a new answer to X1, and the passage continues from there.
-//! - `Passage::certify`: if the claim of a passage is lost by the time it gets a slot, the passage starts over with a
-//!   new claim.
+//! - `Passage::certify`: if the claim of a passage is lost by the time the passage gets a slot, the passage starts over
+//!   with a new claim.
 //! - `Passage::note`: expiries are [recorded](crate::expiry) for other processes of this machine.
 //! - `retire`: if a request got no answer, the owner ends the lease of the claim. If the claim has got a slot, the
 //!   owner gives this slot to the next claim.
@@ -176,7 +176,7 @@ impl Passage {
         }
     }
 
-    /// Returns the first line of the entry section, for the slot that was free in the last view.
+    /// Returns the first line of the entry section, for a slot that was free in the last view, or slot 0 if none was.
     fn first_line(&self, limit: Limit) -> Line<Waiter> {
         match (limit, self.view.free().unwrap_or(0)) {
             (Limit::Now, slot) => Line::T1 { slot },
@@ -184,8 +184,8 @@ impl Passage {
         }
     }
 
-    /// Returns the slots and the token of this passage, if the claim is valid for long enough. Fails if the caller
-    /// gives up first.
+    /// Returns the slots and the token of this passage; `None` if the claim is lost. If the claim is not valid for long
+    /// enough, looks at the hall first. Fails if the caller gives up first.
     async fn certify(&mut self) -> Result<Option<(SlotSet, u64)>, Error> {
         if self.claim.valid_for() < self.core.ttl / 2 && self.ask(Ask::Look).await?.is_none() {
             // `retire` then gives the slot to the next claim.
@@ -296,9 +296,9 @@ impl Passage {
     }
 
     /// Performs line X1: finds the head of the queue. An old answer is good enough if it is from a moment at which this
-    /// claim had its slot, because the passage could have sent the request at that moment. The next request takes
-    /// effect only if the answer is still true. In a hall with one slot, the answer usually is still true: the head of
-    /// the queue rarely changes, and if the queue was empty, the successor finder watches for arrivals.
+    /// claim had its slot, because the passage could have performed X1 at that moment. The next request takes effect
+    /// only if the answer is still true. In a hall with one slot, the answer usually is still true: the head of the
+    /// queue rarely changes, and if the queue was empty, the successor finder watches for arrivals.
     async fn find_head(&mut self) -> Result<Picture<Waiter>, Error> {
         let known = self.claim.take_exit_hint().filter(|view| view.size() == 1);
         let view = match known {

@@ -17,8 +17,8 @@ pub(crate) struct Door {
     pub version: u32,
     pub slots: usize,
     pub closed: bool,
-    /// The number of times that a client has noticed that the store lost history. The epoch is the upper part of every
-    /// token, so that tokens grow even if revisions start again.
+    /// A number that a client raises after it has noticed that the store lost history. The epoch is the upper part of
+    /// every token, so that tokens grow even if revisions start again.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub epoch: u64,
 }
@@ -61,7 +61,8 @@ pub(crate) struct ClaimRecord {
     /// The number of slots that the claim takes together.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub take: usize,
-    /// The longest time that the owner continues after it last saw the claim in the store, in milliseconds.
+    /// The ttl in milliseconds. The owner continues for nine tenths of this time after it last saw the claim in the
+    /// store.
     pub ttl: u64,
     pub host: String,
     pub pid: u32,

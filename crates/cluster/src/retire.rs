@@ -6,7 +6,7 @@ use crate::{claim::Claim, core::Core, manage};
 
 /// Adds the lease of a claim that is no longer needed to the spare leases. If a request for the claim may still
 /// take effect, ends the lease instead, so that no later request can create the claim. If the claim has got a
-/// slot by then, the next claim gets this slot immediately, because the owner has left.
+/// slot by then, the head of the queue gets this slot immediately, because the owner has left.
 pub(crate) fn retire(core: &Arc<Core>, claim: &Arc<Claim>, uncertain: bool) {
     if !uncertain && !claim.uncertain.load(Relaxed) {
         return core.leases.put_back(claim.lease());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 const WORDS: usize = MAX_SLOTS.div_ceil(64);
 
-/// A set of slots. Numbers that no slot has are not in the set.
+/// A set of slots. Numbers that are not below [`MAX_SLOTS`] are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<usize>", into = "Vec<usize>")]
 pub(crate) struct SlotSet([u64; WORDS]);

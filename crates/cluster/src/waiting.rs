@@ -6,9 +6,10 @@
 //! - the door;
 //! - the claim right before it in the queue. Once that claim is gone, the waiter may be at the head.
 //!
-//! Only the head watches all claims below `inside/`, because one of them may vanish. So the store reports a hand-over
-//! to only two waiters: to the head, which gets the slot, and to the waiter behind it. If the holder or the head has
-//! asked for several slots, the holder frees its slots instead, and writes the door, which all waiters watch.
+//! Only the head watches all claims below `inside/`: if one of them vanishes, the head reclaims its slot. So the store
+//! reports a hand-over to only two waiters: to the head, which gets the slot, and to the waiter behind it. If the
+//! holder or the head has asked for several slots, the holder frees its slots instead, and writes the door, which all
+//! waiters watch.
 //!
 //! A watch reports the changes after a certain revision. If this revision is later than the one in which the waiter
 //! decided which keys to watch, the waiter may have missed a change. Then it reads the hall once more.

@@ -76,8 +76,8 @@ fn a_hall_removed_by_force_and_created_again_waits_for_the_old_holder() {
     assert!(!pass.is_valid() && next.is_valid() && next.token() > pass.token());
 }
 
-/// Other halls change between the time at which a waiter reads its hall and the time at which it starts to watch
-/// it. So the waiter reads its hall again.
+/// All halls of a cluster share the revisions. If another hall changes after a waiter has read its hall and before it
+/// watches its hall, the waiter reads its hall again.
 #[test]
 fn waiters_keep_their_order_on_a_busy_cluster() {
     const WAITERS: usize = 8;

@@ -312,7 +312,7 @@ fn members_of_two_clusters_in_one_url_are_refused() {
     for endpoints in [both.clone(), [both[1].clone(), both[0].clone()]] {
         let options = options(&format!("etcd://{}", endpoints.join(",")));
         let mixed = Cluster::connect(options).expect("valid options");
-        // Opening a hall does not wait long for members that are slow to answer.
+        // Opening a hall does not wait long for members that are slow to answer, so it may succeed at first.
         eventually(|| match mixed.open("gpu", 1) {
             Ok(_) => false,
             Err(error) => {
@@ -348,7 +348,7 @@ fn a_token_stays_the_same_when_the_epoch_of_the_hall_is_raised() {
     }
     cluster.member(0).restore();
     cluster.await_health();
-    // This process has not seen the lost history. The other one has, and raises the epoch.
+    // `fresh` has not seen the lost history. `hall` has, and raises the epoch.
     let fresh = Cluster::connect(with_short_ttl(&cluster.url())).expect("valid options");
     let fresh = fresh.open("gpu", 2).expect("the hall exists");
     let first = fresh.acquire().expect("a slot is free");

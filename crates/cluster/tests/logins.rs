@@ -8,8 +8,7 @@ use common::{SHORT_TTL, await_queue, etcd_options, eventually, options, wait};
 use hallpass_cluster::{Cluster, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Storage, TIMEOUT, etcd};
 
-/// Starts a cluster with one member that asks for passwords. Its log has many entries, so the tokens that it issues
-/// contain large indices.
+/// Starts a cluster with one member that asks for passwords.
 fn cluster_with_passwords() -> EtcdCluster {
     let cluster = EtcdCluster::start_with(1, Storage::Memory, &["--bcrypt-cost", "4"]);
     require_passwords(&cluster);
@@ -48,7 +47,8 @@ fn set_password(cluster: &EtcdCluster, password: &str) {
     assert!(child.wait().expect("it ends").success());
 }
 
-/// Writes so often that the log of the cluster gets much longer.
+/// Writes so often that the log of the cluster gets much longer. Tokens that are issued later contain large indices of
+/// this log.
 fn lengthen_log(cluster: &EtcdCluster) {
     let mut writes = cluster.etcdctl(&["--user", "root:secret", "txn"]);
     let mut puts = String::from("\n");

@@ -150,8 +150,8 @@ fn a_holder_in_a_slow_network_keeps_its_pass() {
     pass.release().expect("the pass is valid");
 }
 
-/// A waiter needs several round trips until it is in the queue, and a holder of the shortest ttl has to renew its claim
-/// within 1.8 s.
+/// A waiter needs several round trips until it is in the queue. A holder with the shortest ttl, 2 s, has to renew its
+/// claim within 1.8 s.
 #[test]
 fn a_short_ttl_works_in_a_network_with_a_round_trip_of_300_ms() {
     let Some(()) = etcd() else { return };

@@ -18,7 +18,7 @@ fn connect(url: &str) -> Cluster {
     Cluster::connect(options(url)).expect("valid options")
 }
 
-/// Waits for a slot in another thread, and returns the token.
+/// Waits for a slot in another thread. Returns a channel that gets the token.
 fn token_of_next(hall: &ClusterHall) -> mpsc::Receiver<Result<u64, Error>> {
     let (done, token) = mpsc::channel();
     let hall = hall.clone();
@@ -110,7 +110,8 @@ fn a_failover_that_loses_a_pass_is_noticed_even_if_revisions_go_on() {
     let pass = pair.hall.acquire().expect("reachable");
     let lost = pass.token();
     pair.fail_over();
-    // Another process uses the new server first, so that its revisions are not smaller than those that were seen.
+    // Another process uses the new server first. So the revisions of this server are not smaller than those that the
+    // holder has seen.
     let other = connect(&pair.standby.url());
     let hall = other.open("migrate", 1).expect("reachable");
     hall.resize(2).expect("reachable");
@@ -309,7 +310,7 @@ fn settings_of_a_user_do_not_weaken_commits() {
     connect(&server.url()).names().expect("reachable");
     server.psql("ALTER ROLE postgres SET synchronous_commit = off");
     server.psql("ALTER ROLE postgres SET default_transaction_isolation = serializable");
-    // Each step notes its settings.
+    // A trigger records the settings of each step.
     server.psql("CREATE TABLE public.seen (setting text)");
     server.psql(
         "CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -333,7 +334,7 @@ fn a_caller_that_gives_up_on_a_hall_that_changes_all_the_time_does_not_try_for_l
     let ttl = Duration::from_secs(2);
     let cluster = Cluster::connect(ClusterOptions { ttl, ..options(&server.url()) });
     let hall = cluster.expect("valid options").open("wild", 1).expect("reachable");
-    // Each attempt to change the hall finds that another process was faster. A sequence counts the attempts.
+    // A trigger prevents each change of the hall, as if another process were faster. A sequence counts the attempts.
     server.psql("CREATE SEQUENCE public.attempts");
     server.psql(
         "CREATE FUNCTION public.prevent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \

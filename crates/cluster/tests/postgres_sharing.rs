@@ -81,8 +81,8 @@ fn sockets() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|number| number == "0")).collect()
 }
 
-/// Connects to a socket in another process, and returns the first line that the relay sends; `None` if it cannot
-/// connect. `wrapper` starts the process.
+/// Starts a process that connects to a socket. Returns the first line that the relay sends to this process; `None` if
+/// the process cannot connect. The command line of the process begins with `wrapper`.
 fn first_line(socket: &Path, wrapper: &[&str]) -> Option<String> {
     // A relay that has just ended has no socket.
     let script = "my $relay = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 3; \
@@ -114,7 +114,7 @@ fn crowd_at(url: &str, count: usize) -> (ClusterPass, Vec<Waiter>) {
         waiters.push(Waiter::start(url, "crowd"));
         await_queue(&hall, number + 1);
         if number == 0 {
-            // This process becomes the relay after a quarter of a second.
+            // The first waiter becomes the relay after a quarter of a second.
             thread::sleep(Duration::from_secs(1));
         }
     }
@@ -243,7 +243,7 @@ fn a_relay_answers_no_process_of_another_user() {
         return eprintln!("skipped, because only root can start a process of another user");
     }
     let (_server, pass, waiters) = crowd(1);
-    // The directory is closed to other users. This one has the right to ignore that.
+    // The directory is closed to other users. But the user `nobody` gets the right to ignore that.
     let capability = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--"];
     let nobody = [&["setpriv", "--reuid=65534", "--clear-groups"][..], &capability].concat();
     let answers =

@@ -7,9 +7,9 @@
 //! | [`Status`], [`Participant`] | a hall with its holders and waiters at one moment |
 //! | [`Limit`] | the time that a caller is willing to wait |
 //! | [`command_line`] | the command that `status` shows for a process |
-//! | [`text`] | the error messages of both families |
+//! | [`text`] | the error messages that halls of both kinds show |
 //!
-//! Programs use these through `hallpass-processes` and `hallpass-cluster`, which re-export them.
+//! Programs use these items through `hallpass-processes` and `hallpass-cluster`, which re-export them.
 #![forbid(unsafe_code)]
 
 mod command;

@@ -25,7 +25,7 @@ pub struct Status {
 pub struct Participant {
     /// The slot that a holder has; `None` for a waiter.
     pub slot: Option<usize>,
-    /// The fencing token that came with the slot. `None` in a hall of processes.
+    /// The fencing token that came with the slot. `None` for a waiter, and in a hall of processes.
     pub token: Option<u64>,
     /// The machine on which the process runs. `None` in a hall of processes.
     pub host: Option<String>,
@@ -40,8 +40,8 @@ pub struct Participant {
     pub command: String,
     /// The time at which a holder got its slot or a waiter joined the queue, by the clock of its machine.
     pub since: SystemTime,
-    /// Whether the process still runs. The status lists a dead process until the next waiter or `reap` frees its
-    /// slot or removes it from the queue.
+    /// Whether the process still runs. In a hall of a cluster: whether its claim still exists. The status lists a dead
+    /// process until the next waiter or `reap` frees its slot or removes it from the queue.
     pub alive: bool,
     /// Whether this holder or waiter belongs to the handle that read the status.
     pub own: bool,

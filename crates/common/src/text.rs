@@ -5,7 +5,7 @@ use std::fmt::{Formatter, Result};
 
 use crate::MAX_SLOTS;
 
-/// The message for a caller that does not wait or has timed out, because no slot is free or others wait.
+/// The message for a caller that does not wait or has timed out, because no slot is free or there are waiters.
 pub const NO_PERMITS: &str = "no slot is free";
 
 /// The message if the hall is closed or was removed.

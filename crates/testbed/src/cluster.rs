@@ -212,7 +212,7 @@ impl EtcdCluster {
         self.peer_paths.iter().for_each(Proxy::heal);
     }
 
-    /// Copies the data of all members, and starts them again. Does not wait until they answer.
+    /// Kills all members, copies their data, and starts them again. Does not wait until they answer.
     pub fn back_up(&self) {
         self.members.iter().for_each(Member::kill);
         self.members.iter().for_each(Member::back_up);

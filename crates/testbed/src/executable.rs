@@ -2,7 +2,7 @@
 //!
 //! Linux refuses to execute a file while any process has it open for writing. A child that another thread has just
 //! forked keeps the files of this process open until it executes its own program. So another process writes the file:
-//! then no child of this one ever has it open.
+//! then no child of this process ever has the file open for writing.
 
 use std::{
     ffi::OsStr,
@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// With `fs::write` instead of `write_executable`, a few of these calls fail with "Text file busy".
+    /// With `fs::write` instead of `write_executable`, a few of the scripts would fail to start: "Text file busy".
     #[test]
     fn a_new_script_runs_while_other_threads_start_programs() {
         let folder = tempfile::tempdir().expect("a folder");

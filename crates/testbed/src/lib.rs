@@ -58,8 +58,8 @@ use std::{
 /// very busy computer.
 pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
-/// Returns `Some` if etcd is installed. If not, prints that the test is skipped and what to install.
-/// Checks only once per process.
+/// Returns `Some` if etcd and the tools for its clusters are installed. If not, prints that the test is skipped and
+/// what to install. Checks only once per process.
 ///
 /// # Panics
 /// Panics if etcd is not installed and `HALLPASS_NEED_ETCD` is set, as in CI.

@@ -105,7 +105,7 @@ impl Member {
         *child = Some(started);
     }
 
-    /// Stops the member, copies its data to a directory beside the data, and starts the member again.
+    /// Kills the member, copies its data to a directory beside the data, and starts the member again.
     /// The copy replaces an earlier copy.
     ///
     /// # Panics

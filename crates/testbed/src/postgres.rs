@@ -141,13 +141,13 @@ impl PostgresServer {
         settings.and_then(|mut file| file.write_all(lines.as_bytes())).expect("a file");
         self.start_again();
         self.await_promotion();
-        // A standby that is copied from this server must not stop its recovery.
+        // With these settings, a standby that is copied from this server would stop its recovery.
         for setting in ["restore_command", "recovery_target", "recovery_target_action"] {
             self.psql(&format!("ALTER SYSTEM RESET {setting}"));
         }
     }
 
-    /// Removes the data of a dead server. Its last processes may still write.
+    /// Removes the data of a dead server. Tries again, because the last processes of the server may still write.
     fn remove_data(&self) {
         let start = Instant::now();
         while fs::remove_dir_all(self.data()).is_err_and(|error| error.kind() != NotFound) {
@@ -365,7 +365,7 @@ impl Drop for PostgresServer {
 
 /// Returns a program of PostgreSQL that does not outlive this process, and that does not run as root.
 fn program(name: &str) -> Command {
-    // Other programs are on the search path.
+    // Programs that do not belong to PostgreSQL, such as `cp`, are on the search path.
     let own = programs().expect("PostgreSQL is installed").join(name);
     let path = if own.is_file() { own } else { name.into() };
     let mut command = match owner() {

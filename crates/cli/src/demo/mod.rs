@@ -1,7 +1,7 @@
 //! `hallpass demo`: shows for ten seconds what a hall does, with real processes.
 //!
 //! The demo uses hallpass itself. Every worker is a separate `hallpass run` on a hall in a temporary directory. The
-//! command that it runs is [`visit`]. A [`Witness`] that does not use the hall observes the visits and judges them.
+//! command of a worker is [`visit`]. A [`Witness`] that does not use the hall observes the visits and judges them.
 
 mod picture;
 mod visit;
@@ -32,7 +32,7 @@ pub use visit::run as visit;
 
 /// Number of slots of the hall.
 const SLOTS: usize = 3;
-/// Number of workers that compete at any time: enough for a queue that fits on one line.
+/// Number of workers that compete at any time. With this number, there is a queue, and it fits on one line.
 const WORKERS: usize = 8;
 /// A holder is killed this long after the start, and again after each further interval.
 const KILL_EVERY: Duration = Duration::from_millis(2_500);

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{output::can_paint, table::colours_wanted};
 
-/// Number of events below the live picture. These are the latest events.
+/// The live picture shows this many of the latest events.
 const EVENTS: usize = 5;
 
 pub struct Picture {
@@ -200,7 +200,7 @@ pub fn summary(verdict: &Verdict, time: Duration) -> io::Result<ExitCode> {
     Ok(if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints one command for each kind of user: for cargo in a checkout, or for the installed programs.
+/// Prints one command for each kind of user. In a checkout, the commands use cargo, otherwise the installed programs.
 fn next_steps() -> io::Result<()> {
     let built = |path: &Path| path.components().any(|part| part.as_os_str() == "target");
     let in_checkout = std::env::current_exe().is_ok_and(|path| built(&path));

@@ -6,8 +6,8 @@
 //!
 //! The witness checks two rules:
 //! - At most k visits last at the same time, and at most one in each slot.
-//! - No worker overtakes another. Workers are numbered in the order in which they joined the queue. So the visit of
-//!   worker w may begin only when at least w - k + 1 visits have ended.
+//! - No worker overtakes another. Workers are numbered from 0, in the order in which they joined the queue. So the
+//!   visit of worker w may begin only when at least w - k + 1 visits have ended.
 //!
 //! Before it admits a visitor, the witness looks for closed connections. So it sees that a connection has closed
 //! before it sees that a later connection has opened. The visit of a worker that the demo kills ends at the moment

@@ -142,7 +142,7 @@ impl Drop for Workers {
 }
 
 fn kill_group(child: &Child) -> rustix::io::Result<()> {
-    // The conversion cannot fail, because PIDs have this type. The child is not reaped yet, so no other process
+    // The conversion cannot fail, because a PID is a positive `i32`. The child is not reaped yet, so no other process
     // has its PID.
     let group = Pid::from_raw(child.id() as i32).expect("a child has a PID");
     kill_process_group(group, Signal::KILL)

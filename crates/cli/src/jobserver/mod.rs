@@ -2,8 +2,8 @@
 //!
 //! make, cargo and ninja share a number of *tokens* through a pipe. A client takes a token before it starts a job,
 //! and puts it back afterwards. Here each token is a slot. hallpass offers one token at a time. When a client has
-//! taken the token, hallpass takes the next slot. So a build has only the slots that it uses and one more, and all
-//! builds of a hall share one limit. The build itself has one more slot from the beginning, for which the
+//! taken the token, hallpass takes the next slot. So a build has only the slots that it uses and that of the offered
+//! token, and all builds of a hall share one limit. From the beginning, the build itself uses one slot, for which the
 //! protocol has no token.
 
 pub mod build;

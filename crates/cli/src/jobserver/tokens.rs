@@ -29,7 +29,7 @@ const TOKEN: u8 = b'+';
 /// The longest time for which a token stays unused while others wait for a slot. After this time, a waiter gets the
 /// slot.
 const UNUSED: Duration = Duration::from_millis(200);
-/// Time between two checks of the tokens in a named pipe. This pipe also contains the tokens that were put back.
+/// Time between two checks of a named pipe. Clients put tokens back into this pipe, so hallpass has to look for them.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long the server waits before it requests a slot again, if the hall is full or a system call failed.
 const RETRY: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub struct Tokens {
     /// hallpass takes offered tokens back here. This descriptor does not block, and shares no settings with the
     /// clients.
     take_back: OwnedFd,
-    /// Clients put tokens back here. `None` if they use the pipe from which they took them.
+    /// Clients put tokens back here. `None` if they put them back into the pipe from which they took them.
     returned: Option<OwnedFd>,
 }
 
@@ -154,9 +154,13 @@ pub struct Server {
 
 /// The events that ended a sleep.
 struct Woken {
+    /// Which of the files of the build are readable.
     build: [bool; 2],
+    /// Clients have put tokens back.
     returned: bool,
+    /// The request for a slot may have succeeded.
     granted: bool,
+    /// No token is offered, because a client has taken the last one.
     taken: bool,
 }
 
@@ -187,7 +191,7 @@ impl Server {
         })
     }
 
-    /// Serves tokens until the build ends. Then all of its slots are free.
+    /// Serves tokens until the build ends. When this function returns, the slots of all tokens are free.
     pub fn serve(mut self) -> Result<Ended, Failure> {
         loop {
             let woken = self.sleep()?;
@@ -274,7 +278,7 @@ impl Server {
                 write(&self.tokens.offer, &[TOKEN])?;
                 Ok(())
             }
-            // Such a failure may be temporary. Report only the first.
+            // These failures may be temporary. Report only the first one of a series.
             Err(error @ (Error::Full { .. } | Error::System { .. })) => {
                 if self.retry_at.replace(Instant::now() + RETRY).is_none() {
                     say(format_args!("{}: no further slot for now: {error}", self.hall.name()));

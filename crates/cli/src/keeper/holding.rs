@@ -30,6 +30,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 /// The parts that the keeper needs to hold a slot.
 pub struct Keeping {
+    /// The number of slots of the hall.
     pub slots: usize,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,

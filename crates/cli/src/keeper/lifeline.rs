@@ -55,7 +55,8 @@ impl Lifeline {
         list
     }
 
-    /// Returns the processes that need the slot.
+    /// Returns the processes that need the slot. Processes that have just started may be missing, but the result is
+    /// empty only if [`LOOKS`] looks have found none.
     pub fn holders(&self) -> Vec<Pid> {
         let mut known = HashSet::from([self.run, self.keeper]);
         for _ in 0..LOOKS {

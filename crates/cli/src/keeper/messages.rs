@@ -15,7 +15,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The maximum length of a message.
+/// The maximum length of a message, in bytes.
 const LONGEST: usize = 1 << 16;
 
 /// The first message to the keeper.
@@ -40,7 +40,7 @@ pub struct AcquireRequest {
     pub nonblock: bool,
     /// The time limit for waiting.
     pub limit: Option<Duration>,
-    /// Whether the keeper reports before it waits.
+    /// Whether the keeper reports that no slot is free before it waits.
     pub verbose: bool,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,

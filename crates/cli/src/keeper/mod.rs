@@ -3,8 +3,8 @@
 //! `hallpass run` is the parent of its command and only guards it. The keeper does everything that may take
 //! long, fail or need threads. The two processes share a [`Channel`](messages::Channel), two
 //! [timers](deadline) and a [lifeline]. The keeper is in a separate session, so that signals of the terminal do not
-//! reach it. It ends by itself when `hallpass run` orders it to release the slot, or when `hallpass run` and all
-//! processes that have the lifeline open have ended.
+//! reach it. The keeper ends when `hallpass run` orders it to release the slot. It also ends when both `hallpass run`
+//! and all processes that have the lifeline open have ended.
 
 mod deadline;
 mod descriptors;

@@ -24,7 +24,7 @@ use crate::{
 
 /// A time limit that is never reached in practice.
 const LONG: Duration = Duration::from_secs(1 << 30);
-/// The maximum length of a description of the queue. It is longer than a line of any terminal.
+/// The maximum length of a description of the queue. No terminal has longer lines.
 const LONGEST_SENTENCE: usize = 2000;
 /// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper first tries
 /// to get a slot without joining the queue.
@@ -38,8 +38,8 @@ pub fn until(request: &AcquireRequest) -> Option<Instant> {
     Instant::now().checked_add(request.limit.unwrap_or(LONG))
 }
 
-/// Opens the hall. If the user is willing to wait, also waits until the store has capacity. Fails with the report to
-/// send instead.
+/// Opens the hall. If the user is willing to wait, also waits until the store has capacity. The error is the report
+/// for `hallpass run`.
 pub fn open(
     cluster: &Cluster,
     request: &AcquireRequest,
@@ -64,7 +64,7 @@ pub fn open(
     }
 }
 
-/// Waits for a pass. Fails with the report to send instead.
+/// Waits for a pass. The error is the report for `hallpass run`.
 pub fn wait(
     hall: &ClusterHall,
     request: &AcquireRequest,
@@ -89,7 +89,8 @@ pub fn wait(
     }
     loop {
         match wait_in_queue(hall, request.take, until, run, inbox) {
-            // The hall was opened, so the options are right. The user is willing to wait until the cluster answers again.
+            // The hall was opened, so the options are right. The user is willing to wait until the cluster answers
+            // again.
             Some(Err(error @ (Error::Unreachable { .. } | Error::Busy { .. })))
                 if !left(until).is_zero() && !inbox.orphaned =>
             {
@@ -114,7 +115,7 @@ fn left(until: Option<Instant>) -> Duration {
     until.map_or(LONG, |until| until.saturating_duration_since(Instant::now()))
 }
 
-/// Returns `None` if the time is over, or `hallpass run` has ended.
+/// Waits in the queue. Returns `None` if the time is over, or `hallpass run` has ended.
 fn wait_in_queue(
     hall: &ClusterHall,
     take: usize,

@@ -180,7 +180,7 @@ impl LocationArgs {
         Ok(())
     }
 
-    /// Returns user and password, if the options name a user.
+    /// Returns user and password, if the options name a user or a password file.
     fn user(&self) -> Result<Option<(String, String)>, Error> {
         if self.user.as_ref().is_some_and(|user| user.contains(':')) {
             let why = "--user takes a name only: all users of this machine can read a password on the \

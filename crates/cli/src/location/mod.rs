@@ -67,7 +67,7 @@ impl Halls {
         }
     }
 
-    /// Returns the file that counts the runs of a hall on this machine.
+    /// Returns the file that counts the runs of a hall on this machine; `None` if they are not counted.
     pub fn tally(&self, name: &str) -> Option<TallyFile> {
         match self {
             Halls::OnMachine(dir) => Some(TallyFile::in_hall(&dir.path().join(name))),

@@ -15,7 +15,7 @@ pub fn open_or_create<H, E: Into<Error>>(
     }
     match existing().map_err(Into::into) {
         Err(error) if error.is_missing() => match with(default_slots).map_err(Into::into) {
-            // Another process has created it in the meantime.
+            // Another process has created the hall in the meantime.
             Err(error) if error.is_other_size() => existing().map_err(Into::into),
             opened => opened,
         },

@@ -15,8 +15,7 @@ use super::Entry;
 const CURRENT: &str = "log";
 /// The file before the current one.
 const OLD: &str = "log.old";
-/// When the current file is longer than this, it becomes the old one. So a log takes at most twice this space plus
-/// one entry.
+/// When the current file is longer than this, it becomes the old one. So a log takes at most about twice this space.
 const FULL: u64 = 32 * 1024;
 
 /// Appends an entry to the log of the hall in the directory `hall`.
@@ -39,8 +38,8 @@ pub fn append(hall: &Path, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a log for appending. Other users of the hall may have replaced it with a link or a pipe, so this does not
-/// follow links and does not wait for the other end of a pipe.
+/// Opens a log for appending. Does not follow links, and does not wait for the other end of a pipe: other users of the
+/// hall may have replaced the log with a link or a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     regular(OpenOptions::new().append(true).custom_flags(flags).open(path)?)

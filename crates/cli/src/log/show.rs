@@ -14,7 +14,7 @@ use crate::{
 };
 
 const AFTER: &str = "\
-The log does not contain runs with --no-fork or --no-log, and runs whose hallpass was killed by SIGKILL.";
+The log does not contain runs with --no-fork, runs with --no-log, or runs whose hallpass was killed by SIGKILL.";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER, mut_args(hide_on_machine))]

@@ -176,6 +176,7 @@ fn prepared(
 struct Granted {
     /// The slots of the command, in ascending order.
     held: Vec<usize>,
+    /// The number of slots of the hall.
     slots: usize,
     token: u64,
 }

@@ -30,7 +30,8 @@ pub fn command_line(words: Vec<OsString>) {
     invocation.command.iter().for_each(|word| drop(with_slot(word, "3")));
 }
 
-/// Reads the text as a value of `--env`, and as lists of devices: the output of a tool, and a variable that selects some.
+/// Reads the text as a value of `--env`, and as lists of devices: the output of a tool, and a variable that selects
+/// some of them.
 pub fn devices(text: &str) {
     let (output, outer) = text.rsplit_once('\n').unwrap_or((text, text));
     gpus::fuzz_devices(output, outer);

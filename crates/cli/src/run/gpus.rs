@@ -1,8 +1,8 @@
 //! `--gpus`: one GPU for each slot.
 //!
 //! A tool of the vendor lists the devices: `nvidia-smi` or `rocm-smi`, whichever is on `PATH`. A batch system may
-//! restrict the devices by a variable in the environment of hallpass. Then hallpass uses only these devices, in the
-//! notation of this variable.
+//! restrict the devices by a variable in the environment of hallpass. Then hallpass uses only the devices that the
+//! variable names, in the notation of the variable.
 
 use std::{
     env,
@@ -126,8 +126,8 @@ fn read_rocm(output: &str) -> Vec<Device> {
 }
 
 /// Returns the identifiers of the devices that may be used. `outer` is the value of `variable` in the environment.
-/// If it is set, only its devices may be used. Like CUDA, this ignores everything after an identifier that names
-/// no device.
+/// If it is set, only its devices may be used. Like CUDA, this function ignores everything after the first identifier
+/// that names no device.
 fn visible(variable: &str, devices: &[Device], outer: Option<&str>) -> Result<Vec<String>, String> {
     let Some(outer) = outer else {
         let name = |device: &Device| device.uuid.clone().unwrap_or_else(|| device.index.clone());

@@ -40,7 +40,8 @@ pub struct Guard {
     grace: Duration,
     /// How the command ended; `None` while it runs.
     ended: Option<Ended>,
-    /// `true` if no process that the command left running needs the slot.
+    /// Whether the guard does not wait for processes that the command left running: none of them needs the slot, or
+    /// they are not guarded.
     idle: bool,
     keeper_gone: bool,
     stopping: Option<Stopping>,
@@ -53,6 +54,7 @@ struct Stopping {
     why: String,
     /// The time at which SIGKILL follows SIGTERM.
     kill_at: Instant,
+    /// Whether SIGKILL was sent.
     killing: bool,
 }
 

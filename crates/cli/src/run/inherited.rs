@@ -11,8 +11,8 @@ use rustix::{
 };
 
 /// The lowest number for the second descriptor of the lifeline. Scripts use small numbers for their own files, and
-/// may close the first descriptor by accident. This number is below 64, which the usual limits on open files
-/// allow.
+/// may close the first descriptor by accident. This number is below 64, so that even a low limit on open files allows
+/// it.
 const HIGH: i32 = 60;
 
 /// A low descriptor that is reserved for the lifeline before hallpass opens other files.

@@ -19,7 +19,7 @@ pub struct LossHook {
     command: Command,
     state: State,
     /// Messages for the user. They are printed when all processes have ended: standard error may be a full pipe that
-    /// nobody reads, and hallpass must not wait for a reader before that.
+    /// nobody reads, and hallpass must end the processes without waiting for a reader.
     messages: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl LossHook {
         if let State::Running { child, kill_at } = &mut self.state
             && Instant::now() >= *kill_at
         {
-            // This process has not waited for the child, so the number is still that of its group.
+            // This process has not reaped the child, so the child's PID is still the number of its group.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
             self.messages
                 .push("the command of --on-loss did not end within --grace and was killed".into());

@@ -192,7 +192,7 @@ impl Args {
 /// The lease of a pass on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// How long the pass is valid after the last contact with the cluster.
+    /// The command has ended at most this long after the last contact with the cluster.
     pub ttl: Duration,
     /// The last part of `ttl`. The command has to end within it.
     pub grace: Duration,

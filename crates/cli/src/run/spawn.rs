@@ -68,7 +68,7 @@ fn variables(command: &Command) -> io::Result<Vec<CString>> {
 }
 
 /// Returns `true` if `command` changes the variable. A caller must not use [`spawn`] for a command that changes
-/// `PATH`: it searches the `PATH` of this process, not that of the command.
+/// `PATH`: `spawn` searches the `PATH` of this process, not that of the command.
 pub fn changes(command: &Command, variable: &str) -> bool {
     command.get_envs().any(|(name, _)| name == OsStr::new(variable))
 }

@@ -147,7 +147,7 @@ pub struct Supervisor {
     keeps_running: bool,
     /// `true` if this process gets the orphans among the descendants of the command.
     adopts: bool,
-    /// The process that last continued hallpass because the command was running again.
+    /// The [waker](Waker) that watched the command during the last suspension of hallpass.
     waker: Option<Pid>,
 }
 
@@ -222,8 +222,9 @@ impl Supervisor {
             return Ok(None);
         }
         let ended = self.look()?;
-        // A shell continues the whole group, so the command may run already. A waker continues hallpass alone. If the
-        // command was suspended again in the meantime, it stays suspended.
+        // If a user continues hallpass alone, hallpass continues the command. (A shell continues the whole group, so
+        // the command may run already.) A waker continues hallpass because the command runs again. If the command was
+        // suspended once more since, it stays suspended.
         let by_waker = self.waker.is_some_and(|waker| waker.as_raw_pid() == received.pid);
         if ended.is_none() && signal == Signal::CONT && self.suspended && !by_waker {
             let _ = kill_process(self.child, Signal::CONT);
@@ -279,7 +280,7 @@ impl Supervisor {
         let Some(probe) = &self.probe else { return false };
         let pending = probe.signals();
         if pending.contains_any(&FORWARDED) {
-            // A pending signal hides the next one, so start a new probe. It starts before the old one ends.
+            // A pending signal hides the next one, so start a new probe. The new probe starts before the old one ends.
             self.probe = GroupProbe::start();
         }
         pending.contains(signal)
@@ -347,7 +348,7 @@ fn suspend(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
     let waker = Waker::start(command).ok();
     raise(signal)?;
     if signal != Signal::STOP {
-        // These signals are blocked and take effect only here.
+        // The other signals that suspend a process are blocked, and take effect only here.
         SignalSet::of([signal]).unblock()?;
         SignalSet::of([signal]).block()?;
     }
@@ -358,7 +359,7 @@ fn suspend(signal: Signal, command: Pid) -> io::Result<Option<Pid>> {
 mod tests {
     use super::*;
 
-    /// The command has ended, and its exit status is not yet reported. Ctrl-C comes a second time.
+    /// For example, the command has ended, its exit status is not yet reported, and Ctrl-C comes a second time.
     #[test]
     fn after_stop_catching_an_earlier_signal_for_the_command_does_not_kill_hallpass() {
         let supervisor = CaughtSignals::catch().unwrap().supervise(getpid());

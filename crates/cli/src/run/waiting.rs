@@ -25,7 +25,7 @@ pub const NO_SLOT: u8 = 1;
 /// Exit status: no slot was free within the time of `-w`. `timeout(1)` has the same status.
 pub const TIMED_OUT: u8 = 124;
 
-/// How long a command pauses before it joins the queue again, after it was given a slot for which it has no value.
+/// How long a command pauses before it joins the queue again, after it was given a slot for which `--env` has no value.
 const UNUSABLE: Duration = Duration::from_millis(500);
 
 /// The options for waiting for a slot.

@@ -339,7 +339,8 @@ struct Woken {
     orphaned: bool,
 }
 
-/// Closes the standard streams, and leaves the terminal and the working directory. They belong to the command.
+/// Closes the standard streams, and leaves the terminal and the working directory. They belong to the command and its
+/// caller.
 fn detach() -> io::Result<()> {
     setsid()?;
     let null = fs::File::options().read(true).write(true).open("/dev/null")?;

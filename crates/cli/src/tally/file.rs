@@ -18,7 +18,7 @@ use super::{Event, LIMITS, Tally, Times};
 /// The name of the file in the directory of a hall of processes.
 const IN_HALL: &str = "tally";
 /// The directory for the tallies of halls on clusters, below the directory for the halls of the user. No hall has this
-/// name, because it begins with a dot.
+/// name, because no name of a hall begins with a dot.
 const OF_CLUSTERS: &str = ".tallies";
 /// The variable that names another directory for these tallies.
 const VARIABLE: &str = "HALLPASS_TALLY_DIR";
@@ -73,7 +73,7 @@ impl TallyFile {
         if !locked(&file, FlockOperation::NonBlockingLockExclusive) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        // Another program may have written anything. Then the tally starts again, which Prometheus allows.
+        // If another program has damaged the file, the tally starts again from 0, which Prometheus allows.
         let mut tally = read(&file)?.unwrap_or_default();
         tally.count(event);
         let text = written(&tally);
@@ -120,8 +120,8 @@ impl TallyFile {
     }
 }
 
-/// Creates the directory of a file, for the users who may use the directory above it. A directory above it that does
-/// not exist becomes private to this user.
+/// Creates the directory of a file, for the users who may use its parent directory. If the parent does not exist, it is
+/// also created, and is private to this user.
 fn create_dir(dir: &Path) -> io::Result<()> {
     let parent = dir.parent().unwrap_or(Path::new("/"));
     if dir.is_dir() {
@@ -157,8 +157,8 @@ fn prefix(url: &str) -> String {
     format!("{:016x}-", url.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Other users of the hall may have replaced the file with a link or a pipe, so this does not follow links and does not
-/// wait for the other end of a pipe.
+/// Returns options that do not follow links and do not wait for the other end of a pipe. Other users of the hall may
+/// have replaced the file with a link or a pipe.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

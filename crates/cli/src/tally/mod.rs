@@ -37,7 +37,7 @@ pub struct Tally {
     pub lost: u64,
 }
 
-/// A number of times, by length.
+/// Lengths of time, counted in buckets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     /// The number of times in each bucket; in the last bucket are those above all [`LIMITS`].

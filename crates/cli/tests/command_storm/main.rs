@@ -2,7 +2,7 @@
 //! and kill and suspend processes at random. Meanwhile, an operator cancels waiters and resizes the hall. A witness
 //! that does not use hallpass checks that no slot has two holders.
 //!
-//! The plain test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
+//! By default, the test takes a few seconds. `HALLPASS_COMMAND_STORM_SECONDS=600` makes it longer, and
 //! `HALLPASS_COMMAND_STORM_SEED` repeats the choices of a run.
 
 #[path = "../common/mod.rs"]
@@ -109,8 +109,8 @@ fn no_slot_has_two_holders_whatever_is_killed() {
     drop(holders);
 }
 
-/// Looks at the hall, frees slots of dead processes, cancels waiters, and resizes the hall, as an operator would. In the
-/// end, the hall has all its slots.
+/// Looks at the hall, frees slots of dead processes, cancels waiters, and resizes the hall, as an operator would. In
+/// the end, the hall has all its slots.
 fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
     let resize = |slots: usize| {
         counts.resizes.fetch_add(1, Relaxed);

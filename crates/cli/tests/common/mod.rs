@@ -1,4 +1,4 @@
-//! Halls in a directory or on etcd, and `hallpass` commands on them.
+//! Halls in a directory or on a store, and `hallpass` commands on them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cluster;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Halls for one test.
 pub struct Halls {
-    /// A directory with the halls, unless they are on etcd, and with files of the test.
+    /// A directory with the halls, unless they are on a store, and with files of the test.
     dir: TempDir,
     /// The options for the location of the halls.
     pub location: Vec<String>,
@@ -55,7 +55,8 @@ impl Halls {
         ready.arg(command).args(&self.location).args(words);
         ready.stdin(Stdio::null());
         if self.location.first().is_some_and(|option| option == "--on") {
-            // The sockets of waiting commands are not those of the user who runs the tests.
+            // Commands must not share connections with commands that the user who runs the tests has started. So they
+            // use a separate directory for sockets.
             ready.env("XDG_RUNTIME_DIR", self.path());
         }
         with_default_signals(&mut ready);

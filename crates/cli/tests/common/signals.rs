@@ -19,7 +19,7 @@ const MAYBE_IGNORED: [Signal; 10] = [
     Signal::CHILD,
 ];
 
-/// Lets `command` start with the default action for all of these signals.
+/// Lets `command` start with the default action for all signals in [`MAYBE_IGNORED`].
 pub fn with_default_signals(command: &mut Command) -> &mut Command {
     let in_child = || {
         for signal in MAYBE_IGNORED {

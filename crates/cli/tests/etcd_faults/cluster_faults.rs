@@ -39,7 +39,7 @@ pub const WITH_LOST_HISTORY: &[Fault] = &[
 
 /// Starts a cluster in which the competitors' user may only use halls.
 pub fn cluster() -> EtcdCluster {
-    // A login takes little time, because the competitors log in again and again.
+    // Logins must be quick, because the competitors log in again and again.
     let cluster = EtcdCluster::start_with(3, Storage::Memory, &["--bcrypt-cost", "4"]);
     require_passwords(&cluster);
     cluster
@@ -76,7 +76,7 @@ fn eventually_succeeds(mut command: Command, done: &[&str]) {
 }
 
 impl Targets<'_> {
-    /// Applies a fault to the data of a cluster, and repairs it.
+    /// Applies a fault to the data or the users of a cluster, and repairs it.
     pub fn to_cluster(&self, cluster: &EtcdCluster, fault: Fault, rng: &mut Rng) {
         self.note(fault, "");
         let time = a_while(rng);

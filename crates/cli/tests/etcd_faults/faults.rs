@@ -270,7 +270,7 @@ impl Targets<'_> {
     /// command starts at that time and for twice the ttl, as docs/cluster.md advises.
     pub fn lose_history(&self, lose: impl FnOnce()) {
         self.crowd.hold_newcomers_back(true);
-        // Every process that was started before has read the hall by then.
+        // After this time, every process that was started before has read the hall.
         thread::sleep(TTL);
         lose();
         self.witness.note("the store has lost history");
@@ -282,7 +282,8 @@ impl Targets<'_> {
     pub fn wipe(&self, wipe: impl FnOnce()) {
         self.lose_history(|| {
             wipe();
-            // A command that was started before the wipe, and starts slowly, may create the hall again.
+            // A command that was started before the wipe may create the hall again immediately. So note the wipe both
+            // here and after the pause.
             self.witness.note_wipe();
         });
         self.witness.note_wipe();

@@ -71,7 +71,8 @@ impl Targets<'_> {
     }
 }
 
-/// Takes the right to log in away from the competitors' user, or changes its password, and closes its connections.
+/// Takes the right to log in away from the competitors' user, or changes its password if `password` is set, and closes
+/// its connections. Repairs this after `time`.
 fn change_role(server: &PostgresServer, password: bool, time: Duration) {
     let (change, repair) = match password {
         true => ("PASSWORD 'another one'".into(), format!("PASSWORD '{PASSWORD}'")),

@@ -73,7 +73,7 @@ impl Exposition {
         self.samples.iter().filter(|(other, ..)| other == name).count()
     }
 
-    /// Buckets must be in order, must not shrink, and must end with `+Inf`, which has the value of `_count`.
+    /// Checks that buckets are in order, do not shrink, and end with `+Inf`, which has the value of `_count`.
     fn check_histograms(&self) {
         let mut buckets: HashMap<(String, Labels), Vec<(f64, f64)>> = HashMap::new();
         for (name, labels, value) in &self.samples {

@@ -30,7 +30,7 @@ fn a_claim_with_a_slot_that_waits_again_is_lost() {
     assert_eq!(claim.health().lost, None);
     claim.note(Duration::from_secs(1), &view(OwnClaim::Waiting { created: 9 }, 9, 0));
     assert_eq!(claim.health().lost, Some(Loss::Gone));
-    assert_eq!(claim.health().proof, Duration::ZERO, "a late answer proves nothing");
+    assert_eq!(claim.health().proof, Duration::ZERO, "a lost claim gets no new proof");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_holder_without_a_claim_has_its_slot_but_no_new_proof() {
     claim.enter_stage(Stage::Held);
     claim.note(Duration::from_secs(1), &view(detached, 6, 0));
     assert_eq!((claim.health().lost, claim.health().proof), (None, Duration::ZERO));
-    // While the caller does not have the pass yet, the claim is simply gone.
+    // While the caller does not have the pass yet, a detached claim counts as lost.
     claim.enter_stage(Stage::Entering);
     claim.note(Duration::from_secs(1), &view(detached, 6, 0));
     assert_eq!(claim.health().lost, Some(Loss::Gone));

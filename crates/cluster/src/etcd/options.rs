@@ -61,7 +61,7 @@ impl EtcdOptions {
         }
         url::check_prefix(&self.prefix)?;
         if let Some(part) = requests::reserved_part(&self.prefix, "") {
-            let why = format!("`{part}` is reserved there, for the keys of halls");
+            let why = format!("`{part}` is reserved for the keys of halls");
             return Err(bad(self.prefix.clone(), why));
         }
         check_timeout("dial timeout", self.dial_timeout)

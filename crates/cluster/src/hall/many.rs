@@ -1,4 +1,4 @@
-//! Acquiring several slots at once.
+//! Acquiring several slots together.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use hallpass_common::Limit;
 
 use crate::{AcquireMany, ClusterHall, ClusterPasses, Error};
 
-/// Methods that acquire several slots at once.
+/// Methods that acquire several slots together.
 impl ClusterHall {
-    /// Waits until `m` slots are free, and takes all of them at once.
+    /// Waits until `m` slots are free, and takes all of them together.
     ///
     /// Requests for several slots wait in the same queue as requests for one slot. No later request overtakes them:
     /// while the first waiter needs more slots than are free, the free slots stay free for it. If the hall shrinks
@@ -18,7 +18,7 @@ impl ClusterHall {
     /// A request for 0 slots succeeds immediately.
     ///
     /// # Errors
-    /// [`Error::TooMany`] if `m` is more than 60 or than the number of slots of the hall, and the errors of
+    /// [`Error::TooMany`] if `m` is more than 60, or more than the number of slots of the hall, and the errors of
     /// [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run
@@ -33,7 +33,7 @@ impl ClusterHall {
         self.several(m, || self.enter(m, Limit::Never))
     }
 
-    /// Takes `m` slots at once if they are free and there are no waiters. Does not wait.
+    /// Takes `m` slots together if they are free and there are no waiters. Does not wait.
     ///
     /// # Errors
     /// [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, and the errors of
@@ -55,7 +55,7 @@ impl ClusterHall {
         self.several(m, || self.enter(m, Limit::Now))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up after `time`.
+    /// Blocks until `m` slots are free and takes all of them together, or gives up after `time`.
     ///
     /// # Errors
     /// The errors of [`try_acquire_for`](ClusterHall::try_acquire_for) and
@@ -73,7 +73,7 @@ impl ClusterHall {
         self.several(m, || self.try_acquire_within(m, Limit::after(time)))
     }
 
-    /// Blocks until `m` slots are free and takes all of them at once, or gives up at `deadline`.
+    /// Blocks until `m` slots are free and takes all of them together, or gives up at `deadline`.
     ///
     /// # Errors
     /// The errors of [`try_acquire_many_for`](ClusterHall::try_acquire_many_for).
@@ -94,7 +94,7 @@ impl ClusterHall {
         self.several(m, || self.try_acquire_within(m, Limit::Until(deadline)))
     }
 
-    /// Waits in an async task until `m` slots are free, and takes all of them at once. Works with any executor.
+    /// Waits in an async task until `m` slots are free, and takes all of them together. Works with any executor.
     ///
     /// The claim joins the queue soon after the future is first polled. Dropping the future leaves the queue. The
     /// future resolves to the errors of [`acquire_many`](ClusterHall::acquire_many).

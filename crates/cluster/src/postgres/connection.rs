@@ -49,7 +49,7 @@ const FAILURE_LASTS: Duration = Duration::from_millis(100);
 pub(super) struct Database {
     /// How to connect to each server.
     servers: Vec<Config>,
-    /// The server that was connected last.
+    /// The index in `servers` of the server to which this process connected last.
     latest: AtomicUsize,
     ending: Ending,
     /// Each connection has a permit until the server has ended the connection.
@@ -62,8 +62,8 @@ pub(super) struct Database {
     /// The time limit for connecting and logging in, for a process that has a pass.
     holder_login_timeout: Duration,
     /// The time limit for connecting and logging in, for a process that waits in a queue. If a server does not answer
-    /// and this process tries it for too long, the process loses its position. But in a slow network, it needs as much
-    /// time as a new process.
+    /// and this process tries it for too long, the process loses its position. But in a slow network, the process needs
+    /// as much time as a new process.
     login_patience: Patience,
     current: Mutex<Current>,
     /// Whether this process has checked that it gets the notifications of other connections.
@@ -77,8 +77,8 @@ pub(super) struct Database {
     own_pause: Duration,
     this: Weak<Database>,
     /// Set when the store is dropped. The tasks that serve other processes then end. The guard in this field counts as
-    /// a pending task, so dropping the last handle waits until it is dropped. The field comes after `current`, so the
-    /// guard is dropped when the connection is already being closed.
+    /// a pending task, so dropping the last handle waits until the guard is dropped. The field comes after `current`,
+    /// so the guard is dropped when the connection is already being closed.
     end: watch::Sender<Option<TaskGuard>>,
 }
 
@@ -224,7 +224,8 @@ impl Database {
         }
     }
 
-    /// Returns the connection of this process to the server, for a process that shares it.
+    /// Returns the connection of this process to the server, for a borrower. Fails if this process itself uses the
+    /// connection of another process.
     pub(super) fn own_line(&self) -> Reply<'_, Arc<Line>> {
         Box::pin(async {
             let line = self.line().await?;
@@ -247,7 +248,8 @@ impl Database {
         }
     }
 
-    /// Returns the connection of another process, if this process may use it. May make this process the relay.
+    /// Returns the connection of another process, if this process may use one. May make this process the relay, and
+    /// then returns `None`.
     async fn find_relay(&self) -> Result<Option<Line>, Failure> {
         let need = lock(&self.activities).need;
         let Some(sharing) = self.sharing.as_ref().filter(|_| need != Need::Holding) else {

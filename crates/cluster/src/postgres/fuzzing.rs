@@ -1,5 +1,5 @@
-//! Entry points for the fuzz targets: bytes that come from a PostgreSQL server, from a process that shares a connection, or
-//! from `~/.pgpass`.
+//! Entry points for the fuzz targets: bytes that come from a PostgreSQL server, from a process that shares a
+//! connection, or from `~/.pgpass`.
 
 use super::{
     load::loaded,
@@ -22,8 +22,8 @@ pub(crate) fn text(text: &str) {
     let _ = pgpass::find(text, login);
 }
 
-/// Reads the text as the rows of a hall, and performs a step that reads the whole hall. Returns its answer, and the number
-/// of its operations.
+/// Reads the text as the rows of a hall, and performs a step that reads the whole hall. Returns the answer to the step
+/// and the number of its operations; `None` if the text has no valid rows.
 pub(crate) fn hall(text: &str, id: &str) -> Option<(TxnResponse, usize)> {
     let rows: Vec<Row> = serde_json::from_str(text).ok()?;
     let hall = loaded(&rows).ok()?;

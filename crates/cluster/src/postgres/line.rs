@@ -6,8 +6,8 @@
 //! the limit of this process until the server has ended it.
 //!
 //! A commit whose wait for the standby was cancelled succeeds, with a warning. But it proves nothing, because another
-//! server may have taken over. The warning arrives before the answer. So when it arrives, hallpass stops using the
-//! connection and ignores the answer.
+//! server may have taken over. The warning arrives before the answer. So when the warning arrives, hallpass stops using
+//! the connection and ignores the answer.
 
 use std::{
     future::{Future, poll_fn},
@@ -158,7 +158,7 @@ impl Line {
     async fn while_usable<T>(&self, call: impl Future<Output = T>) -> Result<T, Failure> {
         let mut useless = self.signals.useless.subscribe();
         tokio::select! {
-            // The warning comes before the answer.
+            // The warning that a commit did not wait for the standby comes before the answer.
             biased;
             Ok(why) = useless.wait_for(|why| why.is_some_and(|why| why != ENDED)) => {
                 Err(Failure::Unreachable(why.unwrap_or_default().into()))
@@ -212,7 +212,7 @@ impl Line {
     /// Stops receiving notifications on these channels.
     pub(super) async fn unlisten(&self, channels: &[String]) {
         match &self.wire {
-            // If this fails, the connection is closed.
+            // If this fails, the connection is closed, so no notification arrives any more.
             Wire::Server(_) => drop(self.execute(&statements("UNLISTEN", channels)).await),
             Wire::Relay(relay) => relay.unlisten(channels),
         }

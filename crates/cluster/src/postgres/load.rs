@@ -34,7 +34,8 @@ impl Loaded {
     }
 }
 
-/// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server at that moment.
+/// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server when it ran the
+/// statement.
 pub(super) async fn load(
     line: &Line,
     hall: &str,
@@ -70,7 +71,7 @@ pub(super) fn loaded(rows: &[Row]) -> Result<Loaded, Failure> {
     for row in rows {
         read_row(row, &mut loaded)?;
     }
-    // The hall was not changed in this timeline yet.
+    // If the hall was not changed in this timeline yet, its row does not list the timeline.
     let (timeline, revision) = (loaded.timeline, loaded.document.revision);
     loaded.timelines.enter(timeline, revision);
     Ok(loaded)
@@ -116,7 +117,7 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.timelines =
                 Timelines::parse(row.text(KEY)?).ok_or_else(|| damaged("hallpass.halls"))?;
             loaded.document.revision = row.int(CREATED)?;
-            // hallpass does not write such a number. It would leave no room for larger ones.
+            // hallpass writes no negative revision, and none that leaves no room for larger ones.
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
             }

@@ -6,8 +6,8 @@
 //! the same; otherwise the step starts over. So no transaction is ever open while hallpass does something else, and a
 //! suspended process blocks no other process.
 //!
-//! - **Answers.** An answer counts only after a commit on the server, even if the step writes nothing: such a step
-//!   writes an empty message to the log of the server. With synchronous replication, a server that was replaced by
+//! - **Answers.** An answer counts only after a commit on the server. A step that changes no record commits an empty
+//!   message to the log of the server. With synchronous replication, a server that was replaced by
 //!   another one cannot commit, so it cannot answer.
 //! - **History.** The timeline of the server is the epoch. Each hall lists at which revision each timeline began. So a
 //!   process notices if a failover lost a commit that it has seen. The timeline is also the upper part of the revision,

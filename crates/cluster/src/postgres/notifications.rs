@@ -126,7 +126,7 @@ pub(super) fn payload(revision: Revision, key: &str) -> String {
     format!("{revision} {key}")
 }
 
-/// Returns the channel of a range: a single record, or a group.
+/// Returns the channel of a range; `None` if the range is neither a single record nor a group.
 fn channel_of(range: &KeyRange) -> Option<String> {
     let key = std::str::from_utf8(&range.key).ok()?;
     match range.end.is_empty() {
@@ -158,7 +158,7 @@ pub(super) async fn watch(
     let begin = |line: Arc<Line>| {
         let (database, hall) = (database.clone(), hall.clone());
         async move {
-            // From here on, dropping this value removes the subscriber.
+            // From here on, dropping `reports` removes the subscriber.
             let line_of_watch = Arc::downgrade(&line);
             let reports = Reports {
                 database,

@@ -12,7 +12,7 @@ pub(super) struct Login<'a> {
 /// Returns the password in the first line that matches.
 pub(super) fn find(file: &str, login: Login) -> Option<String> {
     let Login { host, port, database, user } = login;
-    // A socket in a directory counts as this host.
+    // In the file, the host of a socket in a directory is `localhost`.
     let host = if host.starts_with('/') { "localhost" } else { host };
     let wanted = [host, &port.to_string(), database, user];
     file.lines().filter(|line| !line.starts_with('#')).find_map(|line| {

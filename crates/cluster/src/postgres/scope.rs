@@ -89,7 +89,7 @@ impl Scope {
     }
 
     /// Adds the first record of a range. The step may delete records of the range before it reads, so this adds one
-    /// more record for each deletion.
+    /// more record for each deletion of a single record, and all records if the step may delete several at once.
     fn select_first(&mut self, range: &KeyRange, order: Order, deletions: &[KeyRange]) {
         let deletions: Vec<_> =
             deletions.iter().filter(|deleted| deleted.overlaps(range)).collect();
@@ -234,7 +234,7 @@ mod tests {
             // The whole queue, or a part of it, is removed.
             step(vec![], vec![Op::delete_range(queue())], vec![]),
             step(vec![], vec![Op::delete_range(KeyRange::prefix("h/queue/00"))], vec![]),
-            // The queue is empty after the first operation.
+            // If there is one waiter, the queue is empty after the first operation.
             step(
                 vec![],
                 vec![

@@ -46,19 +46,22 @@ pub(super) const CREATE: &str = "
     INSERT INTO hallpass.format SELECT 1 WHERE NOT EXISTS (SELECT FROM hallpass.format);
     COMMIT;";
 
-/// The timeline of the server. The name of a log file begins with it. A standby fails here.
+/// The timeline of the server. The name of a log file begins with the timeline. On a standby, the statement fails.
 macro_rules! timeline {
     () => {
         "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint"
     };
 }
 
-/// Reads a hall: the server, the hall, records and leases. The first column says which of them a row is.
+/// Reads a hall: the server, the hall, records and leases. The first column of a row is 0 to 3, in this order.
 ///
-/// Parameters: the name of the hall; whether the answer must be a proof; whether to return all leases; for each range
-/// of records the first key, the first key after it, the first revision of creation that does not count, the order of
-/// creation (1 or -1), and how many records to return; leases to return in addition to those that are over; and leases
-/// whose records to return. The whole statement sees one moment.
+/// Parameters:
+/// - the name of the hall, whether the answer must be a proof, and whether to return all leases;
+/// - for each range of records: the first key, the first key after the range, the revision before which the records
+///   were created, the order of creation (1 for the oldest first, or -1), and how many records to return;
+/// - leases to return in addition to those that are over, and leases whose records to return.
+///
+/// The whole statement sees one moment.
 pub(super) const LOAD: &str = concat!(
     "SELECT 0 AS kind, system_identifier::text AS key, '' AS value, ",
     timeline!(),
@@ -79,12 +82,15 @@ pub(super) const LOAD: &str = concat!(
         WHERE hall = $1 AND ($3 OR id = ANY ($9) OR ends < clock_timestamp())"
 );
 
-/// Replaces records of a hall, if its revision and the server are still the same. Returns how many halls were changed,
-/// which is 1 or 0.
+/// Replaces records of a hall, if its revision and the timeline of the server are still the same. Returns how many
+/// halls were changed, which is 1 or 0.
 ///
-/// Parameters: the name of the hall; its old revision; its new revision; its timelines; the timeline of the server; the
-/// keys to delete; key, value, creation, modification and lease of each record to write; the leases to end; and channel
-/// and payload of each notification.
+/// Parameters:
+/// - the name of the hall, its old revision, its new revision, its timelines, and the timeline of the server;
+/// - the keys to delete;
+/// - for each record to write: key, value, creation, modification and lease;
+/// - the leases to end;
+/// - for each notification: channel and payload.
 pub(super) const REPLACE: &str = concat!(
     "WITH moved AS (
         UPDATE hallpass.halls SET revision = $3, timelines = $4
@@ -106,7 +112,7 @@ pub(super) const REPLACE: &str = concat!(
     SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM told)"
 );
 
-/// Creates the row of a hall. It stays when the hall is removed, so that revisions never repeat.
+/// Creates the row of a hall. The row stays when the hall is removed, so that revisions never repeat.
 pub(super) const CREATE_HALL: &str = concat!(
     "INSERT INTO hallpass.halls (hall, revision, timelines) SELECT $1, 0, ARRAY[",
     timeline!(),

@@ -74,7 +74,7 @@ impl Statements {
         client.query(&prepared, &values).await
     }
 
-    /// Notes that a statement is about to run.
+    /// Notes that a statement is about to run, and returns how to run it.
     fn note(&self, statement: &str) -> How {
         let mut known = lock(&self.known);
         let is_full = known.len() >= MOST_STATEMENTS;

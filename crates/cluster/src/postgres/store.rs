@@ -34,8 +34,8 @@ use crate::{
 /// meantime.
 const ATTEMPTS: u32 = 100;
 
-/// The smallest upper bound of the random pause after the first conflict. If an attempt takes longer, its duration is
-/// the bound.
+/// The random pause after the first conflict is at most this long. If the attempt took longer, the pause is at most as
+/// long as the attempt.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
 /// The longest pause after a conflict.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -157,7 +157,7 @@ impl PostgresStore {
             let unchanged = changed.keys.is_empty() && changed.leases.is_empty();
             let revision = match (unchanged, proof) {
                 (true, true) => loaded.document.revision,
-                // Another process has ended the leases. Nobody gets this answer.
+                // Another process has ended the leases. The caller gets no answer, so no proof is needed.
                 (true, false) if matches!(change, Change::EndLeases) => return Ok(None),
                 // The answer needs a proof, although there is nothing to write.
                 (true, false) => {
@@ -236,7 +236,7 @@ impl PostgresStore {
 /// Performs a change on a copy of the hall.
 fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
     let mut document = loaded.document.clone();
-    // The first change on a new primary server has a revision far above those of the old one.
+    // The first change on a new primary server has a revision far above the revisions of the old server.
     document.revision = next_revision(document.revision, loaded.timeline) - 1;
     let mut leases = loaded.overdue.clone();
     if let Change::Revoke(lease) = change {
@@ -309,8 +309,8 @@ impl Write {
 /// `took` is the duration of the attempt.
 ///
 /// Hundreds of processes may try at the same time, and only one of those that have loaded the same revision succeeds.
-/// So the pause is random, and its range grows. It also grows with the time of an attempt: the more processes try, and
-/// the slower the machine is, the longer an attempt takes.
+/// So the pause is random, and its range grows. The range also grows with the duration of an attempt: the more
+/// processes try, and the slower the machine is, the longer an attempt takes.
 fn pause_after_conflict(attempt: u32, took: Duration) -> Duration {
     let range = took.max(SHORTEST_PAUSE).saturating_mul(1 << attempt.min(6)).min(LONGEST_PAUSE);
     range.mul_f64(fastrand::f64())
@@ -358,7 +358,8 @@ impl Store for PostgresStore {
 
     fn grant<'a>(&'a self, hall: &'a str, ttl: Duration) -> Reply<'a, LeaseId> {
         Box::pin(async move {
-            // The number is random, because a failover may lose a lease whose owner still uses it.
+            // A failover may lose a lease whose owner still uses it. The number is random, so that no other lease gets
+            // the same number.
             let id: LeaseId = fastrand::i64(1..);
             let time = ttl.as_millis() as i64;
             self.database.query(sql::GRANT, &[id.into(), hall.into(), time.into()]).await?;

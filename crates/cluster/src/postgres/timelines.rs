@@ -33,7 +33,7 @@ impl Timelines {
         self.0.iter().flat_map(|(timeline, base)| [*timeline, *base]).collect()
     }
 
-    /// Notes that the server is now on `timeline`, unless it is the last one noted. `revision` is that of the hall.
+    /// Adds `timeline`, unless it is already the last one of the list. `revision` is the present revision of the hall.
     pub(super) fn enter(&mut self, timeline: i64, revision: Revision) {
         if self.0.last().is_none_or(|(last, _)| *last != timeline) {
             self.0.push((timeline, revision));

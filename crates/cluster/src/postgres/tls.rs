@@ -18,7 +18,8 @@ pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, Error> {
         Some(file) => certificates_in(file)?,
         None => rustls_native_certs::load_native_certs().certs,
     };
-    // A certificate of the system that cannot be read is not needed. A file of the user must be good.
+    // Certificates of the system that cannot be read are ignored. But the file that the user names must contain a
+    // certificate that can be read.
     let (added, _) = roots.add_parsable_certificates(certificates);
     if let (0, Some(file)) = (added, &tls.cacert) {
         return Err(bad(file.display().to_string(), "it has no certificate of an authority"));

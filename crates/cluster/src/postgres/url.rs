@@ -116,8 +116,9 @@ impl PostgresOptions {
     }
 }
 
-/// Returns the hosts and ports. Without a host in the URL, they are those of the variables, or the socket of a server
-/// on this machine. A host in the URL without a port has the default port.
+/// Returns the hosts and ports. A host in the URL without a port has the default port. If the URL has no host, the
+/// hosts are those of `PGHOST`, or else this machine: the directory of its sockets if it exists, or `localhost`.
+/// Without host and port in the URL, the ports are those of `PGPORT`, or else the default port.
 fn hosts(config: &Config, variable: &Variables) -> Result<Vec<(String, u16)>, Error> {
     let mut hosts: Vec<String> = Vec::new();
     for host in config.get_hosts() {

@@ -61,7 +61,8 @@ impl HallStore {
         self.history.await_loss(generation).await;
     }
 
-    /// Returns how long ago this process noticed that the store lost history; `None` if it never did.
+    /// Returns how long ago this process, or an [earlier](HallStore::note_earlier_loss) one, noticed the latest loss of
+    /// history; `None` if no loss is known.
     pub(crate) fn since_loss(&self) -> Option<Duration> {
         self.history.since_loss()
     }
@@ -71,8 +72,8 @@ impl HallStore {
         self.history.note_earlier_loss(ago);
     }
 
-    /// Returns the identity of the store and the prefix of the hall's keys, once a server has answered. Returns `None`
-    /// if the store has no identity.
+    /// Returns the identity of the store and the prefix of the hall's keys. Returns `None` until a server has answered,
+    /// and if the store has no identity.
     pub(crate) fn identity(&self) -> Option<(u64, String)> {
         Some((self.history.cluster()?, self.store.base(&self.name)))
     }
@@ -256,7 +257,7 @@ impl HallStore {
         self.transact(Txn { when, then, ..Txn::default() }, own).await
     }
 
-    /// Takes all its slots away from the holder of a slot, if they still have the versions that they had in `was`, and
+    /// Takes all slots away from the holder of `slot`, if they still have the versions that they had in `was`, and
     /// wakes all waiters.
     pub(crate) async fn evict(&self, slot: usize, was: &View) -> Result<View, StoreError> {
         let Some(owner) = was.slots.get(&slot) else { return self.view(None).await };

@@ -10,7 +10,7 @@ use crate::{
     view::{ClaimRef, OwnClaim, Owner, Revision, SeenDoor, View, Waiter, token},
 };
 
-/// Returns the operations that read a whole view. `id` is the claim that makes the request.
+/// Returns the operations that read a whole view. `id` identifies the claim that makes the request.
 pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
     let mut ops = vec![
         Op::get(keys.door()),
@@ -30,7 +30,8 @@ pub(crate) fn step_to_read(base: &str, id: &str) -> crate::store::Txn {
     crate::store::Txn { when: Vec::new(), then, otherwise: Vec::new() }
 }
 
-/// Interprets the answer to [`ops`], which are the last `ops` operations of the transaction.
+/// Interprets the answer to the operations that [`ops()`](ops) returns. They are the last operations of the
+/// transaction; the parameter `ops` is their number.
 pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
     let answers = &response.answers;
     let [door, slots, inside, first, expiries, own @ ..] =

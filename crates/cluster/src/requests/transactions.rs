@@ -8,11 +8,13 @@ use crate::{
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// The largest number of smaller slots for which a claim checks that they are taken. Each of them needs one part of the
-/// step. The remaining parts are for the other conditions of the claim.
+/// The largest number of slots for which a claim checks that they are taken. They are right below the slot that it asks
+/// for. Each of them needs one part of the step. The remaining parts are for the other conditions of the claim.
 const MAX_CHECKED: usize = MAX_PARTS - 28;
 
 impl HallStore {
+    /// Takes slots for the claim `own` if they are free and the queue is empty. Otherwise joins the queue if `wait` is
+    /// set.
     pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
         let id = &own.record.id;
         let Some(door) = was.door else { return Txn::default() };
@@ -64,7 +66,8 @@ impl HallStore {
         Txn { when, then, ..Txn::default() }
     }
 
-    /// Frees the slots of a claim if `conditions` hold.
+    /// Frees the slots of a claim if `conditions` hold. Without `anyway`, the queue must also be empty. With `anyway`,
+    /// wakes all waiters, unless the hall has become too small for these slots.
     pub(super) fn free(
         &self,
         slots: SlotSet,
@@ -125,8 +128,9 @@ impl HallStore {
         Op::put(self.keys.door(), records::write(&door), 0)
     }
 
-    /// Creates the claim `own` again, with this record, if the hall and the slots of the claim are still the same. `hall`
-    /// is the revision in which the hall was created, and `version` is the revision in which the slots were assigned.
+    /// Creates the claim `own` again, with this record, if the hall and the slots of the claim are still the same.
+    /// `hall` is the revision in which the hall was created, and `version` is the revision in which the slots were
+    /// assigned.
     pub(super) fn attachment(
         &self,
         own: ClaimRef<'_>,

@@ -40,7 +40,7 @@ struct Seen {
     generation: u64,
     /// The largest stamp of this generation.
     stamp: Stamp,
-    /// The time at which this process noticed that history was lost.
+    /// The time at which this process, or an earlier one, noticed the latest loss of history.
     lost: Option<Instant>,
     /// The reason why the servers do not belong to one cluster; `None` while no such reason is known.
     mixed: Option<String>,
@@ -94,7 +94,7 @@ impl History {
     pub(crate) fn note_answer(&self, sent: Sent, stamp: Stamp, lost: bool) -> u64 {
         let mut seen = self.lock();
         if sent.generation != seen.generation {
-            // The loss was noticed while the request was under way. The answer may be from before or after it.
+            // A loss was noticed while the request was under way. The answer may be from before or after the loss.
             return sent.generation;
         }
         if lost {
@@ -132,7 +132,8 @@ impl History {
         let _ = self.generation.subscribe().wait_for(|now| *now > generation).await;
     }
 
-    /// Returns how long ago this process noticed that history was lost; `None` if it was never lost.
+    /// Returns how long ago this process, or an earlier one, noticed the latest loss of history; `None` if no loss is
+    /// known.
     pub(crate) fn since_loss(&self) -> Option<Duration> {
         self.lock().lost.map(|lost| lost.elapsed())
     }

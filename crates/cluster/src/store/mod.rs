@@ -173,7 +173,8 @@ pub(crate) trait Changes: Send {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Event {
     pub deleted: bool,
-    /// The record after the change; its `mod_revision` is that of the change. A deleted record has no other data.
+    /// The record after the change; its `mod_revision` is that of the change. Of a deleted record, only the key and
+    /// this revision are set.
     pub kv: KeyValue,
 }
 

@@ -1,4 +1,5 @@
-//! The judge: checks whether the records satisfy the guarantees of a hall.
+//! The judge: checks whether the records of a [`Witness`](crate::Witness) and of a [`KeyRecorder`](crate::KeyRecorder)
+//! satisfy the guarantees of a hall.
 //!
 //! This module does not depend on hallpass, except for the names of its keys.
 

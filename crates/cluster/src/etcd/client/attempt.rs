@@ -78,8 +78,8 @@ impl Client {
         self.again_if_rejected(login, line, call, &token, outcome).await
     }
 
-    /// Switches to the next member if this one could not be reached. Returns the outcome, with an explanation for the
-    /// user if it is a failure.
+    /// Switches to the next member if the member of `line` could not be reached, or if its certificate or that of this
+    /// client was rejected. In these cases, the failure that is returned contains an explanation for the user.
     pub(super) fn judge<T>(&self, line: &Line, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let members = &self.shared.members;
         match outcome {
@@ -122,10 +122,10 @@ impl Client {
 
     /// Makes the call with this token.
     ///
-    /// A token of etcd may contain an index of its log. A member does not answer a call whose token has a larger index
-    /// than its log, which happens after a cluster was wiped or restored. So if a call gets no answer, the next call is
-    /// accompanied by a read without a token. If only this read is answered, the client requests a new token for the
-    /// calls after that.
+    /// A token may contain an index of etcd's log. If the log of a member ends before this index, the member does not
+    /// answer the call. This happens after a cluster was wiped or restored. So if a call gets no answer, the next call
+    /// is accompanied by a read without a token. If only this read is answered, the client requests a new token for
+    /// later calls.
     async fn with_token<T, F>(
         &self,
         login: &Login,
@@ -163,8 +163,8 @@ impl Client {
 
     /// Returns the outcome of a call with this token. If the call was rejected, makes it again with a new token.
     ///
-    /// Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied". So after every such
-    /// answer, try again with a new token.
+    /// Tokens expire. etcd 3.4 answers a watch with an expired token by "permission denied". So this answer, too, is a
+    /// reason to try again with a new token.
     async fn again_if_rejected<T, F>(
         &self,
         login: &Login,
@@ -188,10 +188,10 @@ impl Client {
         self.answer(call).await?
     }
 
-    /// Returns the outcome of the call.
+    /// Returns the outcome of the call, which may be a failure.
     ///
     /// # Errors
-    /// Returns an error if the call has no outcome in time.
+    /// The outer result is an error if the call has no outcome in time.
     async fn answer<T>(
         &self,
         call: impl Future<Output = Result<T, Failure>>,
@@ -238,8 +238,8 @@ impl Line {
         Line { token: token.clone(), ..self.clone() }
     }
 
-    /// Returns whether the member answers a read by consensus that has no token. It rejects the read if it has
-    /// authentication.
+    /// Returns whether the member answers a read by consensus that has no token. A rejection counts as an answer:
+    /// with authentication, the member rejects a read without a token.
     async fn answers_without_token(&self) -> bool {
         let read = RangeRequest { key: vec![0], ..RangeRequest::default() };
         let answer = self.with(&None).unary::<_, RangeResponse>(RANGE, read).await;

@@ -54,7 +54,7 @@ impl Login {
 
     /// Notes whether a call with a token was answered.
     pub(super) fn note_answer(&self, answered: bool) {
-        // ORDERING: Relaxed, as above.
+        // ORDERING: Relaxed, for the reason given in `is_suspect`.
         self.is_suspect.store(!answered, Relaxed);
     }
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_long_ttl_does_not_make_logins_slow() {
         let user = || ("joe".into(), "joepw".into());
-        // A tenth of the longest ttl. The time limit of a login is at most 10 s by default.
+        // 360 s is a tenth of the longest ttl. The time limit of a login is at most 10 s by default.
         assert_eq!(Login::new(user(), Duration::from_secs(360)).spread, Duration::from_secs(2));
         assert_eq!(Login::new(user(), Duration::from_secs(1)).spread, Duration::from_secs(1));
     }

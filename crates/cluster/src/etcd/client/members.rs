@@ -38,7 +38,8 @@ pub(super) struct Members {
 struct Current {
     /// The number of times that the client has switched to the next member.
     turn: u64,
-    /// `None` before the first use, because connecting needs a runtime.
+    /// The connection to the current member; `None` until it is first used. Connecting needs a runtime, so `new` does
+    /// not connect.
     channel: Option<Channel>,
     /// The members that, since a member last answered, had a bad certificate or rejected the certificate of the client.
     bad_certificates: HashSet<usize>,
@@ -99,7 +100,7 @@ impl Members {
     }
 
     /// Switches to the next member. With a single member, this makes a new connection, because the old one may be
-    /// dead although it is open. A late report about an earlier connection has no effect.
+    /// dead although it is open. A call with the number of an earlier connection has no effect.
     pub(super) fn leave(&self, turn: u64) {
         let mut current = self.lock();
         if current.turn == turn {
@@ -108,7 +109,7 @@ impl Members {
     }
 
     /// Switches to the next member, because the certificate of this member is bad, or this member does not accept the
-    /// certificate of the client. Returns whether this holds for all members.
+    /// certificate of the client. Returns whether all members were left for this reason since a member last answered.
     pub(super) fn leave_for_certificate(&self, turn: u64) -> bool {
         self.leave(turn);
         let mut current = self.lock();

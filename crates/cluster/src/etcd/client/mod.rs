@@ -1,10 +1,11 @@
 //! A client of etcd: the part of its gRPC interface that a hall needs.
 //!
-//! The client uses tonic and declares etcd's messages by hand. The existing client crate generates the messages with
-//! `protoc`, so everyone who builds hallpass would have to install `protoc`. etcd's JSON gateway can be switched off,
-//! does not support login by client certificate, and adds an extra hop.
+//! The client uses tonic and declares etcd's messages by hand. The crate `etcd-client` generates the messages with
+//! `protoc`, so everyone who builds hallpass would have to install `protoc`. The client does not use etcd's JSON
+//! gateway: it can be switched off, does not support login by client certificate, and adds an extra hop.
 //!
-//! Each call makes one attempt at one member, for a bounded time. Callers that may repeat a request use a
+//! Each call makes one attempt at one member, for a bounded time. (If this member does not know the token of the
+//! client, the attempt includes the next member.) Callers that may repeat a request use a
 //! [`Retry`](crate::retry::Retry).
 
 mod attempt;
@@ -62,7 +63,7 @@ impl Client {
         Ok(Client { shared: Arc::new(shared) })
     }
 
-    /// Returns the history that this client has seen. All keys of a cluster share it.
+    /// Returns the history that this client has seen. All halls of a cluster share it.
     pub(crate) fn history(&self) -> Arc<History> {
         self.shared.history.clone()
     }

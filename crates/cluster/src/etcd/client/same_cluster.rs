@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 use super::{Client, Failure};
 
 impl Client {
-    /// Asks all members which cluster they belong to. `key` is a key that this user may read.
+    /// Asks all members which cluster they belong to. `key` is a key that the user of this client may read.
     ///
     /// # Errors
     /// Returns an error if the members that answer belong to different clusters.

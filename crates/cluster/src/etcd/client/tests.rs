@@ -191,7 +191,7 @@ fn a_watch_reports_changes_of_all_its_ranges() {
         let ranges = vec![KeyRange::prefix("inside/"), KeyRange::one("door")];
         let mut watch = client.watch_from(ranges, before).await.unwrap();
 
-        // Changes since that revision are also reported; changes of other keys are not.
+        // The change of revision `before` is also reported; the later change of another key is not.
         let events = watch.next().await.unwrap();
         assert_eq!(keys(&events), [("inside/1", false)]);
         assert_eq!(events[0].kv.mod_revision, before);

@@ -1,4 +1,4 @@
-//! Steps as transactions of etcd.
+//! Performs the [steps](crate::store::Store::step) of a store as transactions of etcd.
 
 use super::{
     Client, Failure,
@@ -86,7 +86,8 @@ impl From<When> for Compare {
     fn from(When { range, condition }: When) -> Compare {
         let (created, modified) = (TargetUnion::CreateRevision, TargetUnion::ModRevision);
         let (result, target) = match condition {
-            // etcd checks the condition for every existing key, and no key was created in revision 0.
+            // etcd checks the condition for every existing key of the range. No key was created in revision 0, so this
+            // condition holds only if no key exists.
             Condition::Absent => (CompareResult::Equal, created(0)),
             Condition::Present => (CompareResult::Greater, created(0)),
             Condition::Created(revision) => (CompareResult::Equal, created(revision)),

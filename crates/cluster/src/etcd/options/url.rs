@@ -11,7 +11,7 @@ const PORT: u16 = 2379;
 /// The parts of a URL.
 pub(super) struct Address {
     pub(super) endpoints: Vec<String>,
-    /// Whether the scheme asks for TLS.
+    /// Whether the scheme or `ETCDCTL_ENDPOINTS` asks for TLS.
     pub(super) tls: bool,
     pub(super) prefix: String,
 }

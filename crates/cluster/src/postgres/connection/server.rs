@@ -33,7 +33,7 @@ impl Database {
         tables?;
         // ORDERING: Relaxed, because a second check does no harm.
         if self.is_holding() && self.checked.load(Relaxed) {
-            // The check takes three round trips. A holder has no time for a second one.
+            // The check takes three round trips. A holder has no time for a second check.
             line.allow_prepared_statements();
             return Ok(line);
         }
@@ -59,9 +59,9 @@ impl Database {
         lock(&self.activities).is_holding()
     }
 
-    /// Connects to the first server that accepts writes, beginning with the one that was connected last. A server that
-    /// accepts a connection and then says nothing must not use up the time of the others. So each server gets an equal
-    /// share of the remaining time.
+    /// Connects to the first server that accepts writes, beginning with the server of the last connection. A server
+    /// that accepts a connection and then says nothing must not use up the time of the other servers. So each server
+    /// gets an equal share of the remaining time.
     async fn find_server(&self, limit: Duration) -> Result<Line, Failure> {
         let end = Instant::now() + limit;
         // ORDERING: Relaxed, because the number is only a hint.

@@ -56,8 +56,8 @@ pub(super) async fn send(to: &mut OwnedWriteHalf, message: &impl Serialize) -> O
     to.write_all(&line).await.ok()
 }
 
-/// Reads the text as a message of each kind, for the fuzz targets. A message that is understood is written and read once
-/// more.
+/// Reads the text as a message of each kind, for the fuzz targets. A message that is understood is written and read
+/// once more.
 ///
 /// # Panics
 /// Panics if a message changes on its way.

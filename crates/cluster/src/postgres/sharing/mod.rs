@@ -10,8 +10,8 @@
 //!   to [`RELAYS`] sockets. If none of them answers, a process connects to the server itself.
 //! - **Holders** connect to the server themselves, so that they do not depend on another process.
 //! - **Access.** A relay and its borrowers have the same user, the same options, the same version of hallpass and the
-//!   same namespaces. The directory of the sockets is closed to other users, and both sides check the user of the
-//!   other.
+//!   same namespaces. The directory of the sockets is closed to other users, and each side checks the user of the
+//!   process at the other end.
 //! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the
 //!   options, which include the password. So the hash also covers a random [key](find_key) that only this user can
 //!   read. Without the key, other users could test guesses of the password.
@@ -145,7 +145,7 @@ impl Sharing {
                         }
                         // Another process is about to be the relay, or hangs.
                         Ok(None) => {}
-                        // There can be no socket: its path is too long, or the disk is full.
+                        // The socket cannot be created: its path is too long, or the disk is full.
                         Err(_) => return Ok(Role::Alone),
                     },
                 }
@@ -188,8 +188,8 @@ fn find_key(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("key");
     let read = || fs::read(&path).ok().filter(|key| key.len() == KEY_LENGTH);
     read().or_else(|| {
-        // A half-written key must not be visible, and the first of several processes wins. So the key is written under
-        // another name. Unlike a rename, a link does not replace a key that exists.
+        // A half-written key must not be visible. So the key is written under another name, and then gets a link. If
+        // several processes do this, the first one wins: unlike a rename, a link does not replace a key that exists.
         let mut key = [0; KEY_LENGTH];
         ring::default_provider().secure_random.fill(&mut key).ok()?;
         let draft = folder.join(format!("key.{:016x}", fastrand::u64(..)));

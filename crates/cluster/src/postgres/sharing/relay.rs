@@ -17,7 +17,7 @@ use super::{
     messages::{Answer, Inbox, Request, send},
 };
 
-/// Serves the *borrowers*, the processes that use this connection, until this process ends.
+/// Serves the *borrowers*, the processes that use this connection, until the store is dropped.
 pub(in super::super) async fn serve(
     listener: UnixListener,
     lock: RelayLock,
@@ -32,7 +32,7 @@ pub(in super::super) async fn serve(
     drop(lock);
 }
 
-/// Serves one borrower until the borrower ends, or until the current connection to the server does.
+/// Serves one borrower until the borrower or the present connection to the server ends.
 async fn attend(database: Arc<Database>, stream: UnixStream) {
     let (reader, mut writer) = stream.into_split();
     if send(&mut writer, &Answer::Hello).await.is_none() {

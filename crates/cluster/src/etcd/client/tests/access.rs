@@ -141,8 +141,8 @@ fn a_member_with_an_expired_certificate_is_skipped_and_named() {
     skips_and_names_member("expired", "expired");
 }
 
-/// Checks that a client skips a member that has the certificate `bad`, and that the error names the member and contains
-/// `reason` if there is no other member.
+/// Checks that a client skips a member that has the certificate `bad`, and that every error names this member and
+/// contains `reason`.
 fn skips_and_names_member(bad: &str, reason: &str) {
     let Some(pki) = Pki::new() else { return };
     let server = |name: &str| {
@@ -231,8 +231,8 @@ fn members_with_tls_may_be_ipv6_addresses() {
     assert!(Client::new(&options.etcd(), &options).is_ok());
 }
 
-/// Certificates: `ca` signs `server` and `expired` (for 127.0.0.1 and ::1) and `joe`; `other` is self-signed, and so is
-/// `stranger` (for the same addresses). `expired` has expired.
+/// The certificates of the tests. `ca` signs `server`, `expired` and `joe`; `other` and `stranger` are self-signed.
+/// `server`, `expired` and `stranger` are for the addresses 127.0.0.1 and ::1. `expired` has expired.
 struct Pki(TempDir);
 
 impl Pki {
@@ -258,7 +258,7 @@ impl Pki {
         self.request(name, &[&signed, more].concat());
     }
 
-    /// Creates a key, and a request for a certificate or a certificate.
+    /// Creates a key. Depending on `more`, also creates a certificate or a request for a certificate.
     fn request(&self, name: &str, more: &[&str]) {
         let new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
         let (subject, key) = (format!("/CN={name}"), format!("{name}.key"));

@@ -4,8 +4,8 @@ use hallpass_testbed::{EtcdCluster, Storage, etcd};
 
 use super::*;
 
-/// A cluster with one member, on which joe has to log in. It has written many entries before the first login, so its
-/// tokens contain large indices.
+/// A cluster with one member, on which joe has to log in. The log of the cluster has many entries before the first
+/// login, so the tokens contain large indices.
 struct Protected(EtcdCluster);
 
 impl Protected {
@@ -70,8 +70,8 @@ async fn use_all_calls(client: &Client) {
     retrying(client, within, async || client.watch(range()).await.map(drop)).await.unwrap();
 }
 
-/// A simple token names an index of the log of etcd. A member does not answer a request whose token has a larger index
-/// than its log.
+/// A simple token names an index of etcd's log. If the log of a member ends before this index, the member does not
+/// answer the request.
 #[test]
 fn a_client_logs_in_again_after_the_cluster_was_wiped() {
     let Some(protected) = Protected::start() else { return };
@@ -84,7 +84,7 @@ fn a_client_logs_in_again_after_the_cluster_was_wiped() {
         protected.0.await_health();
         protected.require_passwords();
         use_all_calls(&joe).await;
-        // A watch is also able to notice this.
+        // A client that only watches also logs in again.
         let again = async || watcher.watch(range()).await.map(drop);
         retrying(&watcher, Duration::from_secs(30), again).await.unwrap();
     });
