@@ -112,7 +112,7 @@ extern "C" {
 /**
  * Opens the hall `name`, or creates it with `slots` slots. With 0 slots, the hall must exist.
  *
- * `directory` is the directory of the hall. `NULL` stands for the default directory of this user.
+ * `directory` is the directory that contains the hall. `NULL` stands for the default directory of this user.
  * `hallpass_free` closes the handle.
  *
  * # Safety
@@ -180,7 +180,7 @@ enum hallpass_result hallpass_acquire_for(const struct hallpass_hall *hall,
 /**
  * Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
  * dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
- * it execs or exits. Does nothing for `NULL`, and in a process that was not forked since it opened the hall.
+ * it execs or exits. Does nothing for `NULL`, and in a process that opened the hall itself.
  *
  * # Safety
  * `hall` is `NULL` or a handle.

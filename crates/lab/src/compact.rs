@@ -149,7 +149,7 @@ pub struct CompactSet<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> CompactSet<'a, W> {
-    /// Creates an empty set of states whose words have these numbers of bits.
+    /// Creates an empty set of states. `widths` is the number of bits in use in each word of a state.
     pub fn new(widths: [u32; W], memory: &'a Memory) -> Self {
         let addressing = Addressing::new(widths);
         let stagger = |index| index as f64 / SEGMENTS as f64;

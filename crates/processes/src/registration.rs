@@ -30,7 +30,8 @@ use crate::{
 pub(crate) struct Registration {
     /// The index of the record, which is the number of the process in the step machine.
     pub record: usize,
-    /// The number on the card while the registration does not wait.
+    /// A copy of the number on the card. The number changes while the registration waits and when it leaves the hall;
+    /// [`settle`](Self::settle) then updates the copy.
     pub number: Word,
     wake: WakeSources,
     /// The process that made the registration. A forked child inherits a copy that belongs to its parent.
@@ -111,7 +112,8 @@ impl Registration {
         NativeEnvironment::new(hall, self.record, &mut self.wake, patience)
     }
 
-    /// Updates the registration after it has waited or served.
+    /// Updates the registration after it has waited, left the hall, or given slots to waiters: copies the number on the
+    /// card, and stops watching other processes.
     pub(crate) fn settle(&mut self, hall: &SharedState) {
         self.number = hall.card(self.record).number;
         self.wake.stop_watching();
@@ -130,7 +132,8 @@ impl Registration {
         let id = self.wake.id;
         let (process, dead, then) = (self.record, Some(id), Then::Nothing);
         let card = hall.file.card(process).load(SeqCst);
-        // Other processes rescue only dead processes, so this process rescues itself.
+        // The lines of a rescue free a record. Other processes rescue only dead processes, so this process, which is
+        // alive, executes these lines on its own card.
         let leave = Line::R3 { process, then, card, dead };
         let _ = self.environment(hall, Patience::NONE).run(leave);
         hall.lifelines.remove_own(id);

@@ -33,7 +33,7 @@ class Hall(_native.Hall):
         ``hallpass run`` and Rust programs.
     :param slots: the number of slots. The first process creates the hall with this number; the others must pass
         the same number. ``None`` opens an existing hall, whatever its number of slots is.
-    :param directory: the directory of the hall. The default is the default directory of this user.
+    :param directory: the directory that contains the hall. The default is the default directory of this user.
     :param system: whether the hall is in ``/run/lock/hallpass``, for all users of the machine.
     :raises SlotsMismatch: if the hall exists with a different number of slots.
     :raises Missing: if ``slots`` is ``None`` and there is no such hall.

@@ -51,7 +51,7 @@ pub struct Options {
     /// Measure only what has a bar (a performance goal), and show for each bar whether it is met
     #[arg(long, conflicts_with_all = ["part", "store", "members", "storage", "herd"])]
     pub bars: bool,
-    /// Also measure the hand-over to a command with this earlier hallpass program, for comparison
+    /// Also measure the hand-over to a command that this earlier hallpass program runs, for comparison
     #[arg(long, value_name = "FILE")]
     pub before: Option<PathBuf>,
     /// The hallpass program to measure [default: the one beside this program, or on PATH]

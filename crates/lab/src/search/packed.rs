@@ -9,8 +9,8 @@ pub(super) struct Packing<const W: usize> {
 }
 
 impl<const W: usize> Packing<W> {
-    /// Creates the packing for sets of numbers below `agents`, in states whose words have these numbers of
-    /// bits.
+    /// Creates the packing for sets of numbers below `agents`. `word_bits` is the number of bits in use in each
+    /// word of a state.
     pub fn new(word_bits: [u32; W], agents: usize) -> Self {
         let unused = (u64::BITS - word_bits[W - 1]) as usize;
         if agents == 0 || agents > unused {

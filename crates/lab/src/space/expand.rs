@@ -7,14 +7,14 @@
 //! process r in u if r < p and the steps of p and r are independent in u0. The set of these processes r is
 //! stored with u.
 //!
-//! The search still finds every state, on the same level as before. The proof is by induction on levels. Let s be a state
-//! on level L + 1. Some process has a step to s from a state on level L, which the search has found. Of all these steps,
-//! consider the one of a process r in a state u. If the search leaves it out, it has found u by a step of a process p > r
-//! in a state u0 on level L - 1, and the two steps are independent in u0. So the step of r leads from u0 to a
-//! state w, and the step of p leads from w to s. The level of w is at most L, because u0 is on level L - 1, and at
-//! least L, because s is on level L + 1. So w is on level L, the search has found w, and p has a step from w to s.
-//! The argument repeats with p instead of r. The number of the process grows each time, so the argument ends
-//! with a step that the search does not leave out.
+//! The search still finds every state, on the same level as a search that leaves out no step. The proof is by induction
+//! on levels. Let s be a state on level L + 1. Some process has a step to s from a state on level L, which the search
+//! has found. Of all these steps, consider the one of a process r in a state u. If the search leaves it out, it has
+//! found u by a step of a process p > r in a state u0 on level L - 1, and the two steps are independent in u0. So the
+//! step of r leads from u0 to a state w, and the step of p leads from w to s. The level of w is at most L, because u0
+//! is on level L - 1, and at least L, because s is on level L + 1. So w is on level L, the search has found w, and p
+//! has a step from w to s. The argument repeats with p instead of r. The number of the process grows each time, so the
+//! argument ends with a step that the search does not leave out.
 //!
 //! The argument does not depend on which step has found a state first, so it holds for any number of threads. It
 //! requires that a step depends only on the private state of its process and on one variable. So the rule does not
@@ -73,7 +73,7 @@ impl Sequential<'_> {
         let mut in_range = u64::MAX;
         for p in 0..n {
             let (row, step) = tables.move_of(state, p);
-            let (var, changes) = Tables::effect(row, step);
+            let (var, changes) = Tables::accessed(row, step);
             let independent = accesses.independent(var, changes);
             accesses.add(p, var, changes);
             let mut next = *state;

@@ -1,4 +1,7 @@
 //! Look-ups in the tables: the steps of processes, and the parts of packed states.
+//!
+//! A [`Row`] is the step of a process in one private state. A [`Step`] is the effect of this step if it finds one
+//! given value.
 
 use hallpass_algorithms::{Pid, Section, Word};
 
@@ -73,9 +76,10 @@ impl Tables {
     }
 
     /// Returns the lowest byte of the number of the variable that a step accesses, and whether the step changes its value.
-    /// A step that makes no access changes nothing, so any variable will do.
+    /// A step without an access changes no variable, and its byte has no meaning. Such a byte can only make two steps
+    /// count as dependent that are independent.
     #[inline]
-    pub(crate) fn effect(row: &Row, step: &Step) -> (u8, bool) {
+    pub(crate) fn accessed(row: &Row, step: &Step) -> (u8, bool) {
         (row.var as u8, step.var_bits != 0)
     }
 
@@ -118,7 +122,8 @@ impl Tables {
         (next != *state).then_some(next)
     }
 
-    /// Returns the position in the layout of the variable that the mishap of `p` changes in this state.
+    /// Returns the variable that the mishap of `p` changes in this state, by its position in the layout. Returns `None`
+    /// if no mishap of `p` changes a variable.
     pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
         let effect = self.mishap_effects[p].as_ref()?;
         let value = effect.var.get_in(state);

@@ -2,20 +2,25 @@
 //! [`framework::stale`](crate::framework::stale)).
 //!
 //! Process p writes `order[p][i]` and `allow[p][i]`, and only i reads them. Process i reads them only after it
-//! has found both cells of `discover[p][i]` set, and only p sets these cells, at line 4.
+//! has found both cells of `discover[p][i]` set. Only p sets these cells, at line 4. Both p (line 4) and i (line 14)
+//! clear them.
 //!
-//! - Until line 7: from line 2 for i to line 7 for i, `ignore[p][i]` is set, so i does not read `order[p][i]`
-//!   before p has written it at line 7. The exception is that i has already found `ignore[p][i]` clear.
+//! There are five rules for each p and i. Line numbers without a process are lines of p:
+//!
+//! - Until line 7: while p is between line 2 for i and line 7 for i, `ignore[p][i]` is set, so i does not get to
+//!   `order[p][i]` before p overwrites it at line 7. The exception is that i has already found `ignore[p][i]` clear.
 //! - Undiscovered order: while a cell of `discover[p][i]` is clear, i does not get to `order[p][i]`. Before p has
 //!   set both cells again, p has set `ignore[p][i]`, and it clears `ignore[p][i]` only after line 7. The exception
 //!   is that i has already found both cells set.
 //! - Undiscovered allow: while a cell of `discover[p][i]` is clear, i does not get to `allow[p][i]`. Before p sets a
 //!   cell again, it writes `allow[p][i]` at line 4c. The exceptions are that p is between line 4c and the last
 //!   line that sets a cell, and that i has already found the first cell set.
-//! - First cell clear: between line 4d and line 4f, p only sets the second cell. If the first cell is clear, p then
-//!   clears both, and `allow[p][i]` is stale after all.
-//! - Second cell clear: if i has already found the first cell set, it next reads the second cell. If that cell is
-//!   clear and p is not about to set it (lines 4d and 4e), `allow[p][i]` is stale after all.
+//! - First cell clear: this rule covers a part of the first exception of the rule above. Between line 4d and line 4f,
+//!   p sets the second cell only. So if the first cell is clear, it stays clear: p finds it clear at line 4f, and
+//!   clears both cells. So `allow[p][i]` is stale.
+//! - Second cell clear: this rule covers a part of the second exception. If i has already found the first cell set, it
+//!   next reads the second cell. If that cell is clear, and p is not about to set it (lines 4d and 4e),
+//!   `allow[p][i]` is stale.
 
 use alloc::{vec, vec::Vec};
 
