@@ -19,8 +19,8 @@ use crate::{
 
 const AFTER: &str = "\
 Prints the state of halls, and counts of the `hallpass run` commands of this machine: how long they waited and held \
-their slots, how many got no slot, and how many lost it. Nothing runs between two calls: call this command as often as \
-you want values, for example from cron for the textfile collector of the node exporter. For halls on etcd or \
+their slots, how many got no slot, and how many lost their slot. Nothing runs between two calls: call this command as \
+often as you want values, for example from cron for the textfile collector of the node exporter. For halls on etcd or \
 PostgreSQL, the counts are in files in $HALLPASS_TALLY_DIR [default: .tallies in the directory of the halls that are \
 used without --dir, --system and --on].";
 

@@ -14,8 +14,9 @@ pub fn transaction(bytes: &[u8]) {
     read_records(&response);
 }
 
-/// Reads the rows of a hall in PostgreSQL, and everything else that comes from a PostgreSQL server, from a process that
-/// shares a connection, or from a password file.
+/// Reads `text` in each way in which the crate reads text for PostgreSQL: as the rows of a hall, as a notification of
+/// the server, as a message between processes that share a connection, and as a password file. Then passes the rows to
+/// every function of the crate that reads the records of a hall.
 #[cfg(feature = "postgres")]
 pub fn postgres(text: &str) {
     crate::postgres::fuzzing::text(text);

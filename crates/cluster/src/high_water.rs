@@ -8,8 +8,9 @@
 //! notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need not survive a crash of
 //! the machine.
 //!
-//! The file also records when a process first noticed a loss. Without this record, each process that does not wait
-//! would count the time without assignments from its own start, and would never get a slot.
+//! The file also records when a process of this machine first noticed a loss. The time without assignments counts from
+//! then. Without this record, each process would count this time from its own start. So after a loss, a process that
+//! does not wait for a slot, as with `hallpass run -n`, would never get one: it ends before the time is over.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -52,7 +53,7 @@ struct Mark {
     /// The prefix of all keys of the hall. The name of the file contains only its hash.
     base: String,
     token: u64,
-    /// The loss that was noticed; `None` before a loss, and after the mark was raised since.
+    /// The loss that a process has noticed; `None` if no process has noticed one since the mark was last raised.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     loss: Option<LossRecord>,
 }

@@ -1,4 +1,5 @@
-//! Decides whether an algorithm treats all processes alike. The lab then analyses one process instead of all.
+//! Decides whether an algorithm treats all processes alike. Then the results for one process apply to all, so the lab
+//! analyses only process 0 of the n processes that it explores.
 //!
 //! A file treats its processes alike if it uses process numbers only in these ways: it writes `me` to variables of
 //! the type `process` that start `open`, puts `me` into queues, and compares such values with `me`. Its invariants may

@@ -3,8 +3,8 @@
 //! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
-//! their grant when they run again after one yield. A waiter that does not find its grant after this yield sleeps. A
-//! second yield would only take the core from threads that have a grant.
+//! their grant when they run again after one yield. A waiter that does not find its grant after this yield parks. If it
+//! yielded again instead, it would stay runnable, and would only take time on the core from threads that have a grant.
 
 use std::{
     cell::Cell,
@@ -20,16 +20,16 @@ use crate::{
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
 /// The number of rests before a waiter parks: the spins, and one yield. Under loom, a waiter parks without a yield.
 const ROUNDS_BEFORE_PARKING: u32 = SPINS + if cfg!(loom) { 0 } else { 1 };
-/// A yield that takes longer than this is slow. Sleeping then costs less than yielding, because the system wakes a
-/// thread on a core that is free.
+/// A yield that takes longer than this is slow. Parking then costs less than yielding, because the system wakes a
+/// parked thread on a core that is free.
 const SLOW_YIELD: Duration = Duration::from_micros(500);
-/// The largest number of waits in which a thread parks without yielding after a slow yield.
+/// The longest break after a slow yield: the number of waits in which the thread parks without yielding.
 const LONGEST_BREAK: u32 = 4096;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);
 
 thread_local! {
-    /// The number of waits of this thread that will park without yielding.
+    /// The number of waits in which this thread will still park without yielding.
     static WAITS_LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -87,7 +87,8 @@ impl Parker {
     }
 
     /// Spins, yields or parks, depending on the number of calls so far. Returns whether the caller should look at its
-    /// grant again. It returns `false` if the deadline has passed.
+    /// grant again. Returns `false` if the deadline has passed. While it spins, it does not read the clock, so only
+    /// [`Deadline::Now`] counts.
     pub(crate) fn rest(&mut self) -> bool {
         self.rounds = self.rounds.saturating_add(1);
         if self.deadline.is_now() {
@@ -135,8 +136,8 @@ impl Backoff {
         if self.0.is_multiple_of(SPINS) { thread::yield_now() } else { spin_loop() }
     }
 
-    /// Under loom: a second failed look adds no interleaving that a later arrival does not already show. So loom does
-    /// not have to explore it.
+    /// Under loom: a thread whose second look also fails behaves like a thread that makes its first look later. Loom
+    /// explores that first look in other interleavings, so this interleaving is skipped.
     #[cfg(loom)]
     pub(crate) fn rest(&mut self) {
         self.0 += 1;

@@ -14,7 +14,8 @@ const FIRST_BREAK: u32 = 64;
 /// Each short yield makes later breaks shorter by 1/`PARTS` of their length.
 const PARTS: u32 = 64;
 
-/// Decides whether the threads of this process yield in a certain situation.
+/// Decides whether a thread yields. All threads of the process share this value. There is one value for the yield
+/// before a thread [parks](crate::parking), and one for the yield at the end of a [turn](crate::rotation).
 ///
 /// If only the threads of a hall share the cores, a yield is short. If another program keeps the cores busy, a yield is
 /// *slow*: the other program gets a whole time slice. After a slow yield, the thread takes a break: it does not yield

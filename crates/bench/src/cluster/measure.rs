@@ -41,7 +41,7 @@ pub struct Plan {
 const HERD_SLOTS: [usize; 2] = [1, 4];
 
 impl Plan {
-    /// Returns the number of steps.
+    /// Returns the number of [steps](Steps) that [`run`](Plan::run) makes.
     pub fn steps(&self) -> usize {
         let clusters = self.clusters().count();
         let first = clusters.min(1);

@@ -11,7 +11,8 @@ use std::{
 
 use serde::Serialize;
 
-/// The steps of a measurement. Each step is announced before it runs. After a stop, no step runs.
+/// The steps of a measurement. A step is a part that is announced before it runs, such as one contestant on one
+/// workload in one round. After a stop, no step runs.
 pub struct Steps<'a> {
     stop: &'a AtomicBool,
     announce: &'a mut dyn FnMut(String),
@@ -86,7 +87,7 @@ pub struct Rounds<'a, W, C> {
 }
 
 impl<W: Copy, C> Rounds<'_, W, C> {
-    /// Returns the number of steps.
+    /// Returns the number of steps: one for each contestant on each workload in each round.
     pub fn steps(&self) -> usize {
         self.count * self.workloads.len() * self.contestants.len()
     }

@@ -47,7 +47,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the number of steps.
+    /// Returns the number of [steps](Steps) that [`run`](Plan::run) makes.
     pub fn steps(&self) -> usize {
         let steps = |part: &Part| match part {
             Part::Plain | Part::Paused => self.rounds * self.threads.len() * self.contestants.len(),

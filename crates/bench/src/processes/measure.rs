@@ -39,7 +39,7 @@ impl Plan {
         Rounds { count: self.rounds, workloads: &self.workloads, contestants: &self.contestants }
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of [steps](Steps) that [`run`](Plan::run) makes.
     pub fn steps(&self) -> usize {
         self.rounds().steps() + CROWDS.len() + 1
     }

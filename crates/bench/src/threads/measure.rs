@@ -33,7 +33,7 @@ impl Plan {
         Rounds { count: self.rounds, workloads: &self.workloads, contestants: &self.contestants }
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of [steps](Steps) that [`run`](Plan::run) makes.
     pub fn steps(&self) -> usize {
         self.rounds().steps()
     }

@@ -67,7 +67,7 @@ pub struct Args {
     #[command(flatten)]
     pub location: LocationArgs,
     /// The number of slots [default: that of the existing hall; for a new hall, the number of values of --env or of
-    /// GPUs, times M with --per-device; without these options that of --take, or 1]
+    /// GPUs, times M with --per-device; without --env and --gpus, N with --take, else 1]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
@@ -110,8 +110,8 @@ pub struct Args {
     /// earlier [default: 20s]
     #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_A_STORE)]
     ttl: Option<Duration>,
-    /// The time between SIGTERM and SIGKILL, with --time-limit, or with --on when the slot is lost; with --on, less
-    /// than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
+    /// The time between SIGTERM and SIGKILL, with --time-limit, or with --on when the slot is lost or hallpass is
+    /// killed; with --on, less than half of --ttl [default: 3s, or 3/10 of --ttl if that is less]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     grace: Option<Duration>,
     /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; STRING must end within --grace
@@ -256,7 +256,8 @@ impl Args {
 pub enum OnKill {
     /// CMD keeps running; the slot stays taken until CMD and all processes that it started have ended
     Keep,
-    /// CMD and all processes that it started are killed as well
+    /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
+    /// first, and SIGKILL after --grace
     Kill,
 }
 

@@ -1,5 +1,5 @@
-//! Entry points for the fuzz targets: bytes that come from a PostgreSQL server, from a process that shares a
-//! connection, or from `~/.pgpass`.
+//! Entry points for the fuzz targets: bytes that come from a PostgreSQL server, from another process with which this
+//! process shares a connection, or from `~/.pgpass`.
 
 use super::{
     load::loaded,

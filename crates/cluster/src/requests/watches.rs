@@ -25,7 +25,7 @@ struct TurnKeys {
     inside: String,
 }
 
-/// The meaning of a change to a waiter.
+/// What a change in the store means for a waiter.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TurnChange {
     /// The claim of the waiter has a slot now.

@@ -1,8 +1,9 @@
 //! Matches each `end` with the block that it ends, and finds the block that has no `end`.
 //!
-//! The number of `end`s alone does not say where one is missing: the last `end` of a file always ends the outermost
-//! block that is open. So the indentation decides. An `end` that begins its line and is further left than the
-//! block that it would end belongs to an outer block.
+//! The number of `end`s alone does not say where one is missing. If an inner block has no `end`, the next `end` ends
+//! this block instead of the block around it. Then the outermost block seems to have no `end`. So the indentation
+//! decides. An `end` that begins its line and is further left than the block that it would end belongs to an outer
+//! block.
 
 use crate::token::{Span, Token};
 
@@ -33,25 +34,25 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the blocks before token number `end`.
-    pub(super) fn before(tokens: &[(Token, Span)], end: usize, source: &str) -> Self {
+    /// Returns the blocks before the token with the index `place`.
+    pub(super) fn before(tokens: &[(Token, Span)], place: usize, source: &str) -> Self {
         let mut blocks = Blocks::default();
         let mut in_expression = false;
-        for index in 0..end.min(tokens.len()) {
+        for index in 0..place.min(tokens.len()) {
             let (token, span) = &tokens[index];
             in_expression = blocks.next(token, span, tokens.get(index + 1), in_expression, source);
         }
         blocks
     }
 
-    /// Returns the open block that probably has no `end`.
+    /// Returns the block that probably has no `end`; `None` if no block is open.
     pub(super) fn unfinished(&self) -> Option<&Block> {
         self.open.last()?;
         self.suspect.as_ref().or(self.open.last())
     }
 
     /// Takes one token. `after` is the next token. `in_expression` says whether this token continues an expression.
-    /// Returns whether the next token also continues an expression.
+    /// Returns whether the next token continues an expression.
     fn next(
         &mut self,
         token: &Token,

@@ -1,8 +1,8 @@
-//! Lemma 4.2: in two successive rounds of the waiting loop, the later set Test is a subset of the earlier
-//! set.
+//! Lemma 4.2: if a process makes two successive rounds of the waiting loop, its later set Test is a subset of
+//! its earlier set.
 //!
-//! The history has, for each process in its waiting room, the set Test of its last round: a bit that says
-//! whether there was a round, and a bit for each process.
+//! The [history](Observed::history) has, for each process in its waiting room, the set Test of its last
+//! round: a bit that says whether there was a round, and a bit for each process.
 
 use super::{Afek, At, Line::L7};
 use crate::{

@@ -1,9 +1,9 @@
 //! (n, k)-exclusion with an atomic counter and queue: a baseline that no real computer offers. Anderson
 //! & Moir 1997, Figure 2.
 //!
-//! Lines 1 and 4 are single atomic statements over X and Q, so one variable holds both here.
-//! Line 4 first removes the head of the queue, if there is one, and then adds to X. There is no other
-//! difference from the paper.
+//! There is one difference from the paper: one variable holds both X and Q here, because lines 1 and 4 are
+//! single atomic statements over X and Q. Line 4 first removes the head of the queue, if there is one, and
+//! then adds 1 to X.
 
 use alloc::{format, string::String, vec::Vec};
 

@@ -1,8 +1,9 @@
 //! Lemma 3: suppose that p reads both cells of discover\[q\]\[p\] as set, at line 11(a)ii or 11(b). Then q has executed
 //! line 4e for p after p has executed line 5, and the second cell stays set until p enters its exit section.
 //!
-//! The history has two bits for each process p and each other process q: whether q has executed line 4e for p
-//! since p has last executed line 5, and whether p has read both cells of discover\[q\]\[p\] as set in this passage.
+//! The [history](Observed::history) has two bits for each process p and each other process q: whether q has executed
+//! line 4e for p since p has last executed line 5, and whether p has read both cells of discover\[q\]\[p\] as set in
+//! this passage.
 
 use super::{At, Line::*, Zehavi};
 use crate::{
