@@ -10,7 +10,7 @@ mod common;
 mod visitor;
 
 use std::{
-    env,
+    env, fs,
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
