@@ -71,3 +71,39 @@ fn a_demo_that_is_terminated_or_not_read_leaves_nothing_behind() {
         assert_eq!(left, 0, "files are left behind: closed {closed}");
     }
 }
+
+/// Runs a demo for one second, in which there is no time for a kill.
+fn short_demo(temporary: &std::path::Path) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_hallpass"))
+        .args(["demo", "--seconds", "1"])
+        .env("TMPDIR", temporary)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program runs")
+}
+
+#[test]
+fn a_demo_without_a_kill_announces_and_measures_none() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let output = short_demo(directory.path());
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("\n  holders killed             0\n"), "{text}");
+    assert!(!text.contains("SIGKILL"), "{text}");
+}
+
+#[test]
+fn a_demo_whose_socket_has_too_long_a_path_says_what_to_do() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let long = directory.path().join("x".repeat(100));
+    std::fs::create_dir(&long).expect("a directory");
+    let output = short_demo(&long);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("set TMPDIR to a directory with a shorter path"), "{error}");
+    assert_eq!(
+        std::fs::read_dir(&long).expect("the directory").count(),
+        0,
+        "files are left behind"
+    );
+}

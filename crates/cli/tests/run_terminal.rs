@@ -172,3 +172,22 @@ fn top_needs_a_terminal() {
     assert!(stderr.contains("hallpass status"), "{stderr}");
     assert!(output.stdout.is_empty());
 }
+
+/// Returns by how many lines each drawing moves the cursor up before it replaces the last drawing.
+fn moves_up(text: &str) -> Vec<usize> {
+    let codes = text.split("\x1b[").skip(1);
+    codes.filter_map(|code| code.split_once('F')?.0.parse().ok()).collect()
+}
+
+#[test]
+fn the_picture_of_the_demo_fits_on_a_low_terminal() {
+    let halls = Halls::new();
+    let words = [common::HALLPASS, "demo", "--seconds", "1"];
+    let mut terminal = Terminal::run_on(&halls, &words, (6, 80));
+    terminal.shows("Measured in");
+    assert!(terminal.end().success());
+    let moves = moves_up(&terminal.text());
+    assert!(!moves.is_empty(), "the picture is drawn again and again: {}", terminal.text());
+    let highest = moves.into_iter().max();
+    assert!(highest < Some(6), "a picture of {highest:?} lines scrolls on a terminal of 6 lines");
+}

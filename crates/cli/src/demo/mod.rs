@@ -67,7 +67,10 @@ fn show(time: Duration) -> io::Result<ExitCode> {
     let mut witness = Witness::listen(directory.path(), SLOTS)?;
     let mut workers = Workers::new(directory.path(), SLOTS)?;
     let start = Instant::now();
-    let mut picture = Picture::new(start, SLOTS, WORKERS)?;
+    // Kill no holder near the end, because a successor must be waiting for the slot.
+    let may_kill = |now: Duration| now + KILL_EVERY / 2 < time;
+    let kill_every = may_kill(KILL_EVERY).then_some(KILL_EVERY);
+    let mut picture = Picture::new(start, SLOTS, WORKERS, kill_every)?;
     let mut next_kill = KILL_EVERY;
     loop {
         let now = start.elapsed();
@@ -87,8 +90,7 @@ fn show(time: Duration) -> io::Result<ExitCode> {
         } else if now > time + LAST_WORKERS {
             return Err(io::Error::other("the last processes did not finish in time"));
         }
-        // Kill no holder near the end, because a successor must be waiting for the slot.
-        if now >= next_kill && now + KILL_EVERY / 2 < time {
+        if now >= next_kill && may_kill(now) {
             next_kill += KILL_EVERY;
             if let Some(holder) = witness.longest_visitor() {
                 workers.kill(holder)?;

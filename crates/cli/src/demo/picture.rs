@@ -23,6 +23,8 @@ use crate::{output::can_paint, table::colours_wanted};
 
 /// The live picture shows this many of the latest events.
 const EVENTS: usize = 5;
+/// Number of kills in the live picture and in the summary. The picture has the latest kills.
+const KILLS: usize = 3;
 
 pub struct Picture {
     start: Instant,
@@ -31,19 +33,29 @@ pub struct Picture {
     /// Number of lines of the last drawing, which the next one replaces.
     drawn: u16,
     events: Vec<String>,
-    /// A line for each kill, which stays in the picture.
+    /// A line for each kill.
     kills: Vec<String>,
     is_coloured: bool,
 }
 
 impl Picture {
-    pub fn new(start: Instant, slots: usize, workers: usize) -> io::Result<Self> {
+    /// Prints the introduction. If there is time for a kill, `kill_every` is the interval between two kills.
+    pub fn new(
+        start: Instant,
+        slots: usize,
+        workers: usize,
+        kill_every: Option<Duration>,
+    ) -> io::Result<Self> {
         let live = io::stdout().is_terminal() && can_paint();
         writeln!(
             io::stdout(),
             "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
         )?;
-        writeln!(io::stdout(), "Every 2.5 s a holder is killed with SIGKILL.\n")?;
+        if let Some(interval) = kill_every {
+            let seconds = interval.as_secs_f64();
+            writeln!(io::stdout(), "Every {seconds} s a holder is killed with SIGKILL.")?;
+        }
+        writeln!(io::stdout())?;
         let (events, kills) = (Vec::new(), Vec::new());
         let is_coloured = colours_wanted();
         Ok(Picture { start, slots, live, drawn: 0, events, kills, is_coloured })
@@ -120,10 +132,10 @@ impl Picture {
         }
         let queue: Vec<String> = workers.queue().iter().map(usize::to_string).collect();
         lines.push(format!("queue   {}", queue.join(" ")));
-        lines.extend(self.kills.iter().map(|kill| self.style().red().apply_to(kill).to_string()));
+        let kills = latest(&self.kills, KILLS);
+        lines.extend(kills.iter().map(|kill| self.style().red().apply_to(kill).to_string()));
         lines.push(String::new());
-        let first = self.events.len().saturating_sub(EVENTS);
-        for line in &self.events[first..] {
+        for line in latest(&self.events, EVENTS) {
             let is_alarm = line.contains("SIGKILL") || line.contains("CONFLICT");
             let style = if is_alarm { self.style().red() } else { self.style() };
             lines.push(style.apply_to(line).to_string());
@@ -132,7 +144,11 @@ impl Picture {
     }
 
     fn paint(&mut self, lines: &[String]) -> io::Result<()> {
-        let width = terminal::size().map_or(80, |(width, _)| width) as usize;
+        let (width, height) = terminal::size().unwrap_or((80, 24));
+        let (width, height) = (usize::from(width), usize::from(height));
+        // The cursor is below the last line. A picture that leaves no line for it would scroll, and the next
+        // drawing would not replace it.
+        let lines = &lines[..lines.len().min(height.saturating_sub(1))];
         let mut out = io::stdout().lock();
         queue!(out, terminal::BeginSynchronizedUpdate)?;
         if self.drawn > 0 {
@@ -167,6 +183,11 @@ impl Picture {
     }
 }
 
+/// Returns the last `number` lines, or all lines if there are fewer.
+fn latest(lines: &[String], number: usize) -> &[String] {
+    &lines[lines.len().saturating_sub(number)..]
+}
+
 fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
@@ -186,12 +207,8 @@ pub fn summary(verdict: &Verdict, time: Duration) -> io::Result<ExitCode> {
         "  conflicts                  {}  (two in one slot, more than k at once, or overtaken)",
         conflicts.len()
     )?;
-    let times: Vec<String> = successions.iter().map(|time| millis(*time)).collect();
-    writeln!(
-        io::stdout(),
-        "  holders killed             {kills}; the next holder had the slot after {}",
-        times.join(", ")
-    )?;
+    let after = after_kills(successions);
+    writeln!(io::stdout(), "  holders killed             {kills}{after}")?;
     for what in conflicts {
         writeln!(io::stdout(), "  CONFLICT: {what}")?;
     }
@@ -200,9 +217,22 @@ pub fn summary(verdict: &Verdict, time: Duration) -> io::Result<ExitCode> {
     Ok(if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Says how long the slots of killed holders were without a holder: each time, or the range if there are many.
+fn after_kills(successions: &[Duration]) -> String {
+    let times = match (successions.iter().min(), successions.iter().max()) {
+        (Some(least), Some(most)) if successions.len() > KILLS => {
+            format!("{} to {}", millis(*least), millis(*most))
+        }
+        (Some(_), _) => successions.iter().map(|time| millis(*time)).collect::<Vec<_>>().join(", "),
+        (None, _) => return String::new(),
+    };
+    format!("; next holder after {times}")
+}
+
 /// Prints one command for each kind of user. In a checkout, the commands use cargo, otherwise the installed programs.
 fn next_steps() -> io::Result<()> {
-    let built = |path: &Path| path.components().any(|part| part.as_os_str() == "target");
+    // cargo marks its target folder with this file.
+    let built = |path: &Path| path.ancestors().any(|folder| folder.join("CACHEDIR.TAG").exists());
     let in_checkout = std::env::current_exe().is_ok_and(|path| built(&path));
     let steps = match in_checkout {
         true => [
@@ -224,7 +254,10 @@ fn next_steps() -> io::Result<()> {
                 "hallpass run -k 2 gpu -- printenv HALLPASS_SLOT",
                 "limit any command on this machine",
             ),
-            ("cargo add hallpass", "the same for threads and tasks, in Rust"),
+            (
+                "cargo add hallpass --path CHECKOUT/crates/hallpass",
+                "the same for threads and tasks, in Rust",
+            ),
             ("hallpass-lab check am-fig3 -n 3 -k 2", "explore every interleaving"),
         ],
     };
@@ -234,4 +267,19 @@ fn next_steps() -> io::Result<()> {
         writeln!(io::stdout(), "  {command}")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_gives_each_time_after_a_kill_or_the_range_if_there_are_many() {
+        let times = |all: &[u64]| -> Vec<Duration> {
+            all.iter().map(|&time| Duration::from_millis(time)).collect()
+        };
+        assert_eq!(after_kills(&[]), "");
+        assert_eq!(after_kills(&times(&[3, 20, 8])), "; next holder after 3.0 ms, 20.0 ms, 8.0 ms");
+        assert_eq!(after_kills(&times(&[3, 20, 8, 2])), "; next holder after 2.0 ms to 20.0 ms");
+    }
 }

@@ -81,7 +81,14 @@ pub struct Witness {
 
 impl Witness {
     pub fn listen(directory: &Path, slots: usize) -> io::Result<Self> {
-        let listener = UnixListener::bind(socket(directory))?;
+        let listener = UnixListener::bind(socket(directory)).map_err(|error| match error.kind() {
+            // Only a path that is too long for the address of a socket has this error.
+            ErrorKind::InvalidInput => io::Error::other(format!(
+                "the path {} is too long for a socket; set TMPDIR to a directory with a shorter path",
+                directory.display()
+            )),
+            _ => error,
+        })?;
         listener.set_nonblocking(true)?;
         let (visits, killed) = (Vec::new(), vec![None; slots]);
         Ok(Witness { listener, slots, visits, ended: 0, killed, verdict: Verdict::default() })

@@ -32,6 +32,11 @@ pub struct Terminal {
 impl Terminal {
     /// Runs a command on a new terminal with 24 lines and 80 columns.
     pub fn run(halls: &Halls, words: &[&str]) -> Self {
+        Terminal::run_on(halls, words, (24, 80))
+    }
+
+    /// Runs a command on a new terminal with this many lines and columns.
+    pub fn run_on(halls: &Halls, words: &[&str], (lines, columns): (u16, u16)) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let window = openpt(flags).expect("a terminal");
         unlockpt(&window).expect("unlocked");
@@ -39,7 +44,7 @@ impl Terminal {
         fcntl_setfl(&window, OFlags::NONBLOCK).expect("set");
         let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name);
         let line = line.expect("opened");
-        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&line, size).expect("set");
         let copy = || Stdio::from(line.try_clone().expect("a copy"));
         // `setsid --ctty` starts a session whose terminal is its standard input.

@@ -46,11 +46,14 @@ fn with_stopped(sentence: String, stopped: &[Pid], schedule: &Schedule) -> Strin
     let k = schedule.k;
     let promise = match Question::everything(&schedule.algorithm, schedule.n, k).crashes {
         0 if k > 1 => {
-            format!("{} does not promise to tolerate crashes", author(&schedule.algorithm))
+            format!(
+                "{} does not promise to tolerate stopped processes",
+                author(&schedule.algorithm)
+            )
         }
-        0 => "with k = 1 the algorithm need not tolerate crashes".to_string(),
-        1 => format!("with k = {k} the algorithm must tolerate one crash"),
-        crashes => format!("with k = {k} the algorithm must tolerate {crashes} crashes"),
+        0 => "with k = 1 the algorithm need not tolerate stopped processes".to_string(),
+        1 => format!("with k = {k} the algorithm must tolerate one stopped process"),
+        crashes => format!("with k = {k} the algorithm must tolerate {crashes} stopped processes"),
     };
     match stopped.len() {
         0 => format!("{sentence}; no process has stopped"),

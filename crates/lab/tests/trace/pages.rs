@@ -98,3 +98,22 @@ fn idle_processes_have_no_column() {
     check_page(&html(&schedule("am-fig3", (9, 3), &[], &[])));
     assert!(!text(&schedule("am-fig3", (9, 3), &[], &[])).is_empty());
 }
+
+#[test]
+fn the_size_in_the_sentence_about_stopped_processes_is_that_of_the_run() {
+    // With k = 2, Anderson and Moir promise to tolerate one stopped process; with k = 1, none.
+    let page = html(&starved());
+    assert!(
+        page.contains("with k = 1 the algorithm need not tolerate stopped processes"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_page_fits_on_a_phone() {
+    let page = html(&starved());
+    // A replay string has no spaces: without this rule, a long one makes the page wider than the screen.
+    assert!(page.contains(".about code { overflow-wrap: anywhere; }"));
+    // The lanes scroll within the page.
+    assert!(page.contains(".run { min-width: 0; overflow-x: auto; }"));
+}

@@ -95,13 +95,15 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
          file or hallpass itself.</p>\n\
          <p class=\"verdict {class}\">{sentence}</p>\n<dl class=\"tiles\">"
     );
+    let rejected = (count.all > 0).then(|| format!("{} of {}", count.rejected(), count.all));
     for (what, value) in [
-        ("algorithms", algorithms.to_string()),
-        ("models", report.entries.len().to_string()),
-        ("states", cells::thousands(report.states())),
-        ("wrong variants rejected", format!("{} of {}", count.rejected(), count.all)),
-        ("time", duration(report.seconds)),
+        ("algorithms", Some(algorithms.to_string())),
+        ("models", Some(report.entries.len().to_string())),
+        ("states", Some(cells::thousands(report.states()))),
+        ("wrong variants rejected", rejected),
+        ("time", Some(duration(report.seconds))),
     ] {
+        let Some(value) = value else { continue };
         let _ = write!(page, "<div><dd>{value}</dd><dt>{what}</dt></div>");
     }
     page.push_str("</dl>\n");
@@ -114,9 +116,11 @@ fn header(page: &mut String, report: &AtlasReport, families: &[Family<'_>], wron
         let name = if one_paper { family.figure.to_string() } else { family.title() };
         let _ = write!(page, "<a href=\"#family-{number}\">{}</a>", escape(&name));
     }
+    if count.all > 0 {
+        page.push_str("<a href=\"#wrong\">Wrong variants</a>");
+    }
     page.push_str(
-        "<a href=\"#wrong\">Wrong variants</a>\
-         <input id=\"filter\" type=\"search\" placeholder=\"filter: fig8 n=3 …\" \
+        "<input id=\"filter\" type=\"search\" placeholder=\"filter: fig8 n=3 …\" \
          aria-label=\"Show only rows with these words\" hidden></nav>\n</header>\n",
     );
 }

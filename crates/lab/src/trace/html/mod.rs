@@ -142,7 +142,7 @@ fn legend(trace: &Trace) -> String {
         let _ = write!(out, "<span><i class=\"{class}\"></i>{name}</span>");
     }
     if trace.stops().iter().any(Option::is_some) {
-        out.push_str("<span><i class=\"crit stopped\"></i>\u{271d} stopped forever</span>");
+        out.push_str("<span><i class=\"stopped\"></i>\u{271d} stopped forever</span>");
     }
     out.push_str(
         "</span>\n<span class=\"key\"><span><i class=\"box\"></i>a step</span>\
