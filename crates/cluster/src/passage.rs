@@ -45,7 +45,7 @@ use crate::{
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
 /// The maximum number of slots of one request. A step has up to two operations for each slot, and up to seven others.
-const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
+pub const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
 
 /// A passage in its critical section.
 pub(crate) struct Held {
