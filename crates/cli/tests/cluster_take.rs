@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     cluster::{stderr_of, stores},
-    eventually, send,
+    eventually, send, text,
 };
 use rustix::process::Signal;
 
@@ -76,6 +76,11 @@ fn more_slots_than_the_hall_has_are_refused() {
         assert_eq!(refused.status.code(), Some(125));
         let why = stderr_of(&refused);
         assert!(why.contains("--take 4 is more") && why.contains("at most 3"), "{why}");
+        let refused = halls.output("run", &["--take", "61", "never-created", "true"]);
+        assert_eq!(refused.status.code(), Some(125));
+        let why = stderr_of(&refused);
+        assert!(why.contains("--take 61 is more") && why.contains("at most 60"), "{why}");
+        assert!(!text(&halls.output("list", &[]).stdout).contains("never-created"));
     }
 }
 

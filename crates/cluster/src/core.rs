@@ -11,6 +11,9 @@
 //! 6. the [requests](crate::requests) of the protocol;
 //! 7. the [store](crate::store).
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     path::PathBuf,
     sync::{
@@ -99,8 +102,9 @@ struct Raised {
 const PASSES_RAISE_EVERY: Duration = Duration::from_millis(10);
 /// The least time between two writes of the mark for views of the hall.
 const VIEWS_RAISE_EVERY: Duration = Duration::from_secs(1);
-/// The time limit for reading or changing the mark, which may be on a slow file system.
-const MARK_USED_WITHIN: Duration = Duration::from_secs(2);
+/// The time limit for reading or changing the mark, which may be on a slow file system. A process that does not read the
+/// mark may fail to notice a loss, so the limit is longer than the pauses of a busy disk.
+const MARK_USED_WITHIN: Duration = Duration::from_secs(5);
 
 impl Core {
     pub(crate) fn new(
@@ -203,7 +207,7 @@ impl Core {
         let mut history = lock(&self.history);
         if view.generation > history.generation {
             history.generation = view.generation;
-            history.epoch = epoch(history.largest) + 1;
+            history.epoch = history.epoch.max(epoch(history.largest) + 1);
         }
         if view.generation == history.generation && view.door.is_some() {
             history.largest = history.largest.max(view.largest_token());
@@ -231,35 +235,30 @@ impl Core {
         }
     }
 
-    /// Compares a view with the largest token that this machine has seen. If the hall has not reached this token, the
-    /// store has lost history. `view` is the first view of this process. Returns the latest view.
-    pub(crate) async fn compare_with_mark(&self, mut view: View) -> Result<View, Error> {
-        let Some(dir) = &self.state_dir else { return Ok(view) };
-        let Some((cluster, base)) = self.store.identity() else { return Ok(view) };
-        let new = || Arc::new(HighWaterMark::new(dir, cluster, &base, self.clock.clone()));
-        let mark = self.mark.get_or_init(new);
-        let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
-            return Ok(view);
-        };
-        if Seen::in_view(&view).is_behind(token) {
-            // Other processes may have raised the mark after this view. So compare the mark with a later view.
-            view = self.look().await?;
+    /// Finds the mark of this machine, and compares the first view of this process with it. Returns the latest view.
+    pub(crate) async fn compare_with_mark(&self, view: View) -> Result<View, Error> {
+        if let (Some(dir), Some((cluster, base))) = (&self.state_dir, self.store.identity()) {
+            let new = || Arc::new(HighWaterMark::new(dir, cluster, &base, self.clock.clone()));
+            self.mark.get_or_init(new);
         }
-        if !self.note_if_behind(mark, token, &view).await && view.door.is_none() {
-            let mut history = lock(&self.history);
-            history.epoch = history.epoch.max(epoch(token));
-        }
-        Ok(view)
+        self.look_for_loss(view, self.first_contact).await
     }
 
-    /// Looks once more for a loss before this process assigns a slot. While the process waited, the store may have lost
-    /// history. If the revisions have grown again to the largest one that the process has seen, they do not show the
-    /// loss, but the mark of the machine does. Tolerates an unreachable cluster for `limit`. Returns the latest view.
-    pub(crate) async fn look_for_later_loss(
+    /// Looks for a loss of history that the answers so far do not show to this process. Call this before the process
+    /// assigns a slot. Tolerates an unreachable cluster for `limit`. Returns the latest view.
+    ///
+    /// - A renewal may have noticed a loss after the view was read. Then the view is read again, because the records of
+    ///   a new hall can have the same revisions as those of the lost hall.
+    /// - While the process waited, the store may have lost history, and reached the largest revision that the process
+    ///   has seen again. Then the mark of the machine shows the loss: the hall has not reached this token again.
+    pub(crate) async fn look_for_loss(
         &self,
         mut view: View,
         limit: Duration,
     ) -> Result<View, Error> {
+        if view.generation != self.store.generation() {
+            view = self.look_within(limit).await?;
+        }
         let Some(mark) = self.mark.get() else { return Ok(view) };
         let Some(token) = on_file(mark, HighWaterMark::token).await.flatten() else {
             return Ok(view);
@@ -269,25 +268,22 @@ impl Core {
             return Ok(view);
         }
         if Seen::in_view(&view).is_behind(token) {
+            // Other processes may have raised the mark after this view. So compare the mark with a later view.
             view = self.look_within(limit).await?;
         }
-        self.note_if_behind(mark, token, &view).await;
-        Ok(view)
-    }
-
-    /// Notes a loss if the hall has not reached `token`, which was read from the mark before the view. Returns whether
-    /// there is a loss.
-    async fn note_if_behind(&self, mark: &Arc<HighWaterMark>, token: u64, view: &View) -> bool {
-        let seen = Seen::in_view(view);
-        let is_behind = seen.is_behind(token);
-        if is_behind {
+        let seen = Seen::in_view(&view);
+        if seen.is_behind(token) {
             let ago = on_file(mark, move |mark| mark.note_loss(seen)).await.unwrap_or_default();
             self.store.note_earlier_loss(ago);
             let mut history = lock(&self.history);
             history.largest = history.largest.max(token);
             history.epoch = history.epoch.max(epoch(token) + 1);
+        } else if view.door.is_none() {
+            // A new hall continues in the epoch of the removed one.
+            let mut history = lock(&self.history);
+            history.epoch = history.epoch.max(epoch(token));
         }
-        is_behind
+        Ok(view)
     }
 
     /// Raises the mark to the token of a pass.

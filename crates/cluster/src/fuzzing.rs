@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::{ClusterOptions, requests, store::TxnResponse, view::OwnClaim};
+use crate::{ClusterOptions, requests, store::StepResponse, view::OwnClaim};
 
 /// Parses an answer of etcd to a transaction. Then passes this answer to every function of the crate that reads the
 /// records of a hall.
 pub fn transaction(bytes: &[u8]) {
-    let Some(response) = TxnResponse::decode(bytes) else { return };
+    let Some(response) = StepResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {
         let _ = requests::read(&response, ops, Some(ID));
     }
@@ -29,7 +29,7 @@ pub fn postgres(text: &str) {
 const ID: &str = "id";
 
 /// Reads each record of an answer with every function that the crate has for this.
-fn read_records(response: &TxnResponse) {
+fn read_records(response: &StepResponse) {
     let _ = requests::read_to_leave(response, ID);
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {
         let _ = (requests::read_waiter(kv), requests::read_inside(kv));

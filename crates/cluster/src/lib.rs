@@ -140,6 +140,7 @@ pub use hall::ClusterHall;
 pub use hallpass_common::{MAX_SLOTS, Participant, Status};
 pub use options::{ClusterOptions, StoreOptions, Tls};
 pub use pass::{ClusterPass, Lost, Renewals};
+pub use passage::MAX_TOGETHER;
 pub use passes::ClusterPasses;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresOptions;

@@ -1,6 +1,6 @@
 //! Options: which store to use, and the longest time that a holder can be out of touch with it.
 
-use std::{env, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -255,6 +255,18 @@ pub(crate) fn check_timeout(what: &str, time: Duration) -> Result<(), Error> {
 
 pub(crate) fn bad(what: impl Into<String>, why: impl Into<String>) -> Error {
     Error::BadOption { what: what.into(), why: why.into() }
+}
+
+/// Returns the password in the first line of this file. If there is no file, or the file has no password at the moment,
+/// returns `last`. Reading does not block this thread.
+pub(crate) async fn current_password(file: &Option<PathBuf>, last: Option<&str>) -> Option<String> {
+    let read = async {
+        let file = file.clone()?;
+        let text =
+            tokio::task::spawn_blocking(move || fs::read_to_string(file)).await.ok()?.ok()?;
+        text.lines().next().filter(|line| !line.is_empty()).map(String::from)
+    };
+    read.await.or_else(|| last.map(String::from))
 }
 
 #[cfg(test)]

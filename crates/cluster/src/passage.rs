@@ -45,7 +45,7 @@ use crate::{
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
 /// The maximum number of slots of one request. A step has up to two operations for each slot, and up to seven others.
-const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
+pub const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
 
 /// A passage in its critical section.
 pub(crate) struct Held {
@@ -211,7 +211,7 @@ impl Passage {
                 }
             }
             self.view = tokio::select! {
-                view = self.core.look_for_later_loss(self.view.clone(), self.limit) => view?,
+                view = self.core.look_for_loss(self.view.clone(), self.limit) => view?,
                 () = resolved(&mut self.given_up) => return Ok(false),
             };
             if self.core.until_trusted(&self.view).is_none() {
@@ -353,8 +353,13 @@ impl Passage {
             let own = Some(self.claim.reference());
             match self.core.store.perform(ask.clone(), own, &self.view).await {
                 Ok(view) => return Ok(Some(self.note(asked, view))),
-                // The lease ended before the claim was in the store.
-                Err(StoreError::Failed(Failure::LeaseGone)) => self.replace_claim().await?,
+                // The lease ended before the claim was in the store. The reason may be that the store lost history.
+                Err(StoreError::Failed(Failure::LeaseGone)) => {
+                    self.replace_claim().await?;
+                    if !self.await_trust().await? {
+                        return Ok(None);
+                    }
+                }
                 Err(error) => {
                     // The request may create the claim later, when no task renews the claim any more.
                     self.claim.uncertain.store(true, Relaxed);

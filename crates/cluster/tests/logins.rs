@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{io::Write, process::Stdio, thread, time::Duration};
+use std::{fs, io::Write, process::Stdio, thread, time::Duration};
 
 use common::{SHORT_TTL, await_queue, etcd_options, eventually, options, wait};
 use hallpass_cluster::{Cluster, ClusterOptions, Error, Loss};
@@ -144,4 +144,32 @@ fn a_holder_outlives_a_short_change_of_its_rights_and_of_authentication() {
         assert!(matches!(hall.try_acquire(), Err(Error::NoPermits)));
     }
     pass.release().expect("the pass is valid");
+}
+
+#[test]
+fn holders_and_waiters_log_in_with_the_password_that_their_file_contains_now() {
+    let Some(()) = etcd() else { return };
+    let cluster = cluster_with_passwords();
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(&file, "a-secret\n").expect("writable");
+    let connect = || {
+        let mut options = ClusterOptions { ttl: SHORT_TTL, ..options(&cluster.url()) };
+        let etcd = etcd_options(&mut options);
+        // The password is from before the change.
+        etcd.user = Some(("joe".into(), "a-secret".into()));
+        etcd.password_file = Some(file.path().into());
+        Cluster::connect(options).expect("valid options").open("gpu", 1).expect("it can be opened")
+    };
+    let (hall, other) = (connect(), connect());
+    let pass = hall.acquire().expect("a slot is free");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| other.try_acquire_for(TIMEOUT));
+        await_queue(&hall, 1);
+        fs::write(&file, "another\n").expect("writable");
+        set_password(&cluster, "another");
+        let changed = pass.valid_until();
+        eventually(|| pass.valid_until() > changed);
+        pass.release().expect("the pass is valid");
+        drop(waiter.join().expect("no panic").expect("the waiter gets a slot"));
+    });
 }

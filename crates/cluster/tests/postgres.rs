@@ -4,6 +4,7 @@
 mod common;
 
 use std::{
+    fs,
     net::TcpListener,
     sync::mpsc,
     thread,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use common::{await_queue, eventually, options, wait};
-use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
+use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss, StoreOptions};
 use hallpass_testbed::{PostgresServer, Proxy, TIMEOUT, postgres};
 
 fn connect(url: &str) -> Cluster {
@@ -386,6 +387,35 @@ fn a_user_needs_only_the_documented_rights() {
     server.psql("UPDATE hallpass.format SET version = 2");
     let other = connect(&url).open("migrate", 1).expect_err("another version of the tables");
     assert!(other.to_string().contains("version 2"), "{other}");
+}
+
+#[test]
+fn holders_and_waiters_connect_with_the_password_that_their_file_contains_now() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    server.psql("CREATE ROLE joe LOGIN PASSWORD 'a-secret'");
+    server.psql("GRANT CREATE ON DATABASE postgres TO joe");
+    server.require_password("joe");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(&file, "a-secret\n").expect("writable");
+    let mut options = options(&server.url().replacen("postgres@", "joe@", 1));
+    let StoreOptions::Postgres(postgres) = &mut options.store else { panic!("{options:?}") };
+    // The password is from before the change.
+    postgres.password = Some("a-secret".into());
+    postgres.password_file = Some(file.path().into());
+    let open = || {
+        let connected = Cluster::connect(options.clone()).expect("valid options");
+        connected.open("gpu", 1).expect("it can be opened")
+    };
+    let (hall, other) = (open(), open());
+    let pass = hall.acquire().expect("a slot is free");
+    let next = token_of_next(&other);
+    await_queue(&hall, 1);
+    fs::write(&file, "another\n").expect("writable");
+    server.psql("ALTER ROLE joe PASSWORD 'another'");
+    server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'joe'");
+    pass.release().expect("the holder connects again");
+    next.recv_timeout(TIMEOUT).expect("the wait ends").expect("the waiter connects again");
 }
 
 #[test]

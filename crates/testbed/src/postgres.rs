@@ -245,9 +245,14 @@ impl PostgresServer {
         /// The exit status of `psql` if it has no connection. A server that becomes the primary server may close
         /// connections.
         const NO_CONNECTION: i32 = 2;
+        /// A standby cancels statements that would delay the changes that it receives.
+        const CANCELLED_BY_STANDBY: &str = "due to conflict with recovery";
         let start = Instant::now();
         let mut output = self.try_psql(sql);
-        while output.status.code() == Some(NO_CONNECTION) && start.elapsed() < TIMEOUT / 4 {
+        while (output.status.code() == Some(NO_CONNECTION)
+            || String::from_utf8_lossy(&output.stderr).contains(CANCELLED_BY_STANDBY))
+            && start.elapsed() < TIMEOUT / 4
+        {
             thread::sleep(Duration::from_millis(50));
             output = self.try_psql(sql);
         }
@@ -316,7 +321,7 @@ impl PostgresServer {
     /// # Panics
     /// Panics if it does not accept writes.
     pub fn promote(&self) {
-        self.psql("SELECT pg_promote(true, 120)");
+        self.psql("SELECT pg_promote(false)");
         self.await_promotion();
     }
 

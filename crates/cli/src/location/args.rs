@@ -146,6 +146,7 @@ impl LocationArgs {
         }
         if let Some(user) = self.user()? {
             etcd.user = Some(user);
+            etcd.password_file = self.absolute_password_file()?;
         }
         self.complete_tls(&mut etcd.tls)
     }
@@ -161,8 +162,16 @@ impl LocationArgs {
         }
         if let Some(file) = &self.password_file {
             postgres.password = Some(first_line(file)?);
+            postgres.password_file = self.absolute_password_file()?;
         }
         self.complete_tls(&mut postgres.tls)
+    }
+
+    /// Returns the path of the password file, if there is one.
+    fn absolute_password_file(&self) -> Result<Option<PathBuf>, Error> {
+        let mut file = self.password_file.clone();
+        file.iter_mut().try_for_each(make_absolute)?;
+        Ok(file)
     }
 
     /// Adds the files for TLS.

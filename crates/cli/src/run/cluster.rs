@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hallpass_cluster::ClusterOptions;
 #[cfg(feature = "postgres")]
 use hallpass_cluster::StoreOptions;
+use hallpass_cluster::{ClusterOptions, MAX_TOGETHER};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -54,6 +54,12 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         return Err(Refusal::failure(why));
     }
     let take = args.take().unwrap_or(1);
+    if take > MAX_TOGETHER {
+        let why = format!(
+            "--take {take} is more than a command can have on a store: take at most {MAX_TOGETHER}"
+        );
+        return Err(Refusal::failure(why));
+    }
     let Lease { ttl, grace } = args.lease(options.ttl)?;
     options.ttl = ttl;
     #[cfg(feature = "postgres")]

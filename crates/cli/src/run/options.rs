@@ -203,7 +203,8 @@ impl Args {
     pub fn lease(&self, default_ttl: Duration) -> Result<Lease, String> {
         let ttl = self.ttl.unwrap_or(default_ttl);
         let grace = self.grace.unwrap_or_else(|| GRACE.min(ttl / 10 * 3));
-        match grace < ttl / 2 {
+        // The default is always short enough, except for a ttl that the store refuses anyway.
+        match self.grace.is_none() || grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
             false => Err(format!(
                 "--grace {} must be less than half of --ttl {}: the rest is the time that the store has to answer \
@@ -334,6 +335,7 @@ pub mod tests {
         assert_eq!(lease(&[]), Ok((10_000, 3_000)));
         assert_eq!(lease(&["--ttl", "1m"]), Ok((60_000, 3_000)));
         assert_eq!(lease(&["--ttl", "5"]), Ok((5_000, 1_500)));
+        assert_eq!(lease(&["--ttl", "0"]), Ok((0, 0)), "the ttl is refused later");
         assert_eq!(lease(&["--ttl", "5", "--grace", "2.4"]), Ok((5_000, 2_400)));
         let huge = "9".repeat(30);
         assert_eq!(lease(&["--ttl", &huge]), Ok((Duration::MAX.as_millis(), 3_000)));

@@ -26,6 +26,9 @@ pub struct EtcdOptions {
     pub tls: Option<Tls>,
     /// User and password, if etcd requires them.
     pub user: Option<(String, String)>,
+    /// A file whose first line is the password of the user. hallpass reads it again for each login, so that a long wait
+    /// survives a change of the password. The password in `user` counts while the file cannot be read.
+    pub password_file: Option<PathBuf>,
     /// The time limit for making a connection. The default is 2 s.
     pub dial_timeout: Duration,
     /// The prefix of the keys of all halls.
@@ -40,6 +43,7 @@ impl EtcdOptions {
             endpoints: address.endpoints,
             tls: tls(address.tls, variable)?,
             user: user(variable)?,
+            password_file: None,
             dial_timeout: timeout("ETCDCTL_DIAL_TIMEOUT", 2, variable)?,
             prefix: address.prefix,
         };
@@ -85,6 +89,7 @@ impl fmt::Debug for EtcdOptions {
             .field("endpoints", &self.endpoints)
             .field("tls", &self.tls)
             .field("user", &self.user.as_ref().map(|(name, _)| name))
+            .field("password_file", &self.password_file)
             .field("dial_timeout", &self.dial_timeout)
             .field("prefix", &self.prefix)
             .finish()

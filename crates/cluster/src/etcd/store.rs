@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
     requests,
     store::{
-        History, KeyRange, KeyRead, LeaseId, Op, Place, Reply, Store, Txn, TxnResponse, Watch,
+        History, KeyRange, KeyRead, LeaseId, Op, Place, Reply, Step, StepResponse, Store, Watch,
     },
 };
 
@@ -68,7 +68,7 @@ impl Store for EtcdStore {
         Box::pin(self.client.check_members(format!("{}door", self.base(hall))))
     }
 
-    fn step<'a>(&'a self, _hall: &'a str, step: Txn) -> Reply<'a, TxnResponse> {
+    fn step<'a>(&'a self, _hall: &'a str, step: Step) -> Reply<'a, StepResponse> {
         Box::pin(self.client.txn(step))
     }
 
@@ -115,7 +115,7 @@ impl Store for EtcdStore {
 
     fn names(&self) -> Reply<'_, Vec<String>> {
         let all = KeyRange::prefix(format!("{}/", self.prefix));
-        let look = Txn { then: vec![Op::keys(all)], ..Txn::default() };
+        let look = Step { then: vec![Op::keys(all)], ..Step::default() };
         Box::pin(async move {
             let response = self.client.txn(look).await?;
             let keys = response.answers.iter().flat_map(|answer| answer.kvs());
@@ -128,7 +128,7 @@ impl Store for EtcdStore {
         // No hall's name begins with a dot.
         let put = Op::put(format!("{}/.write", self.prefix), "", 0);
         Box::pin(async move {
-            let written = self.client.txn(Txn { then: vec![put], ..Txn::default() }).await;
+            let written = self.client.txn(Step { then: vec![put], ..Step::default() }).await;
             written.map(drop) as Result<(), Failure>
         })
     }

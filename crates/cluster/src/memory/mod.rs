@@ -18,7 +18,7 @@ use crate::{
     retry::lock,
     store::{
         Changes, Document, Event, History, KeyRange, KeyValue, LeaseId, Place, Reply, Revision,
-        Stamp, Store, Txn, TxnResponse, Watch,
+        Stamp, Step, StepResponse, Store, Watch,
     },
 };
 
@@ -79,7 +79,7 @@ impl MemoryStore {
 }
 
 impl Hall {
-    fn step(&mut self, step: &Txn) -> Result<TxnResponse, Failure> {
+    fn step(&mut self, step: &Step) -> Result<StepResponse, Failure> {
         // A step that fails must change nothing.
         let mut document = self.document.clone();
         let (mut response, changed) = document.perform(step)?;
@@ -139,7 +139,7 @@ impl Store for MemoryStore {
         format!("{hall}/")
     }
 
-    fn step<'a>(&'a self, hall: &'a str, step: Txn) -> Reply<'a, TxnResponse> {
+    fn step<'a>(&'a self, hall: &'a str, step: Step) -> Reply<'a, StepResponse> {
         Box::pin(async move { self.with(hall, |hall| hall.step(&step)) })
     }
 
@@ -215,7 +215,7 @@ impl Store for MemoryStore {
         let put = crate::store::Op::put(".write", "", 0);
         // No hall's name begins with a dot.
         Box::pin(async {
-            self.step(".write", Txn { then: vec![put], ..Txn::default() }).await.map(drop)
+            self.step(".write", Step { then: vec![put], ..Step::default() }).await.map(drop)
         })
     }
 }

@@ -4,6 +4,7 @@ mod server;
 
 use std::{
     future::Future,
+    path::PathBuf,
     sync::{
         Arc, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -49,6 +50,9 @@ const FAILURE_LASTS: Duration = Duration::from_millis(100);
 pub(super) struct Database {
     /// How to connect to each server.
     servers: Vec<Config>,
+    password: Option<String>,
+    /// A file with the present password.
+    password_file: Option<PathBuf>,
     /// The index in `servers` of the server to which this process connected last.
     latest: AtomicUsize,
     ending: Ending,
@@ -101,9 +105,6 @@ impl Database {
     ) -> Result<Arc<Self>, Error> {
         let mut config = Config::new();
         config.user(&options.user).dbname(&options.database).application_name("hallpass");
-        if let Some(password) = &options.password {
-            config.password(password);
-        }
         config.connect_timeout(cluster.dial_time(options.connect_timeout));
         // A standby cannot assign slots.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -116,6 +117,8 @@ impl Database {
         let sharing = options.share_connection.then(sharing).flatten();
         Ok(Arc::new_cyclic(|this| Database {
             servers: options.hosts.iter().map(server).collect(),
+            password: options.password.clone(),
+            password_file: options.password_file.clone(),
             latest: AtomicUsize::new(0),
             ending: Ending { tls, limit: cluster.login_time() / 2, tasks },
             permits: Arc::new(Semaphore::new(MOST_CONNECTIONS)),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     requests,
-    store::{Stamp, TxnResponse},
+    store::{Stamp, StepResponse},
 };
 
 /// Reads the text as a message between a relay and a borrower, as a notification, and as a password file.
@@ -24,7 +24,7 @@ pub(crate) fn text(text: &str) {
 
 /// Reads the text as the rows of a hall, and performs a step that reads the whole hall. Returns the answer to the step
 /// and the number of its operations; `None` if the text has no valid rows.
-pub(crate) fn hall(text: &str, id: &str) -> Option<(TxnResponse, usize)> {
+pub(crate) fn hall(text: &str, id: &str) -> Option<(StepResponse, usize)> {
     let rows: Vec<Row> = serde_json::from_str(text).ok()?;
     let hall = loaded(&rows).ok()?;
     let _ = hall.timelines.lack(Stamp { epoch: 1, revision: 100 }, hall.stamp());

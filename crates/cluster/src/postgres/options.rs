@@ -1,6 +1,6 @@
 //! The address of a PostgreSQL database, and how to log in.
 
-use std::{fmt, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct PostgresOptions {
     pub database: String,
     /// The password of the user, if the server asks for one.
     pub password: Option<String>,
+    /// A file whose first line is the password. hallpass reads it again for each connection, so that a long wait survives
+    /// a change of the password. The `password` counts while the file cannot be read.
+    pub password_file: Option<PathBuf>,
     /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,
     /// The time limit for making a connection. The default is 2 s.
@@ -60,6 +63,7 @@ impl fmt::Debug for PostgresOptions {
             .field("hosts", &self.hosts)
             .field("user", &self.user)
             .field("database", &self.database)
+            .field("password_file", &self.password_file)
             .field("tls", &self.tls)
             .field("connect_timeout", &self.connect_timeout)
             .finish()

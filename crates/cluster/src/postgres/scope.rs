@@ -10,7 +10,7 @@
 //!   of this range that the step may delete before it reads;
 //! - the leases to which the step binds records, and the leases that are over.
 
-use crate::store::{Condition, KeyRange, LeaseId, Op, Order, Revision, Txn, When};
+use crate::store::{Condition, KeyRange, LeaseId, Op, Order, Revision, Step, When};
 
 /// The records and leases to load.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl Scope {
     }
 
     /// Returns the scope of the part that a step needs.
-    pub(super) fn of_step(step: &Txn) -> Scope {
+    pub(super) fn of_step(step: &Step) -> Scope {
         let mut deletions = Vec::new();
         collect_deletions(step, &mut deletions);
         let mut scope = Scope::default();
@@ -61,7 +61,7 @@ impl Scope {
         Scope { leases: vec![lease], bound_to: vec![lease], ..Scope::default() }
     }
 
-    fn add_step(&mut self, step: &Txn, deletions: &[KeyRange]) {
+    fn add_step(&mut self, step: &Step, deletions: &[KeyRange]) {
         for When { range, condition } in &step.when {
             match condition {
                 // One record of the range is enough to decide the condition.
@@ -122,7 +122,7 @@ impl Scope {
 }
 
 /// Collects the ranges that a step may delete.
-fn collect_deletions(step: &Txn, deletions: &mut Vec<KeyRange>) {
+fn collect_deletions(step: &Step, deletions: &mut Vec<KeyRange>) {
     for op in step.then.iter().chain(&step.otherwise) {
         match op {
             Op::Delete(range) => deletions.push(range.clone()),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// Steps as the protocol makes them, and some that it does not make.
-    fn steps() -> Vec<Txn> {
+    fn steps() -> Vec<Step> {
         let look = vec![
             Op::get("h/door"),
             Op::list(KeyRange::prefix("h/slots/")),
@@ -199,16 +199,16 @@ mod tests {
             Op::oldest(queue()),
             Op::youngest_before(queue(), 15),
         ];
-        let step = |when: Vec<When>, then: Vec<Op>, otherwise: Vec<Op>| Txn {
+        let step = |when: Vec<When>, then: Vec<Op>, otherwise: Vec<Op>| Step {
             when,
             then: then.into_iter().chain(look.clone()).collect(),
             otherwise: otherwise.into_iter().chain(look.clone()).collect(),
         };
         let put = |key: &str, lease| Op::put(key, "new", lease);
-        let join = Txn {
+        let join = Step {
             when: vec![When::absent("h/queue/new")],
             then: vec![put("h/queue/new", 2)],
-            ..Txn::default()
+            ..Step::default()
         };
         vec![
             step(vec![], vec![], vec![]),
@@ -239,7 +239,7 @@ mod tests {
                 vec![],
                 vec![
                     Op::delete("h/queue/000"),
-                    Op::nested(Txn {
+                    Op::nested(Step {
                         when: vec![When::empty(queue())],
                         then: vec![Op::touch("h/door")],
                         otherwise: vec![put("h/slots/1", 0)],
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn most_steps_need_the_same_few_records_however_many_wait() {
-        let size = |waiters, step: &Txn| part(&hall(waiters), &Scope::of_step(step)).records.len();
+        let size = |waiters, step: &Step| part(&hall(waiters), &Scope::of_step(step)).records.len();
         for step in &steps()[..4] {
             assert!(size(200, step) <= 10, "{} records: {step:?}", size(200, step));
             assert_eq!(size(200, step), size(50, step), "{step:?}");

@@ -25,8 +25,8 @@ use crate::{
     retry::lock,
     runtime::Tasks,
     store::{
-        Activity, Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Store,
-        Txn, TxnResponse, Watch,
+        Activity, Document, History, KeyRange, LeaseId, Op, Place, Reply, Revision, Stamp, Step,
+        StepResponse, Store, Watch,
     },
 };
 
@@ -66,7 +66,7 @@ struct Hall {
 /// A change of a hall.
 #[derive(Clone, Copy)]
 enum Change<'a> {
-    Step(&'a Txn),
+    Step(&'a Step),
     /// Ends a lease.
     Revoke(LeaseId),
     /// Ends the leases that are over.
@@ -76,7 +76,7 @@ enum Change<'a> {
 /// A hall after a change.
 struct Changed {
     document: Document,
-    response: Option<TxnResponse>,
+    response: Option<StepResponse>,
     keys: BTreeSet<Vec<u8>>,
     leases: BTreeSet<LeaseId>,
 }
@@ -98,7 +98,7 @@ impl PostgresStore {
     }
 
     /// Performs a step that does not write.
-    async fn look(&self, hall: &str, step: &Txn) -> Result<TxnResponse, Failure> {
+    async fn look(&self, hall: &str, step: &Step) -> Result<StepResponse, Failure> {
         let (known, scope) = (self.hall(hall), Scope::of_step(step));
         let begun = Instant::now();
         for attempt in 0..ATTEMPTS {
@@ -131,7 +131,11 @@ impl PostgresStore {
     }
 
     /// Changes a hall. Returns the answer to the step, if the change is a step.
-    async fn change(&self, hall: &str, change: Change<'_>) -> Result<Option<TxnResponse>, Failure> {
+    async fn change(
+        &self,
+        hall: &str,
+        change: Change<'_>,
+    ) -> Result<Option<StepResponse>, Failure> {
         let known = self.hall(hall);
         let end = Instant::now() + self.longest_step;
         let mut turn = known.turn.lock().await;
@@ -256,7 +260,7 @@ fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
 
 /// Performs a step and computes the parameters of the statement that writes it, for the fuzz targets.
 #[cfg(feature = "fuzzing")]
-pub(super) fn rehearse(loaded: &Loaded, step: &Txn) -> Option<TxnResponse> {
+pub(super) fn rehearse(loaded: &Loaded, step: &Step) -> Option<StepResponse> {
     let changed = perform(loaded, Change::Step(step)).ok()?;
     let _ = Write::new(loaded, &changed);
     changed.response
@@ -321,7 +325,7 @@ fn busy() -> Failure {
 }
 
 /// Returns whether a step has an operation that writes, in either branch.
-fn may_write(step: &Txn) -> bool {
+fn may_write(step: &Step) -> bool {
     step.then.iter().chain(&step.otherwise).any(|op| match op {
         Op::Put { .. } | Op::Touch { .. } | Op::Delete(_) => true,
         Op::Range { .. } => false,
@@ -342,7 +346,7 @@ impl Store for PostgresStore {
         format!("{hall}/")
     }
 
-    fn step<'a>(&'a self, hall: &'a str, step: Txn) -> Reply<'a, TxnResponse> {
+    fn step<'a>(&'a self, hall: &'a str, step: Step) -> Reply<'a, StepResponse> {
         Box::pin(async move {
             if !may_write(&step) {
                 return self.look(hall, &step).await;

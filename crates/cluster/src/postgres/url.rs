@@ -58,6 +58,7 @@ impl PostgresOptions {
             user,
             database,
             password: None,
+            password_file: None,
             tls,
             connect_timeout,
             share_connection: false,

@@ -49,8 +49,8 @@ impl HallStore {
             record.map(|kv| records::read::<ClaimRecord>(&kv.key, &kv.value)).transpose()?;
         let since = record.map_or(own.record.since, |record| record.since);
         let record = ClaimRecord { token: Some(token), since, ..own.record.clone() };
-        let txn = self.attachment(own, hall, (slots, version), &record.with_slots(slots));
-        self.step(txn).await?;
+        let step = self.attachment(own, hall, (slots, version), &record.with_slots(slots));
+        self.step(step).await?;
         self.exit_view(own).await
     }
 }

@@ -20,7 +20,7 @@ use hallpass_algorithms::halls::cluster::{Ask, Was};
 use crate::{
     failure::{Failure, StoreError},
     records::{self, Door, ExpiryRecord},
-    store::{Activity, History, MAX_PARTS, Op, Place, Store, Txn, TxnResponse, When},
+    store::{Activity, History, MAX_PARTS, Op, Place, Step, StepResponse, Store, When},
     view::{ClaimRef, LeaseId, OwnClaim, Owner, Revision, View, Waiter},
 };
 use keys::{Keys, last};
@@ -141,7 +141,7 @@ impl HallStore {
             (Ask::Reclaim { slot }, own) => self.free_stale(slot, true, was, own).await,
             (Ask::Withdraw, Some(own)) => {
                 let then = vec![Op::delete(self.keys.waiting(&own.record.id))];
-                self.transact(Txn { then, ..Txn::default() }, Some(own)).await
+                self.transact(Step { then, ..Step::default() }, Some(own)).await
             }
             // The other requests are about a claim. Without a claim, only read the hall.
             (Ask::Look | Ask::Watch, own) | (_, own @ None) => self.view(own).await,
@@ -155,21 +155,21 @@ impl HallStore {
 
     /// Reads the hall.
     pub(crate) async fn view(&self, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
-        self.transact(Txn::default(), own).await
+        self.transact(Step::default(), own).await
     }
 
     /// Reads the records that a holder needs for leaving, from one member without consensus. This is fast, but the
     /// answer may be outdated.
     pub(crate) async fn local_exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let ops = read::ops_to_leave(&self.keys, own).into_iter();
-        let txn = Txn { then: ops.map(Op::without_consensus).collect(), ..Txn::default() };
-        Ok(read::read_to_leave(&self.step(txn).await?, &own.record.id)?)
+        let step = Step { then: ops.map(Op::without_consensus).collect(), ..Step::default() };
+        Ok(read::read_to_leave(&self.step(step).await?, &own.record.id)?)
     }
 
     /// Reads the records that a holder needs for leaving, by consensus. This also proves whether its claim exists.
     pub(crate) async fn exit_view(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let then = read::ops_to_leave(&self.keys, own);
-        match self.step(Txn { then, ..Txn::default() }).await {
+        match self.step(Step { then, ..Step::default() }).await {
             Ok(response) => Ok(read::read_to_leave(&response, &own.record.id)?),
             Err(Failure::NoSpace(_)) => self.claim_alone(own).await,
             Err(failure) => Err(failure.into()),
@@ -178,8 +178,8 @@ impl HallStore {
 
     /// Reads the hall and the whole queue, in order.
     pub(crate) async fn view_with_queue(&self) -> Result<(View, Vec<Waiter>), StoreError> {
-        let txn = Txn { then: vec![Op::list(self.keys.queue())], ..Txn::default() };
-        let (view, response) = self.answered(txn, None).await?;
+        let step = Step { then: vec![Op::list(self.keys.queue())], ..Step::default() };
+        let (view, response) = self.answered(step, None).await?;
         let queue = response.answers.first().map_or(&[][..], |answer| answer.kvs());
         let mut queue = queue.iter().map(read::read_waiter).collect::<Result<Vec<_>, _>>()?;
         queue.sort_unstable_by_key(|waiter| waiter.created);
@@ -188,8 +188,8 @@ impl HallStore {
 
     /// Returns how long ago the holders of the slots renewed their claims. Vanished holders are left out.
     pub(crate) async fn renewal_ages(&self) -> Result<BTreeMap<usize, Duration>, StoreError> {
-        let txn = Txn { then: vec![Op::keys(self.keys.all_inside())], ..Txn::default() };
-        let (view, response) = self.answered(txn, None).await?;
+        let step = Step { then: vec![Op::keys(self.keys.all_inside())], ..Step::default() };
+        let (view, response) = self.answered(step, None).await?;
         let claims = response.answers.first().map_or(&[][..], |answer| answer.kvs());
         let leases: HashMap<_, _> = claims.iter().map(|kv| (last(&kv.key), kv.lease)).collect();
         let ages = self.store.renewal_ages(&self.name, leases.values().copied().collect()).await?;
@@ -204,8 +204,8 @@ impl HallStore {
         created: Revision,
     ) -> Result<(View, Option<String>), StoreError> {
         let before = Op::youngest_before(self.keys.queue(), created);
-        let txn = Txn { then: vec![before], ..Txn::default() };
-        let (view, response) = self.answered(txn, Some(own)).await?;
+        let step = Step { then: vec![before], ..Step::default() };
+        let (view, response) = self.answered(step, Some(own)).await?;
         let before = response.answers.first().and_then(|answer| answer.first());
         Ok((view, before.map(|kv| self.keys.waiting_id(&kv.key))))
     }
@@ -230,14 +230,14 @@ impl HallStore {
     pub(crate) async fn create(&self, door: Door) -> Result<View, StoreError> {
         let when = vec![When::absent(self.keys.door())];
         let then = vec![self.put_door(door)];
-        self.transact(Txn { when, then, ..Txn::default() }, None).await
+        self.transact(Step { when, then, ..Step::default() }, None).await
     }
 
     /// Writes the door, if it is unchanged since `was`.
     pub(crate) async fn change_door(&self, door: Door, was: &View) -> Result<View, StoreError> {
         let when = vec![self.same_door(was)];
         let then = vec![self.put_door(door)];
-        self.transact(Txn { when, then, ..Txn::default() }, None).await
+        self.transact(Step { when, then, ..Step::default() }, None).await
     }
 
     /// Frees a stale slot. If `alone` is set, frees it only while nobody waits. Otherwise wakes all waiters.
@@ -254,7 +254,7 @@ impl HallStore {
         let expiries = Op::delete_range(self.keys.gone_from(slot));
         let mut then = vec![Op::delete(self.keys.slot(slot)), expiries];
         then.extend((!alone).then(|| self.wake_all()));
-        self.transact(Txn { when, then, ..Txn::default() }, own).await
+        self.transact(Step { when, then, ..Step::default() }, own).await
     }
 
     /// Takes all slots away from the holder of `slot`, if they still have the versions that they had in `was`, and
@@ -269,7 +269,7 @@ impl HallStore {
             then.push(Op::delete_range(self.keys.gone_from(slot)));
         }
         then.push(self.wake_all());
-        self.transact(Txn { when, then, ..Txn::default() }, None).await
+        self.transact(Step { when, then, ..Step::default() }, None).await
     }
 
     /// Records that a slot is stale, if it is still stale and no process with the same clock has recorded this.
@@ -282,13 +282,13 @@ impl HallStore {
         let key = self.keys.gone(expiry.slot, expiry.token, &expiry.clock);
         when.push(When::absent(key.clone()));
         let then = vec![Op::put(key, records::write(expiry), 0)];
-        self.transact(Txn { when, then, ..Txn::default() }, None).await
+        self.transact(Step { when, then, ..Step::default() }, None).await
     }
 
     /// Returns the revision in which the door was last written, whatever its contents; `None` if there is no
     /// door.
     pub(crate) async fn door_revision(&self) -> Result<Option<Revision>, StoreError> {
-        let look = Txn { then: vec![Op::get(self.keys.door())], ..Txn::default() };
+        let look = Step { then: vec![Op::get(self.keys.door())], ..Step::default() };
         let response = self.step(look).await?;
         Ok(response.answers.first().and_then(|door| door.first()).map(|kv| kv.mod_revision))
     }
@@ -314,7 +314,7 @@ impl HallStore {
             false => self.keys.everything().map(Op::delete_range).into(),
         };
         let otherwise = vec![Op::get(self.keys.door())];
-        let response = self.step(Txn { when, then, otherwise }).await?;
+        let response = self.step(Step { when, then, otherwise }).await?;
         Ok(response.succeeded || response.answers.iter().all(|door| door.first().is_none()))
     }
 
@@ -338,26 +338,26 @@ impl HallStore {
         }
     }
 
-    async fn step(&self, step: Txn) -> Result<TxnResponse, Failure> {
+    async fn step(&self, step: Step) -> Result<StepResponse, Failure> {
         debug_assert!(step.parts() <= MAX_PARTS, "{step:?}");
         self.store.step(&self.name, step).await
     }
 
     /// Performs a transaction and reads the hall after it.
-    async fn transact(&self, txn: Txn, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
-        Ok(self.answered(txn, own).await?.0)
+    async fn transact(&self, step: Step, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
+        Ok(self.answered(step, own).await?.0)
     }
 
     /// Performs a transaction that ends a passage. If it succeeds, there is nothing left to read.
     async fn depart(
         &self,
-        mut txn: Txn,
+        mut step: Step,
         own: ClaimRef<'_>,
         was: &View,
     ) -> Result<View, StoreError> {
         let look = read::ops(&self.keys, Some(&own.record.id));
-        txn.otherwise.extend(look.iter().cloned());
-        let response = self.step(txn).await?;
+        step.otherwise.extend(look.iter().cloned());
+        let response = self.step(step).await?;
         match response.succeeded {
             true => Ok(View { own: OwnClaim::Released, ..was.clone() }),
             false => Ok(read::read(&response, look.len(), Some(&own.record.id))?),
@@ -366,16 +366,16 @@ impl HallStore {
 
     async fn answered(
         &self,
-        mut txn: Txn,
+        mut step: Step,
         own: Option<ClaimRef<'_>>,
-    ) -> Result<(View, TxnResponse), StoreError> {
+    ) -> Result<(View, StepResponse), StoreError> {
         let id = own.map(|own| own.record.id.as_str());
         let look = read::ops(&self.keys, id);
-        txn.then.extend(look.iter().cloned());
-        if !txn.when.is_empty() {
-            txn.otherwise.extend(look.iter().cloned());
+        step.then.extend(look.iter().cloned());
+        if !step.when.is_empty() {
+            step.otherwise.extend(look.iter().cloned());
         }
-        let response = self.step(txn).await?;
+        let response = self.step(step).await?;
         let view = read::read(&response, look.len(), id)?;
         Ok((view, response))
     }

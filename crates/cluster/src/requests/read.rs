@@ -6,7 +6,7 @@ use super::keys::{Keys, last};
 use crate::{
     Error,
     records::{self, ClaimRecord, Door},
-    store::{Answer, KeyValue, Op, TxnResponse},
+    store::{Answer, KeyValue, Op, StepResponse},
     view::{ClaimRef, OwnClaim, Owner, Revision, SeenDoor, View, Waiter, token},
 };
 
@@ -25,14 +25,14 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
 
 /// Returns a step that reads and changes nothing, for the fuzz targets.
 #[cfg(feature = "fuzzing")]
-pub(crate) fn step_to_read(base: &str, id: &str) -> crate::store::Txn {
+pub(crate) fn step_to_read(base: &str, id: &str) -> crate::store::Step {
     let then = ops(&Keys::new(base.into()), Some(id));
-    crate::store::Txn { when: Vec::new(), then, otherwise: Vec::new() }
+    crate::store::Step { when: Vec::new(), then, otherwise: Vec::new() }
 }
 
 /// Interprets the answer to the operations that [`ops()`](ops) returns. They are the last operations of the
-/// transaction; the parameter `ops` is their number.
-pub(crate) fn read(response: &TxnResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
+/// step; the parameter `ops` is their number.
+pub(crate) fn read(response: &StepResponse, ops: usize, id: Option<&str>) -> Result<View, Error> {
     let answers = &response.answers;
     let [door, slots, inside, first, expiries, own @ ..] =
         &answers[answers.len().saturating_sub(ops)..]
@@ -89,7 +89,7 @@ pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
 }
 
 /// Interprets the answer to [`ops_to_leave`].
-pub(crate) fn read_to_leave(response: &TxnResponse, id: &str) -> Result<View, Error> {
+pub(crate) fn read_to_leave(response: &StepResponse, id: &str) -> Result<View, Error> {
     let [door, first, waiting, inside, slots @ ..] = &response.answers[..] else {
         return Err(too_short());
     };

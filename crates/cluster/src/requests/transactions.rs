@@ -4,7 +4,7 @@ use super::HallStore;
 use crate::{
     records::{self, ClaimRecord, Door},
     slot_set::SlotSet,
-    store::{MAX_PARTS, Op, Txn, When},
+    store::{MAX_PARTS, Op, Step, When},
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
@@ -15,9 +15,9 @@ const MAX_CHECKED: usize = MAX_PARTS - 28;
 impl HallStore {
     /// Takes slots for the claim `own` if they are free and the queue is empty. Otherwise joins the queue if `wait` is
     /// set.
-    pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Txn {
+    pub(super) fn claim(&self, slot: usize, wait: bool, own: ClaimRef<'_>, was: &View) -> Step {
         let id = &own.record.id;
-        let Some(door) = was.door else { return Txn::default() };
+        let Some(door) = was.door else { return Step::default() };
         // A request that arrives late must not create a claim in a hall that was created in the meantime.
         let same_hall = || When::created(self.keys.door(), door.created);
         let absent = || [self.keys.waiting(id), self.keys.inside(id)].map(When::absent);
@@ -39,13 +39,13 @@ impl HallStore {
             when.extend(below.map(|smaller| When::present(self.keys.slot(smaller))));
         }
         let put = Op::put(self.keys.waiting(id), records::write(own.record), own.lease);
-        let join = Txn { when: new(), then: vec![put], ..Txn::default() };
+        let join = Step { when: new(), then: vec![put], ..Step::default() };
         let otherwise = if wait { vec![Op::nested(join)] } else { vec![] };
         let Some(slots) = slots.filter(|slots| slots.iter().all(|slot| slot < was.size())) else {
             // In this view the hall has no such slot, or too few free slots. So the claim can only join the queue.
-            return Txn { then: otherwise, ..Txn::default() };
+            return Step { then: otherwise, ..Step::default() };
         };
-        Txn { when, then: self.assign(slots, own.record, own.lease, was), otherwise }
+        Step { when, then: self.assign(slots, own.record, own.lease, was), otherwise }
     }
 
     /// Gives slots to a waiter if `conditions` hold, and performs the operation `besides` in the same transaction.
@@ -56,14 +56,14 @@ impl HallStore {
         conditions: Vec<When>,
         besides: Option<Op>,
         was: &View,
-    ) -> Txn {
+    ) -> Step {
         let waiting = self.keys.waiting(&to.record.id);
         let mut when = conditions;
         when.extend([self.same_door(was), When::created(waiting.clone(), to.created)]);
         let mut then = self.assign(slots, &to.record, to.lease, was);
         then.push(Op::delete(waiting));
         then.extend(besides);
-        Txn { when, then, ..Txn::default() }
+        Step { when, then, ..Step::default() }
     }
 
     /// Frees the slots of a claim if `conditions` hold. Without `anyway`, the queue must also be empty. With `anyway`,
@@ -75,7 +75,7 @@ impl HallStore {
         conditions: Vec<When>,
         own: ClaimRef<'_>,
         was: &View,
-    ) -> Txn {
+    ) -> Step {
         let mut when = conditions;
         when.extend((!anyway).then(|| When::empty(self.keys.queue())));
         let mine = slots.iter().map(|slot| self.keys.slot(slot));
@@ -84,7 +84,7 @@ impl HallStore {
         if anyway && slots.iter().any(|slot| slot < was.size()) {
             then.push(self.wake_all());
         }
-        Txn { when, then, ..Txn::default() }
+        Step { when, then, ..Step::default() }
     }
 
     /// Returns the operations that assign slots to a claim. They are valid only if the door is still the same: the
@@ -137,7 +137,7 @@ impl HallStore {
         hall: Revision,
         (slots, version): (SlotSet, Revision),
         record: &ClaimRecord,
-    ) -> Txn {
+    ) -> Step {
         let inside = self.keys.inside(&own.record.id);
         // The hall must be the same, because a removed hall keeps its slot records.
         let mut when = vec![When::created(self.keys.door(), hall), When::absent(inside.clone())];
@@ -150,7 +150,7 @@ impl HallStore {
             then.push(Op::put(self.keys.slot(slot), record.clone(), 0));
             then.push(Op::delete_range(self.keys.gone_from(slot)));
         }
-        Txn { when, then, ..Txn::default() }
+        Step { when, then, ..Step::default() }
     }
 
     /// Writes the door again, unchanged, if it exists. All waiters watch the door, and read the hall when it is
@@ -158,6 +158,6 @@ impl HallStore {
     pub(super) fn wake_all(&self) -> Op {
         let there = vec![When::present(self.keys.door())];
         let touch = vec![Op::touch(self.keys.door())];
-        Op::nested(Txn { when: there, then: touch, ..Txn::default() })
+        Op::nested(Step { when: there, then: touch, ..Step::default() })
     }
 }

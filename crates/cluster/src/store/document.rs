@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Answer, Condition, KeyRange, KeyValue, LeaseId, Op, Order, Revision, Txn, TxnResponse, When,
+    Answer, Condition, KeyRange, KeyValue, LeaseId, Op, Order, Revision, Step, StepResponse, When,
 };
 use crate::failure::Failure;
 
@@ -28,8 +28,8 @@ impl Document {
     /// undefined state: the caller must drop it.
     pub(crate) fn perform(
         &mut self,
-        step: &Txn,
-    ) -> Result<(TxnResponse, BTreeSet<Vec<u8>>), Failure> {
+        step: &Step,
+    ) -> Result<(StepResponse, BTreeSet<Vec<u8>>), Failure> {
         let mut changed = BTreeSet::new();
         let revision = self.revision + 1;
         let mut response = self.branch(step, revision, &mut changed)?;
@@ -53,15 +53,15 @@ impl Document {
 
     fn branch(
         &mut self,
-        step: &Txn,
+        step: &Step,
         revision: Revision,
         changed: &mut BTreeSet<Vec<u8>>,
-    ) -> Result<TxnResponse, Failure> {
+    ) -> Result<StepResponse, Failure> {
         let succeeded = step.when.iter().all(|when| self.holds(when));
         let ops = if succeeded { &step.then } else { &step.otherwise };
         let answers = ops.iter().map(|op| self.operate(op, revision, changed));
         let answers = answers.collect::<Result<_, _>>()?;
-        Ok(TxnResponse { revision, generation: 0, succeeded, answers })
+        Ok(StepResponse { revision, generation: 0, succeeded, answers })
     }
 
     fn holds(&self, when: &When) -> bool {
@@ -109,7 +109,7 @@ impl Document {
                 }
                 Answer::Range(kvs)
             }
-            Op::Nested(step) => Answer::Txn(self.branch(step, revision, changed)?),
+            Op::Nested(step) => Answer::Step(self.branch(step, revision, changed)?),
         })
     }
 
@@ -148,12 +148,12 @@ impl Document {
     }
 }
 
-impl TxnResponse {
+impl StepResponse {
     /// Sets the revision of the answer and of all nested answers.
     pub(crate) fn set_revision(&mut self, revision: Revision) {
         self.revision = revision;
         for answer in &mut self.answers {
-            if let Answer::Txn(response) = answer {
+            if let Answer::Step(response) = answer {
                 response.set_revision(revision);
             }
         }

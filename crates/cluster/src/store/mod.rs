@@ -42,7 +42,7 @@
 mod document;
 mod history;
 mod range;
-mod txn;
+mod step;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -54,8 +54,8 @@ use crate::{Error, failure::Failure};
 pub(crate) use document::Document;
 pub(crate) use history::{History, Stamp};
 pub(crate) use range::KeyRange;
-pub(crate) use txn::{
-    Answer, Condition, KeyRead, KeyValue, MAX_PARTS, Op, Order, Txn, TxnResponse, When,
+pub(crate) use step::{
+    Answer, Condition, KeyRead, KeyValue, MAX_PARTS, Op, Order, Step, StepResponse, When,
 };
 
 /// A number that the store gives to a step that writes. Later steps get larger numbers.
@@ -110,14 +110,14 @@ pub(crate) trait Store: Send + Sync + 'static {
     }
 
     /// Performs a step on the records of one hall.
-    fn step<'a>(&'a self, hall: &'a str, step: Txn) -> Reply<'a, TxnResponse>;
+    fn step<'a>(&'a self, hall: &'a str, step: Step) -> Reply<'a, StepResponse>;
 
     /// Reads one record, by consensus. A store that may be unable to write can override this with a request that it
     /// answers even then.
     fn read<'a>(&'a self, hall: &'a str, key: String) -> Reply<'a, KeyRead> {
         Box::pin(async move {
-            let look = Txn { then: vec![Op::get(key)], ..Txn::default() };
-            let TxnResponse { revision, generation, answers, .. } = self.step(hall, look).await?;
+            let look = Step { then: vec![Op::get(key)], ..Step::default() };
+            let StepResponse { revision, generation, answers, .. } = self.step(hall, look).await?;
             let kv = answers.first().and_then(Answer::first).cloned();
             Ok(KeyRead { kv, revision, generation })
         })

@@ -23,22 +23,22 @@ impl TestHall {
         format!("{}{key}", self.store.base(&self.hall))
     }
 
-    async fn step(&self, step: Txn) -> Result<TxnResponse, Failure> {
+    async fn step(&self, step: Step) -> Result<StepResponse, Failure> {
         self.store.step(&self.hall, step).await
     }
 
-    async fn put(&self, key: &str, lease: LeaseId) -> TxnResponse {
+    async fn put(&self, key: &str, lease: LeaseId) -> StepResponse {
         let put = Op::put(self.key(key), key, lease);
-        self.step(Txn { then: vec![put], ..Txn::default() }).await.expect("reachable")
+        self.step(Step { then: vec![put], ..Step::default() }).await.expect("reachable")
     }
 
-    async fn delete(&self, key: &str) -> TxnResponse {
+    async fn delete(&self, key: &str) -> StepResponse {
         let delete = Op::delete(self.key(key));
-        self.step(Txn { then: vec![delete], ..Txn::default() }).await.expect("reachable")
+        self.step(Step { then: vec![delete], ..Step::default() }).await.expect("reachable")
     }
 
     async fn read(&self, range: KeyRange, order: fn(KeyRange) -> Op) -> Vec<String> {
-        let look = Txn { then: vec![order(range)], ..Txn::default() };
+        let look = Step { then: vec![order(range)], ..Step::default() };
         let found = self.step(look).await.expect("reachable");
         let value = |kv: &KeyValue| String::from_utf8_lossy(&kv.value).into_owned();
         found.answers[0].kvs().iter().map(value).collect()
@@ -79,7 +79,7 @@ fn on_every_store<F: Future<Output = ()>>(test: impl Fn(TestHall) -> F) {
 fn a_step_executes_exactly_one_branch() {
     on_every_store(async |test| {
         let queue = KeyRange::prefix(test.key("queue/"));
-        let door = Txn {
+        let door = Step {
             when: vec![When::absent(test.key("door")), When::empty(queue.clone())],
             then: vec![Op::put(test.key("door"), "open", 0), Op::put(test.key("queue/b"), "B", 0)],
             otherwise: vec![Op::get(test.key("door"))],
@@ -95,7 +95,7 @@ fn a_step_executes_exactly_one_branch() {
         assert_eq!((found.create_revision, found.mod_revision), (first.revision, first.revision));
 
         let holds = async |when| {
-            let step = Txn { when: vec![when], ..Txn::default() };
+            let step = Step { when: vec![when], ..Step::default() };
             test.step(step).await.expect("reachable").succeeded
         };
         assert!(!holds(When::empty(queue)).await);
@@ -125,20 +125,20 @@ fn records_are_read_in_the_order_of_their_keys_or_of_their_creation() {
         assert_eq!(test.read(queue(), Op::list).await, ["queue/a", "queue/b", "queue/c"]);
         assert_eq!(test.read(queue(), Op::keys).await, ["", "", ""]);
         assert_eq!(test.read(queue(), Op::oldest).await, ["queue/c"]);
-        let inner = Txn {
+        let inner = Step {
             when: vec![When::present(test.key("queue/a"))],
             then: vec![Op::youngest_before(queue(), last)],
             otherwise: vec![],
         };
-        let nested = Txn { then: vec![Op::nested(inner)], ..Txn::default() };
+        let nested = Step { then: vec![Op::nested(inner)], ..Step::default() };
         let said = test.step(nested).await.expect("reachable");
-        let inner = said.answers[0].txn().expect("a nested step");
+        let inner = said.answers[0].step().expect("a nested step");
         assert!(inner.succeeded && inner.revision >= last);
         assert_eq!(inner.answers[0].first().expect("one").value, b"queue/a");
 
         // A step reads its own writes.
         let then = vec![Op::delete(test.key("queue/c")), Op::oldest(queue())];
-        let said = test.step(Txn { then, ..Txn::default() }).await.expect("reachable");
+        let said = test.step(Step { then, ..Step::default() }).await.expect("reachable");
         assert_eq!(said.answers[0].count(), 1);
         assert_eq!(said.answers[1].first().expect("one").value, b"queue/a");
         assert!(said.revision > last);
@@ -149,7 +149,7 @@ fn records_are_read_in_the_order_of_their_keys_or_of_their_creation() {
 fn a_record_that_is_written_again_keeps_the_revision_of_its_creation() {
     on_every_store(async |test| {
         let first = test.put("door", 0).await.revision;
-        let touch = Txn { then: vec![Op::touch(test.key("door"))], ..Txn::default() };
+        let touch = Step { then: vec![Op::touch(test.key("door"))], ..Step::default() };
         let second = test.step(touch).await.expect("reachable").revision;
         let door = test.store.read(&test.hall, test.key("door")).await.expect("reachable");
         let door = door.kv.expect("it exists");
@@ -176,7 +176,7 @@ fn records_vanish_with_their_lease_and_cannot_be_written_after_it() {
         let late = Op::put(test.key("queue/late"), "", lease);
         // A step whose lease is gone does nothing at all.
         let then = vec![Op::put(test.key("queue/other"), "", 0), late];
-        assert_eq!(test.step(Txn { then, ..Txn::default() }).await, Err(Failure::LeaseGone));
+        assert_eq!(test.step(Step { then, ..Step::default() }).await, Err(Failure::LeaseGone));
         assert_eq!(test.read(all, Op::list).await, ["queue/free"]);
         assert_eq!(test.store.revoke(&test.hall, lease).await, Ok(()));
     });

@@ -1,6 +1,7 @@
 //! Users with a password. The client exchanges the password for a token, which all further calls present.
 
 use std::{
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
@@ -13,6 +14,7 @@ use super::{
     attempt::Line,
     messages::{AuthenticateRequest, AuthenticateResponse},
 };
+use crate::options::current_password;
 
 const AUTHENTICATE: &str = "/etcdserverpb.Auth/Authenticate";
 
@@ -22,6 +24,8 @@ type Token = AsciiMetadataValue;
 pub(super) struct Login {
     name: String,
     password: String,
+    /// A file with the present password.
+    password_file: Option<PathBuf>,
     /// The longest pause before a new token is requested after a token was rejected.
     spread: Duration,
     /// A task holds this lock while it requests a token, so that only one token is requested at a time. etcd is slow at
@@ -41,10 +45,15 @@ impl Login {
         Login {
             name,
             password,
+            password_file: None,
             spread,
             token: Mutex::default(),
             is_suspect: AtomicBool::new(false),
         }
+    }
+
+    pub(super) fn with_password_file(self, password_file: Option<PathBuf>) -> Login {
+        Login { password_file, ..self }
     }
 
     pub(super) fn is_suspect(&self) -> bool {
@@ -87,8 +96,9 @@ impl Login {
     }
 
     async fn authenticate(&self, line: &Line) -> Result<Option<Token>, Failure> {
-        let request =
-            AuthenticateRequest { name: self.name.clone(), password: self.password.clone() };
+        let password = current_password(&self.password_file, Some(&self.password)).await;
+        let password = password.unwrap_or_default();
+        let request = AuthenticateRequest { name: self.name.clone(), password };
         match line.unary::<_, AuthenticateResponse>(AUTHENTICATE, request).await {
             Ok(answer) => {
                 let unusable = |_| Failure::Refused("its token cannot be used".into());

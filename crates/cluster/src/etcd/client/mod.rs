@@ -55,7 +55,10 @@ impl Client {
         options.check()?;
         let shared = Shared {
             members: Members::new(etcd, options.dial_time(etcd.dial_timeout))?,
-            login: etcd.user.clone().map(|user| Login::new(user, options.ttl / 10)),
+            login: etcd.user.clone().map(|user| {
+                let login = Login::new(user, options.ttl / 10);
+                login.with_password_file(etcd.password_file.clone())
+            }),
             history: Arc::default(),
             patience: Patience::new(options.attempt_times()),
             login_timeout: options.login_time(),

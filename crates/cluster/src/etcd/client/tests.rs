@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::{
     retry::Retry,
-    store::{Answer, Changes as _, Event, KeyRange, Op, Txn, When},
+    store::{Answer, Changes as _, Event, KeyRange, Op, Step, When},
 };
 use hallpass_testbed::TIMEOUT;
 use server::{Server, free_port, wait};
@@ -43,12 +43,12 @@ async fn retrying<T>(
     }
 }
 
-fn put(key: &str, lease: i64) -> Txn {
-    Txn { then: vec![Op::put(key, key, lease)], ..Txn::default() }
+fn put(key: &str, lease: i64) -> Step {
+    Step { then: vec![Op::put(key, key, lease)], ..Step::default() }
 }
 
-fn get(key: &str) -> Txn {
-    Txn { then: vec![Op::get(key)], ..Txn::default() }
+fn get(key: &str) -> Step {
+    Step { then: vec![Op::get(key)], ..Step::default() }
 }
 
 fn keys(events: &[Event]) -> Vec<(&str, bool)> {
@@ -59,7 +59,7 @@ fn keys(events: &[Event]) -> Vec<(&str, bool)> {
 fn futures_of_calls_are_send() {
     fn send<T: Send>(_: &T) {}
     let client = new_client(&ClusterOptions::at("etcd://127.0.0.1:1").unwrap());
-    send(&client.txn(Txn::default()));
+    send(&client.txn(Step::default()));
     send(&client.keep_alive(1));
     send(&client.watch(Vec::new()));
 }
@@ -69,7 +69,7 @@ fn a_transaction_executes_exactly_one_branch() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
-        let door = Txn {
+        let door = Step {
             when: vec![When::absent("door"), When::empty(KeyRange::prefix("queue/"))],
             then: vec![Op::put("door", "open", 0), Op::put("queue/b", "B", 0)],
             otherwise: vec![Op::get("door")],
@@ -86,7 +86,7 @@ fn a_transaction_executes_exactly_one_branch() {
         assert_eq!((found.create_revision, found.mod_revision), (first.revision, first.revision));
 
         // A condition on a range holds only if no key of the range exists.
-        let quiet = |range| Txn { when: vec![When::empty(range)], ..Txn::default() };
+        let quiet = |range| Step { when: vec![When::empty(range)], ..Step::default() };
         assert!(!client.txn(quiet(KeyRange::prefix("queue/"))).await.unwrap().succeeded);
         assert!(
             client.txn(quiet(KeyRange::between("queue/c", "queue/z"))).await.unwrap().succeeded
@@ -97,13 +97,13 @@ fn a_transaction_executes_exactly_one_branch() {
             When::created("door", first.revision),
             When::modified("queue/b", first.revision),
         ];
-        assert!(client.txn(Txn { when, ..Txn::default() }).await.unwrap().succeeded);
+        assert!(client.txn(Step { when, ..Step::default() }).await.unwrap().succeeded);
         for when in [
             When::present("no door"),
             When::created("door", first.revision + 1),
             When::modified("door", first.revision - 1),
         ] {
-            let wrong = Txn { when: vec![when], ..Txn::default() };
+            let wrong = Step { when: vec![when], ..Step::default() };
             assert!(!client.txn(wrong).await.unwrap().succeeded);
         }
     });
@@ -119,26 +119,26 @@ fn the_oldest_and_youngest_key_of_a_range_are_found_by_creation_revision() {
             last = client.txn(put(key, 0)).await.unwrap().revision;
         }
         let queue = || KeyRange::prefix("queue/");
-        let inner = Txn {
+        let inner = Step {
             when: vec![When::present("queue/a")],
             then: vec![Op::oldest(queue()), Op::youngest_before(queue(), last)],
             otherwise: vec![],
         };
         let ops = vec![Op::list(queue()), Op::keys(queue()), Op::nested(inner)];
-        let said = client.txn(Txn { then: ops, ..Txn::default() }).await.unwrap();
+        let said = client.txn(Step { then: ops, ..Step::default() }).await.unwrap();
 
         let names: Vec<_> = said.answers[0].kvs().iter().map(|kv| kv.value.as_slice()).collect();
         assert_eq!(names, [b"queue/a", b"queue/b", b"queue/c"]);
         assert_eq!(said.answers[1].kvs().len(), 3);
         assert!(said.answers[1].kvs().iter().all(|kv| kv.value.is_empty()));
-        let inner = said.answers[2].txn().unwrap();
+        let inner = said.answers[2].step().unwrap();
         assert_eq!((inner.succeeded, inner.revision), (true, last));
         assert_eq!(inner.answers[0].first().unwrap().key, b"queue/c");
         assert_eq!(inner.answers[1].first().unwrap().key, b"queue/a");
 
         let delete =
             vec![Op::delete("queue/a"), Op::delete_range(KeyRange::between("queue/b", "z"))];
-        let said = client.txn(Txn { then: delete, ..Txn::default() }).await.unwrap();
+        let said = client.txn(Step { then: delete, ..Step::default() }).await.unwrap();
         assert_eq!(said.answers, [Answer::Deleted(1), Answer::Deleted(2)]);
     });
 }
@@ -148,7 +148,8 @@ fn a_request_that_etcd_rejects_is_not_retried() {
     let Some(server) = Server::start() else { return };
     wait(async {
         let client = client(&server);
-        let twice = Txn { then: vec![Op::put("a", "", 0), Op::put("a", "", 0)], ..Txn::default() };
+        let twice =
+            Step { then: vec![Op::put("a", "", 0), Op::put("a", "", 0)], ..Step::default() };
         let failure = client.txn(twice.clone()).await.unwrap_err();
         assert!(
             matches!(&failure, Failure::Refused(why) if why.contains("duplicate")),
@@ -197,7 +198,7 @@ fn a_watch_reports_changes_of_all_its_ranges() {
         assert_eq!(events[0].kv.mod_revision, before);
         client.txn(put("door", 0)).await.unwrap();
         assert_eq!(keys(&watch.next().await.unwrap()), [("door", false)]);
-        let delete = Txn { then: vec![Op::delete("inside/1")], ..Txn::default() };
+        let delete = Step { then: vec![Op::delete("inside/1")], ..Step::default() };
         let deleted = client.txn(delete).await.unwrap().revision;
         let events = watch.next().await.unwrap();
         assert_eq!(keys(&events), [("inside/1", true)]);

@@ -10,14 +10,14 @@ use super::{
     },
 };
 use crate::store::{
-    Answer, Condition, KeyRead, KeyValue, Op, Order, Revision, Stamp, Txn, TxnResponse, When,
+    Answer, Condition, KeyRead, KeyValue, Op, Order, Revision, Stamp, Step, StepResponse, When,
 };
 
 const TXN: &str = "/etcdserverpb.KV/Txn";
 pub(super) const RANGE: &str = "/etcdserverpb.KV/Range";
 
 impl Client {
-    pub(crate) async fn txn(&self, txn: Txn) -> Result<TxnResponse, Failure> {
+    pub(crate) async fn txn(&self, txn: Step) -> Result<StepResponse, Failure> {
         self.shared.history.check()?;
         let by_consensus = txn.needs_consensus();
         let request = TxnRequest::from(txn);
@@ -26,7 +26,7 @@ impl Client {
         let raw: Raw = self.unary(TXN, request).await?;
         let header = raw.header.clone().unwrap_or_default();
         history.note_cluster(header.cluster_id)?;
-        let mut response = TxnResponse::of_etcd(raw, header.revision)?;
+        let mut response = StepResponse::of_etcd(raw, header.revision)?;
         if by_consensus {
             let wrote = response.has_written();
             response.generation = history.note(sent, stamp(header.revision), wrote);
@@ -54,7 +54,7 @@ impl Client {
     /// Asks the member at the other end of `line` for the identity of its cluster, by reading a key.
     pub(super) async fn cluster_of(&self, line: &Line, key: String) -> Result<u64, Failure> {
         let then = vec![Op::get(key).without_consensus()];
-        let request = TxnRequest::from(Txn { then, ..Txn::default() });
+        let request = TxnRequest::from(Step { then, ..Step::default() });
         let read = |line: Line| {
             let request = request.clone();
             async move { line.unary::<_, Raw>(TXN, request).await }
@@ -69,8 +69,8 @@ fn stamp(revision: Revision) -> Stamp {
     Stamp { epoch: 0, revision }
 }
 
-impl From<Txn> for TxnRequest {
-    fn from(txn: Txn) -> TxnRequest {
+impl From<Step> for TxnRequest {
+    fn from(txn: Step) -> TxnRequest {
         fn ops(ops: Vec<Op>) -> Vec<RequestOp> {
             ops.into_iter().map(|op| RequestOp { request: Some(op.into()) }).collect()
         }
@@ -155,27 +155,27 @@ impl From<RawKeyValue> for KeyValue {
     }
 }
 
-impl TxnResponse {
+impl StepResponse {
     /// Decodes the answer of etcd, for the fuzz targets.
     #[cfg(feature = "fuzzing")]
-    pub(crate) fn decode(bytes: &[u8]) -> Option<TxnResponse> {
-        TxnResponse::of_etcd(prost::Message::decode(bytes).ok()?, 1).ok()
+    pub(crate) fn decode(bytes: &[u8]) -> Option<StepResponse> {
+        StepResponse::of_etcd(prost::Message::decode(bytes).ok()?, 1).ok()
     }
 
     /// Converts the answer of etcd. In this answer, only the outermost transaction has a revision.
-    fn of_etcd(raw: Raw, revision: Revision) -> Result<TxnResponse, Failure> {
+    fn of_etcd(raw: Raw, revision: Revision) -> Result<StepResponse, Failure> {
         let answers = raw.responses.into_iter().map(|op| match op.response {
             Some(Response::Put(_)) => Ok(Answer::Put),
             Some(Response::DeleteRange(done)) => Ok(Answer::Deleted(done.deleted)),
             Some(Response::Range(found)) => {
                 Ok(Answer::Range(found.kvs.into_iter().map(KeyValue::from).collect()))
             }
-            Some(Response::Txn(raw)) => TxnResponse::of_etcd(raw, revision).map(Answer::Txn),
+            Some(Response::Txn(raw)) => StepResponse::of_etcd(raw, revision).map(Answer::Step),
             // The transaction may have taken effect.
             None => Err(Failure::Unreachable("etcd sent an answer of an unknown form".into())),
         });
         let answers = answers.collect::<Result<_, _>>()?;
-        Ok(TxnResponse { revision, generation: 0, succeeded: raw.succeeded, answers })
+        Ok(StepResponse { revision, generation: 0, succeeded: raw.succeeded, answers })
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_transaction_is_encoded_as_etcd_reads_it() {
-        let txn = Txn {
+        let txn = Step {
             when: vec![When::empty(KeyRange::between("a", "b"))],
             then: vec![Op::put("k", "v", 7)],
             otherwise: vec![Op::youngest_before(KeyRange::one("k"), 10)],

@@ -12,7 +12,7 @@ use super::{
     super::{activities::Need, line::Line},
     Database,
 };
-use crate::{failure::Failure, retry::lock};
+use crate::{failure::Failure, options::current_password, retry::lock};
 
 /// The text with which the client library reports a server that accepts no writes.
 const STANDBY: &str = "does not allow writes";
@@ -104,7 +104,13 @@ impl Database {
     async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
         let permit = self.permits.clone().acquire_owned().await;
         let permit = permit.map_err(|closed| Failure::Unreachable(closed.to_string()))?;
-        Line::connect(server, self.ending.clone(), permit).await
+        let mut server = server.clone();
+        if let Some(password) =
+            current_password(&self.password_file, self.password.as_deref()).await
+        {
+            server.password(password);
+        }
+        Line::connect(&server, self.ending.clone(), permit).await
     }
 }
 

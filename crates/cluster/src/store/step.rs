@@ -9,7 +9,7 @@ pub(crate) const MAX_PARTS: usize = 128;
 /// A step. If all conditions in `when` hold, it performs all operations in `then`, otherwise all operations in
 /// `otherwise`. It is atomic. No two operations of a step write the same record.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Txn {
+pub(crate) struct Step {
     pub when: Vec<When>,
     pub then: Vec<Op>,
     pub otherwise: Vec<Op>,
@@ -35,7 +35,7 @@ pub(crate) enum Condition {
     Modified(Revision),
 }
 
-/// One operation of a transaction.
+/// One operation of a step.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Op {
     /// Writes a record, bound to a lease. Lease 0 means none.
@@ -54,7 +54,7 @@ pub(crate) enum Op {
         local: bool,
     },
     /// Performs a step within this step.
-    Nested(Txn),
+    Nested(Step),
 }
 
 /// Which records of a range an operation reads, and in which order.
@@ -82,7 +82,7 @@ pub(crate) struct KeyValue {
 
 /// The result of a step.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct TxnResponse {
+pub(crate) struct StepResponse {
     /// The revision of the store after the step.
     pub revision: Revision,
     /// How many times this process had noticed, by then, that the store has lost its history. 0 in nested steps.
@@ -101,7 +101,7 @@ pub(crate) enum Answer {
     Deleted(i64),
     /// The records that were read.
     Range(Vec<KeyValue>),
-    Txn(TxnResponse),
+    Step(StepResponse),
 }
 
 /// The state of a record at some moment after the request was sent.
@@ -112,7 +112,7 @@ pub(crate) struct KeyRead {
     pub generation: u64,
 }
 
-impl Txn {
+impl Step {
     /// Returns the largest number of conditions, or of operations in one branch, here or in a nested step.
     pub(crate) fn parts(&self) -> usize {
         let ops = self.then.iter().chain(&self.otherwise);
@@ -205,8 +205,8 @@ impl Op {
         self
     }
 
-    pub(crate) fn nested(txn: Txn) -> Op {
-        Op::Nested(txn)
+    pub(crate) fn nested(step: Step) -> Op {
+        Op::Nested(step)
     }
 
     fn range(range: KeyRange, order: Order, keys_only: bool) -> Op {
@@ -214,14 +214,14 @@ impl Op {
     }
 }
 
-impl TxnResponse {
+impl StepResponse {
     /// Returns whether the step certainly made a new revision. A deletion that found no record makes none.
     pub(crate) fn has_written(&self) -> bool {
         self.answers.iter().any(|answer| match answer {
             Answer::Put => true,
             Answer::Deleted(count) => *count > 0,
             Answer::Range(_) => false,
-            Answer::Txn(response) => response.has_written(),
+            Answer::Step(response) => response.has_written(),
         })
     }
 }
@@ -251,9 +251,9 @@ impl Answer {
     }
 
     #[cfg(test)]
-    pub(crate) fn txn(&self) -> Option<&TxnResponse> {
+    pub(crate) fn step(&self) -> Option<&StepResponse> {
         match self {
-            Answer::Txn(response) => Some(response),
+            Answer::Step(response) => Some(response),
             _ => None,
         }
     }
