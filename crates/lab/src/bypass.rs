@@ -11,7 +11,7 @@
 use hallpass_algorithms::{Pid, Section};
 
 use crate::{
-    explore::{Explored, Limits, explore},
+    explore::{Ended, Explored, Limits, explore},
     fife::{id_of, still_waits},
     graph::{Bound, Graph, Heaviest},
     liveness::KeptOut,
@@ -78,8 +78,8 @@ pub struct Overtaken {
     pub bound: Bound,
     /// A run in which the victim is overtaken this often. `None` if the victim is never overtaken.
     pub run: Option<Run>,
-    /// Whether all histories were explored.
-    pub is_complete: bool,
+    /// The reason why the exploration of the histories ended.
+    pub ended: Ended,
 }
 
 /// A run that shows the number of times that a process is overtaken.
@@ -152,7 +152,7 @@ impl<S: Standing> Victim<'_, S> {
             let (path, cycle) = heaviest.path(&graph, weight, from);
             self.run(space, &histories, &graph, from, bound, (path, cycle))
         });
-        Overtaken { bound, run, is_complete: histories.is_complete() }
+        Overtaken { bound, run, ended: histories.ended }
     }
 
     /// Returns the run from an initial state through `from`, cut off after the last overtaking.

@@ -139,6 +139,26 @@ fn the_verdict_names_options_that_leave_out_runs() {
 }
 
 #[test]
+fn a_property_that_a_limit_leaves_undecided_names_the_limit() {
+    let folder = folder();
+    for (words, note) in [
+        ("am-fig3 -n 3 -k 1 --states 12000", "fife-strong takes more states than --states allows"),
+        (
+            "am-fig3 -n 3 -k 1 --states 12000 -p bypass",
+            "bypass takes more states than --states allows",
+        ),
+        ("am-fig8 -n 2 -k 1 --memory 2", "fife takes more memory than --memory allows"),
+    ] {
+        let report = text(&lab(folder.path(), &format!("check {words}")));
+        let property = note.split(' ').next().expect("a word");
+        let line =
+            report.lines().find(|line| line.trim_start().starts_with(&format!("{property} ")));
+        let line = line.unwrap_or_else(|| panic!("{words}: {report}"));
+        assert!(line.contains("partial") && line.contains(note), "{words}: {report}");
+    }
+}
+
+#[test]
 fn the_report_on_a_small_model_is_easy_to_read() {
     let folder = folder();
     let shown = text(&lab(folder.path(), "check am-fig3 -n 3 -k 2"));

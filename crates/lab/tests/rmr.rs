@@ -240,6 +240,9 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
         (drawn.x_label.as_str(), &drawn.series[1].points[..]),
         ("processes in the critical section at once, k", &[(1, 7), (2, 7)][..])
     );
-    let none = Range { over: Over::N { k: 1, ns: vec![1] }, ..range };
+    let none = Range { over: Over::N { k: 1, ns: vec![1] }, ..range.clone() };
     assert!(curve(&none, &resources(100_000, 1 << 30, &stop), &budget(1000)).is_err());
+    let stopped = AtomicBool::new(true);
+    let points = curve(&range, &resources(100_000, 1 << 30, &stopped), &budget(1000)).unwrap();
+    assert!(points.is_empty(), "a size at which the search was stopped has no point: {points:?}");
 }

@@ -58,6 +58,17 @@ fn the_papers_statements_hold_for_three_processes() {
     holds(&("labels-atomic", 3, Part::Properties, 654_600));
 }
 
+/// The check of property (3) is not vacuous: it rejects a system in which three processes violate the property.
+#[test]
+fn three_processes_can_violate_property_3() {
+    let report = ask("labels-atomic:four-digits", 3, Part::Properties, 100_000, None);
+    assert!(
+        report.outcomes[0].violated.contains_key("(3)"),
+        "{:?}",
+        report.outcomes[0].violated.keys()
+    );
+}
+
 #[test]
 fn a_part_that_a_system_does_not_have_is_refused() {
     let stop = AtomicBool::new(false);

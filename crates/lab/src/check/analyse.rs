@@ -241,11 +241,12 @@ impl<const W: usize> Analysis<'_, W> {
     /// and `graph` does not.
     fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
         if self.standing.n() > bypass::MAX_PROCESSES {
-            return Outcome::new(Verdict::Partial);
+            let note = format!("bypass is decided for at most {} processes", bypass::MAX_PROCESSES);
+            return Outcome::new(Verdict::Partial).noting(note);
         }
         let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3);
         let limits = self.resources.less(used).limits();
-        let mut is_complete = true;
+        let mut limit = None;
         let mut worst = (Bound::Most(0), None);
         for victim in self.observed() {
             (self.resources.phase)(&format!("overtakings of process {victim}"));
@@ -253,8 +254,8 @@ impl<const W: usize> Analysis<'_, W> {
             let roots = self.explored.roots();
             let history =
                 Victim { graph: all, standing: &self.standing, roots, victim, kept_out: &kept_out };
-            let Overtaken { bound, run, is_complete: whole } = history.most(&limits);
-            is_complete &= whole;
+            let Overtaken { bound, run, ended } = history.most(&limits);
+            limit = limit.or(reached(ended));
             if let Some(run) = run.filter(|_| bound > worst.0) {
                 worst = (bound, Some(self.overtakings(graph, victim, &kept_out, bound, run)));
             }
@@ -265,10 +266,14 @@ impl<const W: usize> Analysis<'_, W> {
             // If some runs are missing, the graph may not show that a process can be kept out.
             _ if !self.covers_all_runs => Verdict::Partial,
             bound if bound > most => Verdict::Violated,
-            _ if !is_complete => Verdict::Partial,
+            _ if limit.is_some() => Verdict::Partial,
             _ => Verdict::Holds,
         };
-        Outcome { bound: Some(bound), run, ..Outcome::new(verdict) }
+        let outcome = Outcome { bound: Some(bound), run, ..Outcome::new(verdict) };
+        match limit.filter(|_| verdict == Verdict::Partial) {
+            Some(limit) => outcome.noting(why(Property::Bypass, limit)),
+            None => outcome,
+        }
     }
 
     /// Returns a run in which `victim` is overtaken as often as `bound` says. If there is a bound, the run
@@ -308,7 +313,7 @@ impl<const W: usize> Analysis<'_, W> {
         let used = self.explored.bytes + self.explored.graph_bytes(self.agents + 3 * observed);
         let limits = self.resources.less(used).limits();
         let mut found: [Option<Schedule>; 2] = [None, None];
-        let mut stopped_short = false;
+        let mut limit = None;
         let kept_out: Vec<Option<KeptOut>> = (0..n)
             .map(|p| {
                 let needed = pairs.iter().any(|&(i, j)| i == p || j == p);
@@ -332,7 +337,7 @@ impl<const W: usize> Analysis<'_, W> {
                 second_kept_out,
             };
             let histories = explore::<1>(&pair, &limits);
-            stopped_short |= !histories.is_complete();
+            limit = limit.or(reached(histories.ended));
             for (bit, found) in [OVERTAKEN, OVERTAKEN_STRONG].into_iter().zip(&mut found) {
                 let Some(id) = histories.violating(bit) else { continue };
                 let (_, steps) = histories.path(&pair, id);
@@ -343,11 +348,13 @@ impl<const W: usize> Analysis<'_, W> {
             }
         }
         let [plain, strong] = found;
-        let verdict = if stopped_short { Verdict::Partial } else { self.nothing_found() };
-        [(plain, true), (strong, self.covers_all_runs)].map(|(run, believable)| match run {
-            Some(run) if believable => Outcome::violated(run),
-            _ => Outcome::new(verdict),
-        })
+        [(Property::Fife, plain, true), (Property::FifeStrong, strong, self.covers_all_runs)].map(
+            |(property, run, believable)| match (run, limit) {
+                (Some(run), _) if believable => Outcome::violated(run),
+                (_, Some(limit)) => Outcome::new(Verdict::Partial).noting(why(property, limit)),
+                _ => Outcome::new(self.nothing_found()),
+            },
+        )
     }
 
     /// Returns a run to a state in which `first` is overtaken. The run continues to a cycle in which
@@ -372,6 +379,22 @@ impl<const W: usize> Analysis<'_, W> {
         let run = self.schedule(fife::id_of(&start), &stem, cycle, finding);
         debug_assert_eq!(run.stem.len(), stem.len(), "the run starts in an initial state");
         run
+    }
+}
+
+/// Returns the limit that ended an exploration.
+fn reached(ended: Ended) -> Option<Ended> {
+    Some(ended).filter(|&ended| ended != Ended::Complete)
+}
+
+/// Returns why this limit leaves a property undecided, although every state was found. To decide it, the check adds a
+/// history to the states, so it finds more of them.
+fn why(property: Property, limit: Ended) -> String {
+    let name = property.name();
+    match limit {
+        Ended::Stopped => "stopped".into(),
+        Ended::States => format!("{name} takes more states than --states allows"),
+        _ => format!("{name} takes more memory than --memory allows"),
     }
 }
 

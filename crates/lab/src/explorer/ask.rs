@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     bypass::Victim,
-    explore::{Limits, explore},
+    explore::{Ended, Limits, explore},
     fife::{self, FIRST_WAITS, IN_ORDER, OVERTAKEN, Pair, SECOND_WAITS},
     graph::{Bound, Graph, Heaviest},
     schedule::{CacheAtStart, CostModel, FailedRmw, WriterCopy},
@@ -140,7 +140,7 @@ pub(super) fn most_overtaken(
         cycle: run.cycle,
         shown_after: None,
     });
-    let exact = found.is_complete && chart.covers_all_runs;
+    let exact = found.ended == Ended::Complete && chart.covers_all_runs;
     Worst { count: found.bound, way, exact }
 }
 

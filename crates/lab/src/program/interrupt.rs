@@ -22,3 +22,8 @@ pub fn stop_on_interrupt() -> &'static AtomicBool {
     });
     &STOP
 }
+
+/// Returns whether the flag of [`stop_on_interrupt`] is set.
+pub fn is_stopped() -> bool {
+    STOP.load(Ordering::Relaxed)
+}

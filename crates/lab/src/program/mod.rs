@@ -7,7 +7,7 @@ pub mod output;
 
 use std::{error::Error, process::ExitCode};
 
-pub use interrupt::stop_on_interrupt;
+pub use interrupt::{is_stopped, stop_on_interrupt};
 
 /// Exit status: all requested properties hold.
 pub const HOLDS: u8 = 0;
@@ -21,10 +21,10 @@ pub const PARTIAL: u8 = 3;
 /// The exit status of a subcommand, or the reason why it could not run.
 pub type Result = std::result::Result<ExitCode, Box<dyn Error>>;
 
-/// Ends a program. Prints an error, if there is one, and turns it into [`BAD_USAGE`].
+/// Ends a program. Prints an error, if there is one, and turns it into [`BAD_USAGE`], or into [`PARTIAL`] after Ctrl-C.
 pub fn finish(done: Result) -> ExitCode {
     done.unwrap_or_else(|error| {
         output::say(format_args!("{error}"));
-        ExitCode::from(BAD_USAGE)
+        ExitCode::from(if is_stopped() { PARTIAL } else { BAD_USAGE })
     })
 }

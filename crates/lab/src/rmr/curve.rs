@@ -1,6 +1,8 @@
 //! The worst passage for a range of n or k. At small sizes the result is exact. At larger sizes, a search finds a lower
 //! bound.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use hallpass_algorithms::registry::CostModel;
 
 use super::{
@@ -101,9 +103,10 @@ pub struct Point {
 
 /// Finds the worst passage at each size. The result is exact while the states fit into `resources`. From the first size
 /// at which they do not fit, the results come from a search. Sizes at which the algorithm does not exist are skipped.
+/// If `resources.stop` becomes true, the result has only the sizes that were finished before.
 ///
 /// # Errors
-/// Fails if no size is left.
+/// Fails if the algorithm exists at none of the sizes.
 pub fn curve(
     range: &Range,
     resources: &Resources<'_>,
@@ -124,6 +127,7 @@ pub fn curve(
                     });
                 }
                 Err(Error::Question(_)) => {} // the size is too large to explore
+                Err(_) if resources.stop.load(Relaxed) => return Ok(points),
                 Err(error) => {
                     refused = Some(error);
                     continue;
@@ -145,6 +149,9 @@ pub fn curve(
                     continue;
                 }
             }
+        }
+        if resources.stop.load(Relaxed) {
+            return Ok(points);
         }
         points.extend(found.map(|figure| Point { n, k, figure }));
     }

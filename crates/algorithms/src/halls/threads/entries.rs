@@ -39,6 +39,8 @@ entries! {
     "hall-sleep-timeout-close" => |n, k| model(Fair, Cast::Timeout | Cast::Close, Sleep::Deep, n, k), HALL.titled("waiters give up at any time; the last process closes the hall");
     "hall-sleep-many-timeout" => |n, k| model(Fair, Cast::Many | Cast::Timeout, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; waiters give up at any time");
     "hall-sleep-many-close" => |n, k| model(Fair, Cast::Many | Cast::Close, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; the last process closes the hall");
+    "hall-sleep-many-resize" => |n, k| model(Fair, Cast::Many | Cast::Resize, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; the last process removes a third slot and adds it again");
+    "hall-sleep-resize-close" => |n, k| model(Fair, Cast::Resize | Cast::Close, Sleep::Deep, n, k), HALL.titled("the last process removes a slot, closes the hall, and resizes the closed hall");
     "hall-wide" => |n, k| Wide::<0>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: a count, and slot numbers");
     "hall-wide-bits" => |n, k| Wide::<1>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: slot 0 is a bit, the others are a count and slot numbers");
     "hall-wide-bits-resize" => |n, k| Wide::<1>::new(Numbers::WORDS, Cast::Resize, n, k), HALL.titled("slot 0 is a bit, the others are a count and slot numbers; the last process removes a slot and adds it again");

@@ -44,7 +44,8 @@ pub enum Cast {
 ///
 /// If the set contains `Timeout`, `Resize` or `Close`, the last process is the *manager*, which takes no
 /// slots. In each of its passages, the manager makes the clock expire or resets it (`Timeout`), and then
-/// resizes or closes the hall.
+/// resizes or closes the hall. With both `Resize` and `Close`, it closes the hall after it has taken a slot away, and
+/// resizes the closed hall from then on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Casts(u32);
 
@@ -155,7 +156,11 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
 
     /// Lists all values of `word`.
     fn all_words(casts: Casts, n: usize, max: Word) -> Vec<Word> {
-        let marks = if casts.has(Cast::Resize) || casts.has(Cast::Close) { 2 } else { 0 };
+        let marks = match (casts.has(Cast::Resize), casts.has(Cast::Close)) {
+            (true, true) => 3,
+            (false, false) => 0,
+            _ => 2,
+        };
         let called = Word::from(M::BARGES);
         (0..=marks)
             .flat_map(|marks| (0..=called).map(move |called| marks * MARK + called * CALLED))
@@ -177,17 +182,12 @@ impl<P: Pool, M: Policy> ThreadsModel<P, M> {
     /// Lists all values of `terms`.
     fn all_terms(casts: Casts, k: usize) -> Vec<Word> {
         let resizes = casts.has(Cast::Resize);
-        let fewest = if resizes { Self::fewer(k) } else { k };
+        let fewest = if resizes { fewer(casts, k) } else { k };
         let owed = if resizes { P::all(k) } else { 0 };
         let sizes = (fewest..=k).flat_map(|k| [false, true].map(|closed| (k as u16, closed)));
         sizes
             .flat_map(|(k, closed)| (0..=owed).map(move |owed| Terms { k, closed, owed }.pack()))
             .collect()
-    }
-
-    /// Returns the smaller size: one slot less, but at least one.
-    fn fewer(k: usize) -> usize {
-        (k - 1).max(1)
     }
 
     /// Returns whether `p` is the manager: the last process, if the model has one.
@@ -234,6 +234,13 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
+/// Returns the number of slots of a hall with `k` slots after the manager has taken one away. The hall keeps as many
+/// as a process takes: otherwise, this process waits until the hall is resized again, and so do the waiters behind it.
+fn fewer(casts: Casts, k: usize) -> usize {
+    let taken = if casts.has(Cast::Many) { k.min(2) } else { 1 };
+    (k - 1).max(taken)
+}
+
 impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
     type State = State;
 
@@ -264,9 +271,14 @@ impl<P: Pool, M: Policy> Algorithm for ThreadsModel<P, M> {
                 self.manage().map_or(Leave, Goto)
             }
             Look => {
-                let now = Terms::unpack(m.read(self.terms)).k as usize;
-                let k = if now == self.k { Self::fewer(now) } else { self.k };
-                Goto(At(Line::L5 { job: Job::Resize(k as u16) }))
+                let terms = Terms::unpack(m.read(self.terms));
+                let fewer = fewer(self.casts, self.k);
+                let job = match terms.k as usize == fewer {
+                    true if self.casts.has(Cast::Close) && !terms.closed => Job::Close,
+                    true => Job::Resize(self.k as u16),
+                    false => Job::Resize(fewer as u16),
+                };
+                Goto(At(Line::L5 { job }))
             }
             At(line) => {
                 let mut environment = ModelEnvironment { model: self, memory: m };

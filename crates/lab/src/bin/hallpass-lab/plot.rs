@@ -90,6 +90,9 @@ pub fn run(args: Args) -> program::Result {
         };
         args.algorithms.iter().map(curve).collect::<Result<Vec<_>, hallpass_lab::check::Error>>()
     })?;
+    if program::is_stopped() {
+        return Err(format!("stopped: {} is not written", args.out.display()).into());
+    }
     let svg = rmr::plot(&rmr::plot_of(&curves)).map_err(|error| error.to_string())?;
     files::save(&args.out, &svg)?;
     say(format_args!("wrote {}", args.out.display()));
