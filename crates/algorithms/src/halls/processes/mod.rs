@@ -93,6 +93,7 @@ mod model;
 mod model_environment;
 mod model_layout;
 mod normal;
+mod places;
 mod reduced;
 mod rescue;
 mod serve;
