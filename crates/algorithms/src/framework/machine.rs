@@ -177,6 +177,13 @@ pub trait Algorithm {
     /// steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
+    /// Makes every step of which it makes no difference when its process makes it. The checker calls this function after
+    /// each step, and so finds fewer states. By default, there are no such steps.
+    ///
+    /// Such a step changes no variable in a way that another process can tell. It does not change the section of its
+    /// process, and no step of another process can change its result.
+    fn advance(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
+
     /// Returns whether a step from or to `at` may change the numbers that
     /// [`normalize`](Algorithm::normalize) reads. If this is false for both ends of a step, and the step
     /// starts in a normal form, it also ends in a normal form.

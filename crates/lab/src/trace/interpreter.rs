@@ -277,6 +277,7 @@ impl Interpreter {
         let mut step = self.perform(p, p, before, after, seen);
         step.stays &= at == next;
         step.events = events;
+        self.machine.advance(&mut self.state.processes, &mut self.state.memory);
         Ok(step)
     }
 

@@ -83,6 +83,7 @@
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter
 //!   itself, or the kernel does.
 
+mod ahead;
 mod casts;
 mod choose;
 mod codecs;

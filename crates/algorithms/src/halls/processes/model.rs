@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::{
+    ahead,
     casts::{Cast, Casts},
     codecs::{ALIVE, DEAD},
     environment::{Environment, Life},
@@ -343,8 +344,10 @@ impl Algorithm for ProcessesModel {
         }
     }
 
-    fn counts(&self, at: &Loc<State>) -> bool {
-        !self.is_reduced || self.casts.has(Cast::Mortal) || reduced::counts(at)
+    fn advance(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
+        if self.is_reduced {
+            ahead::advance(self, processes, memory);
+        }
     }
 
     fn invariants(&self) -> &'static [&'static str] {

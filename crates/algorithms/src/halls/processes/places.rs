@@ -92,21 +92,10 @@ impl Places {
     }
 
     fn match_copies(&mut self, processes: &[Loc<State>], quiet: Word) {
-        let lines = || processes.iter().filter_map(line_of);
-        let is_source = |number: Word| {
-            number == quiet
-                || lines().any(|line| match line {
-                    S5 { c, .. } => c == number,
-                    S3 { role, c, seen, .. }
-                    | S4 { role, c, seen, .. }
-                    | S13 { role, c, seen, .. } => c == number && may_write_quiet(role, seen),
-                    _ => false,
-                })
-        };
-        for line in lines() {
+        for line in processes.iter().filter_map(line_of) {
             if let E2 { c, .. } | X5 { c } = line
                 && c != self.next
-                && is_source(c)
+                && copy_matters(processes, quiet, c)
                 && !self.matched.contains(&c)
             {
                 self.matched.push(c);
@@ -211,6 +200,18 @@ impl Places {
         let below = self.tickets(left).filter(|&ticket| waits_with(ticket) < number).max();
         waits_with(below.map_or(0, |ticket| self.rank(Place::of(ticket))))
     }
+}
+
+/// Returns whether a copy of `next` that is older than `next` equals `quiet`, or a number that a process may write there.
+pub(super) fn copy_matters(processes: &[Loc<State>], quiet: Word, copy: Word) -> bool {
+    let may_be_written = |line| match line {
+        S5 { c, .. } => c == copy,
+        S3 { role, c, seen, .. } | S4 { role, c, seen, .. } | S13 { role, c, seen, .. } => {
+            c == copy && may_write_quiet(role, seen)
+        }
+        _ => false,
+    };
+    copy == quiet || processes.iter().filter_map(line_of).any(may_be_written)
 }
 
 /// Returns whether the process of this tag waits with this number.

@@ -64,17 +64,6 @@ const fn held(n: usize) -> Number {
     waits_with(max_ticket(n) + 1)
 }
 
-/// Returns whether a step from or to this place may leave the normal form, if no process can be killed: it may add or
-/// remove a ticket that waits, a copy of `next`, a value of `quiet`, or a card that a search has yet to read, or make a
-/// tag void.
-pub(super) fn counts(loc: &Loc<State>) -> bool {
-    let (Loc::Entry(State::At(line)) | Loc::Exit(State::At(line))) = loc else { return false };
-    matches!(
-        line,
-        E2 { .. } | E7 { .. } | S3 { .. } | S13 { .. } | S5 { .. } | S10 { .. } | W2 { .. }
-    ) || matches!(line, C2 { .. } | X2 { .. } | X5 { .. })
-}
-
 /// Brings a state into its normal form.
 pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], memory: &mut [Word]) {
     let cards: Vec<Card> =
