@@ -70,6 +70,9 @@ pub struct Mishap {
     /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
+    /// Whether the mishap may happen any number of times in a run in which a process starves. Otherwise, starvation and
+    /// the term *enabled* are about what happens after the last mishap.
+    pub recurs: bool,
     /// The mishap as a participle, such as `killed`.
     pub name: &'static str,
 }

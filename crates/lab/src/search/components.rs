@@ -26,7 +26,8 @@ pub(super) enum Within {
     NoneEnters,
 }
 
-/// A part of the graph of all states: some states, and steps of processes between them.
+/// A part of the graph of all states: some states, and steps of processes between them. Mishaps count as steps if they
+/// recur.
 pub(super) struct Region<'a, const W: usize> {
     pub space: &'a dyn Space<W>,
     pub tables: &'a Tables,
@@ -50,11 +51,14 @@ impl<const W: usize> Region<'_, W> {
     /// Returns whether a step from a state of the region belongs to the region.
     #[inline]
     pub fn has_step(&self, from: &[u64; W], agent: Agent, to: &[u64; W]) -> bool {
-        agent < self.tables.n
+        let is_mishap = agent >= self.tables.n;
+        (!is_mishap || self.tables.mishaps_recur)
             && match self.within {
                 Within::Entry(_) | Within::Section(..) => self.contains(to),
+                // A mishap that recurs does not change the section of its process.
                 Within::NoneEnters => {
-                    !self.tables.section(from, agent).is_entry()
+                    is_mishap
+                        || !self.tables.section(from, agent).is_entry()
                         || self.tables.section(to, agent).is_entry()
                 }
             }

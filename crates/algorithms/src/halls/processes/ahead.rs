@@ -39,8 +39,6 @@
 //! fits the content of the slot: S9 if it is free, S8 if it has a void tag, otherwise S6.
 
 use super::{
-    casts::Cast,
-    hall_kind::HallKind,
     lines::{
         Line::{self, *},
         Role,
@@ -48,7 +46,7 @@ use super::{
     model::{ProcessesModel, State},
     places::copy_matters,
     reduced::line_of,
-    words::{Card, FREE, Meaning, Number, Phase, Request, Tag, waits_with},
+    words::{Card, Meaning, Number, Phase, Request, Tag, waits_with},
 };
 use crate::framework::{
     machine::{Algorithm, Loc, Next},
@@ -68,14 +66,51 @@ impl Memory for Words<'_> {
 
 /// Makes all settled steps.
 pub(super) fn advance(model: &ProcessesModel, processes: &mut [Loc<State>], memory: &mut [Word]) {
-    if model.casts.has(Cast::Mortal)
-        || model.casts.has(Cast::Timeout)
-        || model.hall != HallKind::Plain
-    {
+    if !model.is_eternal() {
         return;
     }
     // A settled step of one process may settle a step of another.
-    while (0..model.n).any(|p| settle(model, processes, memory, p)) {}
+    forget(model, processes, memory);
+    while (0..model.n).any(|p| settle(model, processes, memory, p)) {
+        forget(model, processes, memory);
+    }
+}
+
+/// Forgets rings that a waiter does not need, and followers that do not sleep.
+fn forget(model: &ProcessesModel, processes: &[Loc<State>], memory: &mut [Word]) {
+    let nobody = model.n as Word;
+    for p in 0..model.n {
+        if !listens(&processes[p]) {
+            memory[model.bell.at(p).index()] = 0;
+            let is_linked = matches!(line_of(&processes[p]), Some(W12 { .. } | W4 { .. }));
+            if !is_linked {
+                memory[model.link.at(p).index()] = nobody;
+            }
+        }
+    }
+    for p in 0..model.n {
+        let follows = |q: Pid| memory[model.link.at(q).index()] == p as Word;
+        if !(0..model.n).any(follows) {
+            memory[model.followed.at(p).index()] = 0;
+        }
+    }
+}
+
+/// Returns whether the process sleeps, or looks at everything for the last time before it sleeps.
+fn listens(loc: &Loc<State>) -> bool {
+    match line_of(loc) {
+        Some(W8 { .. }) => true,
+        Some(S1 { role } | S3 { role, .. } | S4 { role, .. } | S13 { role, .. }) => is_watcher(role),
+        Some(S6 { role, .. } | S7 { role, .. } | S8 { role, .. } | S9 { role, .. }) => {
+            is_watcher(role)
+        }
+        Some(S10 { role, .. } | S11 { role, .. } | S14 { role, .. }) => is_watcher(role),
+        _ => false,
+    }
+}
+
+fn is_watcher(role: Role<u8>) -> bool {
+    matches!(role, Role::Watcher(_))
 }
 
 /// Makes the next step of `p` if it is settled. Returns whether it was.
@@ -93,8 +128,14 @@ fn settle(
     let now = Now { model, processes, memory };
     let next = match at {
         State::At(E4 { x, k, j }) => State::At(E5 { x, k, j }),
-        State::At(G4 { number, outcome, i }) if now.enters_next(p, i) => {
+        State::At(G4 { number, outcome, i }) if now.is_followed_by_none(p, i) => {
             State::At(G2 { number, outcome })
+        }
+        State::At(G5 { number, outcome, i }) if !listens(&processes[i]) => {
+            match now.is_followed_by_none(p, i + 1) {
+                true => State::At(G2 { number, outcome }),
+                false => State::At(G4 { number, outcome, i: i + 1 }),
+            }
         }
         _ if now.is_settled(p, at) => {
             // Entering and leaving change the section.
@@ -122,8 +163,7 @@ impl Now<'_> {
     }
 
     fn slot(&self, j: usize) -> Option<Tag> {
-        let word = self.memory[self.model.slot.at(j).index()];
-        if word == FREE { None } else { Tag::unpack(word) }
+        Tag::unpack(self.memory[self.model.slot.at(j).index()])
     }
 
     fn is_void(&self, j: usize, tag: Tag) -> bool {
@@ -136,12 +176,12 @@ impl Now<'_> {
         card.number == number && matches!(card.phase, Phase::Unrung(_))
     }
 
-    /// Returns whether `p` was given the only slot of the hall.
+    /// Returns whether the hall has one slot, and `p` was given it.
     fn has_all(&self, p: Pid) -> bool {
         self.model.slots() == 1 && self.card(p).given().is_some()
     }
 
-    /// Returns the ticket with which `p` waits or is about to wait.
+    /// Returns the number with which `p` waits or is about to wait.
     fn ticket(&self, p: Pid) -> Option<Number> {
         match line_of(&self.processes[p]) {
             Some(E8 { x }) => Some(x),
@@ -149,37 +189,15 @@ impl Now<'_> {
         }
     }
 
-    /// Returns whether process `q` may still write that it follows `p`, or that `p` is followed.
-    fn may_follow(&self, q: Pid, p: Pid, is_linked: bool) -> bool {
-        match line_of(&self.processes[q]) {
-            Some(W2 { before: Some(before), .. } | W3 { before }) => before.process == p,
-            Some(W12 { before }) => !is_linked && before.process == p,
-            _ => false,
-        }
-    }
-
-    /// Returns whether `followed[p]` stays as it is until `p` waits again, unless `p` changes it.
-    fn keeps_followed(&self, p: Pid) -> bool {
-        (0..self.model.n).all(|q| q == p || !self.may_follow(q, p, false))
-    }
-
-    /// Returns whether `p`, which does not wait, finds at G4 that `i` does not follow it.
-    fn is_not_followed_by(&self, p: Pid, i: Pid) -> bool {
-        let link = self.memory[self.model.link.at(i).index()];
-        i == p || link != p as Word && !self.may_follow(i, p, true)
-    }
-
-    /// Returns whether `p` enters without an effect after line G4 for process `i`, like a process at G2 that nobody
-    /// follows.
-    fn enters_next(&self, p: Pid, i: Pid) -> bool {
-        (i..self.model.n).all(|i| self.is_not_followed_by(p, i))
-            && self.memory[self.model.followed.at(p).index()] == 0
-            && self.keeps_followed(p)
+    /// Returns whether no process from `i` on follows `p`.
+    fn is_followed_by_none(&self, p: Pid, i: Pid) -> bool {
+        let follows = |q: Pid| self.memory[self.model.link.at(q).index()] == p as Word;
+        !(i..self.model.n).any(follows)
     }
 
     fn is_settled(&self, p: Pid, at: State) -> bool {
         let State::At(line) = at else { return at == State::Recall };
-        let is_given = || self.card(p).given().is_some();
+        let listens = |p: Pid| listens(&self.processes[p]);
         match line {
             E2 { c, .. } | X5 { c } => {
                 let next = self.memory[self.model.next.index()];
@@ -188,9 +206,8 @@ impl Now<'_> {
             }
             S1 { role } => role.finally().is_none(),
             S3 { role, i, .. } if role.finally().is_some() => i == p,
-            S3 { i, .. } => {
-                self.has_all(p) && (i == p || !matches!(self.card(i).phase, Phase::Unrung(_)))
-            }
+            S3 { .. } => self.has_all(p),
+            S4 { i, .. } => !listens(i),
             S6 { role, j, .. } | S7 { role, j, .. } | S8 { role, j, .. } | S9 { role, j, .. } => {
                 self.is_settled_at_slot(p, role, j, line)
             }
@@ -198,24 +215,27 @@ impl Now<'_> {
                 let card = self.card(tag.process);
                 !card.waits_with(tag.number) || !asleep && card.phase == Phase::Asleep(1)
             }
-            S13 { i, number, .. } => !self.is_unrung(i, number),
-            S14 { who: Request { tag, .. }, .. } => !self.is_unrung(tag.process, tag.number),
-            W1 => !matches!(self.card(p).phase, Phase::Asleep(_)),
-            W11 { .. } => is_given(),
+            S11 { who: Request { tag, .. }, .. } => !listens(tag.process),
+            S13 { i, number, .. } => !listens(i) || !self.is_unrung(i, number),
+            S14 { who: Request { tag, .. }, .. } => {
+                !listens(tag.process) || !self.is_unrung(tag.process, tag.number)
+            }
+            S15 { who, .. } => !listens(who),
+            W1 => {
+                self.model.slots() == 1 || !matches!(self.card(p).phase, Phase::Asleep(_))
+            }
+            W11 { .. } => self.card(p).given().is_some(),
             W2 { number, i, before } => {
                 let lowest = before.map_or(waits_with(0) - 1, |before| before.number);
-                self.ticket(i).is_none_or(|ticket| ticket <= lowest || ticket >= number)
+                self.has_all(p)
+                    || self.ticket(i).is_none_or(|ticket| ticket <= lowest || ticket >= number)
             }
-            W3 { before } => {
-                self.memory[self.model.link.at(p).index()] == before.process as Word
-            }
+            W3 { .. } | W12 { .. } | G1 { .. } | G3 { .. } | G4 { .. } => true,
             W4 { before } => {
                 self.has_all(p) || !self.card(before.process).waits_with(before.number)
             }
-            G1 { .. } => matches!(self.card(p).phase, Phase::Granted(_)),
+            W8 { .. } => self.memory[self.model.bell.at(p).index()] != 0,
             G2 { .. } => self.memory[self.model.followed.at(p).index()] != 0,
-            G3 { .. } => self.keeps_followed(p),
-            G4 { i, .. } => self.is_not_followed_by(p, i),
             _ => false,
         }
     }

@@ -145,6 +145,13 @@ impl ProcessesModel {
         self.hall == HallKind::Plain && !self.casts.has(Cast::Resize)
     }
 
+    /// Returns `true` if the model is reduced, no process can be killed, no waiter gives up, and every process wants one
+    /// slot.
+    pub(super) fn is_eternal(&self) -> bool {
+        let has_events = self.casts.has(Cast::Mortal) || self.casts.has(Cast::Timeout);
+        self.is_reduced && !has_events && self.hall == HallKind::Plain
+    }
+
     /// Returns `true` if process `p` is the manager.
     fn is_manager(&self, p: Pid) -> bool {
         self.casts.has_manager() && p + 1 == self.n
@@ -328,9 +335,13 @@ impl Algorithm for ProcessesModel {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
+        if self.is_eternal() {
+            let (var, op) = (self.bell.at(p), Op::CompareAndSwap { old: 0, new: 1 });
+            return Some(Mishap { var, op, kills: false, recurs: true, name: "woken" });
+        }
         let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
         let is_mortal = self.casts.has(Cast::Mortal) && !self.is_manager(p);
-        is_mortal.then_some(Mishap { var, op, kills: true, name: "killed" })
+        is_mortal.then_some(Mishap { var, op, kills: true, recurs: false, name: "killed" })
     }
 
     fn is_unbounded(&self) -> bool {

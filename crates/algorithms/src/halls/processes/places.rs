@@ -114,7 +114,7 @@ impl Places {
                 S3 { role, c, seen, .. } | S4 { role, c, seen, .. } | S13 { role, c, seen, .. } => {
                     let left = first_left(line);
                     let seen = self.useful(p, role, left, seen);
-                    used.push(self.of_c(role, c, left, seen));
+                    used.extend(self.of_c(role, c, left, seen));
                     let gone = seen.first.filter(|first| !is_waiting(cards, first.tag));
                     used.extend(gone.map(|first| self.of_gone_first(left, first.tag.number)));
                 }
@@ -144,16 +144,16 @@ impl Places {
         Seen { first, arriving: false, later }
     }
 
-    /// Returns the place of `c` in a search that uses this summary.
-    pub(super) fn of_c(&self, role: Role<u8>, c: Word, left: usize, seen: Seen) -> Place {
+    /// Returns the place of `c` in a search that uses this summary. Returns `None` if `c` has no effect.
+    pub(super) fn of_c(&self, role: Role<u8>, c: Word, left: usize, seen: Seen) -> Option<Place> {
         if role.finally().is_none() || seen.first.is_some() {
-            return Place::of(self.next);
+            return None;
         }
         let above = self.tickets(left).filter(|&ticket| ticket >= c).min().map(Place::of);
-        match may_write_quiet(role, seen) {
+        Some(match may_write_quiet(role, seen) {
             true => (self.of_copy(c).or(above)).unwrap_or(Place::below(self.next)),
             false => above.unwrap_or(Place::of(self.next)),
-        }
+        })
     }
 
     /// Returns the place of a value of `next` or `quiet`, if some copy is or may become equal to it.

@@ -64,6 +64,11 @@ const fn held(n: usize) -> Number {
     waits_with(max_ticket(n) + 1)
 }
 
+/// Returns the normal form of `c` if it has no effect. It is above all tickets of a normal state.
+const fn above_all(n: usize) -> Word {
+    max_ticket(n) + 1
+}
+
 /// Brings a state into its normal form.
 pub(super) fn normalize(model: &ProcessesModel, processes: &mut [Loc<State>], memory: &mut [Word]) {
     let cards: Vec<Card> =
@@ -169,7 +174,8 @@ impl Small<'_> {
     /// Maps `c` and the summary of a search by process `p` that has yet to read the cards from `left` on.
     fn search(&self, p: Pid, role: Role<u8>, c: Word, left: usize, seen: Seen) -> (Word, Seen) {
         let seen = self.places.useful(p, role, left, seen);
-        let c = self.places.rank(self.places.of_c(role, c, left, seen));
+        let c = self.places.of_c(role, c, left, seen);
+        let c = c.map_or(above_all(self.model.room), |place| self.places.rank(place));
         let first = seen.first.map(|first| {
             let number = match self.is_waiting(first.tag) {
                 true => self.places.ticket(first.tag.number),
