@@ -83,7 +83,7 @@ impl<const W: usize> Region<'_, W> {
     /// Calls `each` with the steps within the region. Skips the processes in `skip`.
     pub fn for_each_step(&self, state: &[u64; W], skip: u8, mut each: impl FnMut(Agent, Id)) {
         self.space.successors(state, &mut |agent, next| {
-            if self.has_step(state, agent, &next) && skip >> agent & 1 == 0 {
+            if self.has_step(state, agent, &next) && u32::from(skip) >> agent & 1 == 0 {
                 each(agent, self.number(&self.space.canonical(next)));
             }
         });
@@ -159,7 +159,7 @@ impl<N> Found<'_, N> {
 const ROOT: u8 = 0x80;
 /// Set in a mark if a step leads from the state to itself.
 const SELF: u8 = 0x40;
-/// The bits of a mark that count the children that are left to visit. A state has at most one child for each process.
+/// The bits of a mark that count the children that are left to visit. A state has at most one child for each agent.
 const CHILDREN: u8 = 0x3f;
 
 /// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,

@@ -1,42 +1,61 @@
-//! Steps that the reduced model makes at once, because it makes no difference when a process makes them.
+//! Steps that the reduced model makes at once, and hints that it forgets.
 //!
-//! A step is *settled* if it changes no variable in a way that another process can tell, does not change the section of
-//! its process, and no step of another process can change its result any more. Nothing then distinguishes the
-//! state before a settled step from the state after it, except that the process still has to make this step. So the
-//! reduced model makes every settled step as soon as it is settled, and has no state in which a process is about to make
-//! one. A process makes only finitely many settled steps in a row. So the model has the same runs, apart from settled
-//! steps, and a process stops in a state of one model if it stops in a state of the other.
+//! Rings, `link` and `followed` are hints: they only wake sleeping waiters. In the reduced model, a sleeping waiter
+//! may also wake up without a ring, at any time (the mishap `woken`). So the model has every run that it would have
+//! without the reductions of this module, and more. If a property of all runs holds in the reduced model, it also
+//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step. It checks every state
+//! of two processes, every state in which at most two of three processes compete, and random runs of three processes.
 //!
-//! All this holds only if no process can be killed, every process wants one slot, the hall never changes its size, and
-//! no waiter gives up. `tests/reduced.rs` compares the model with the full one by a bisimulation.
+//! All this is for models in which no process is killed, every process wants one slot, the hall never changes its
+//! size, and no waiter gives up.
+//!
+//! **Forgotten hints.** A process *listens* if it sleeps (W8), or looks at everything for the last time before it
+//! sleeps (a watcher at S3 to S14).
+//!
+//! - If a process does not listen, the model clears its bell. With a ring from before its last look, the process would
+//!   only wake up once more, and it may do so in any case.
+//! - If a process neither listens nor is about to (W12, W4), the model clears its `link`. A process that finds an
+//!   older value at G4 would only ring a process that does not need this ring.
+//! - If no `link` names a process, the model clears its `followed`. This process would find nobody to ring at G4.
+//!
+//! **Settled steps.** A step is *settled* if no step of another process can change its result, it does not change the
+//! section of its process, and it changes no variable in a way that makes a difference to another process. The reduced
+//! model makes a settled step as soon as it is settled. A process makes only finitely many settled steps in a row. So
+//! a process that moves forever, or stops, does the same in the reduced model.
 //!
 //! | line | settled if | reason |
 //! |---|---|---|
 //! | Recall | always | only the process itself changes its idle card |
 //! | E2, X5 | `c` never equals `quiet` again | only newer numbers will be written to `quiet` |
 //! | S1 of a waiter | always | `c` has no effect (point 6 of `reduced.rs`) |
-//! | S3 of a leaving process | at its own card | its own card is idle, and says nothing |
+//! | S3 of a leaving process | at its own card | its own card is idle, and has no effect on the search |
+//! | S4, S11, S15 | the other process does not listen | the ring is forgotten |
 //! | S7 | the tag is void | I1 |
-//! | S10 | the waiter sleeps or no longer waits, so the compare-and-swap fails | a waiter that sleeps does not wake before it is given a slot |
-//! | S13, S14 | the card is marked already, or has changed, so the compare-and-swap fails | a ticket waits only once |
-//! | W1, W11 | the process was given a slot | only the process itself changes its card then |
-//! | W1 | the card does not say that the process sleeps | W11 looks at the card again |
-//! | W2 | the process of the card has no ticket between `before` and the own ticket, and is not about to write one (E8) | new tickets are larger |
-//! | W3 | `link` has this value | only the process itself writes its `link` |
+//! | S10 | the waiter no longer waits, or sleeps and the step expects it awake | the compare-and-swap fails: a ticket waits only once, and a waiter sleeps until it is given a slot |
+//! | S13, S14 | the other process does not listen, or its card is marked or has changed | the mark only prevents rings |
+//! | W1 | the card says that the waiter is awake | W11 looks at the card again |
+//! | W1, W11 | the process was given a slot | then only the process itself changes its slot |
+//! | W2 | the ticket of the other process is not between `before` and the own ticket, even if it is about to be written (E8) | later tickets are larger |
+//! | W3, W12 | always | the process does not listen yet, so nobody needs to ring |
 //! | W4 | the process before no longer waits with its ticket | a ticket waits only once |
-//! | G1 | the phase of the card is `Granted` | other processes treat `Granted` like `In` |
-//! | G2 | `followed` is 1 | only the process itself clears it |
-//! | G3 | no process is about to write `followed` of this process (W2, W3, W12) | W2 finds only processes that wait |
-//! | G4 | the other process does not follow this one, and is not about to (W2, W3) | likewise |
+//! | W8 | the bell was rung | only the process itself clears its bell |
+//! | G1 | always | the process does not listen, so rings make no difference |
+//! | G2 | `followed` is set | only the process itself clears it |
+//! | G3, G4 | always | the process no longer waits, so no other process starts to follow it |
+//! | G5 | the follower does not listen | the ring is forgotten |
 //!
-//! If the hall has one slot, a waiter that was given this slot has no effect until it notices: it finds itself at S3, or
-//! the slot at S6 and S7. Every other slot that it gives fails at S9, because its own tag is in the slot. So S3, S6, S7
-//! and W4 are settled then, and lead to G1.
+//! If no process follows a process at G4, it enters without another effect. So the model moves it to G2, which is then
+//! the same state.
 //!
-//! **Trying a slot.** E4 only saves E5 in vain, so the model leaves it out. For a waiter, all states in which it is about
-//! to try slot j have the same future, whatever it saw of the slot: it is at S6, or at S9, or at S7 or S8 with a void tag.
-//! From each of them, a failed compare-and-swap leads back to S6. So the model makes the steps that lead to the one that
-//! fits the content of the slot: S9 if it is free, S8 if it has a void tag, otherwise S6.
+//! **One slot.** If the hall has one slot, a waiter that was given this slot changes nothing until it notices: at S3,
+//! it finds nobody who needs a ring, and at S6 and S7, it finds its own tag. So S3, S6, S7, W2 and W4 are settled
+//! then. All of them lead to G1. So W1 is always settled: a waiter that is given the slot at W2 notices without
+//! another effect, too.
+//!
+//! **Trying a slot.** E5 finds out itself whether the slot is free, so the model leaves out E4. For a waiter, all
+//! states in which it is about to try slot j have the same future: at S6, at S9, and at S7 or S8 with a void tag. From
+//! each of them, a failed compare-and-swap leads back to S6. So the model makes the steps that lead to the line that
+//! fits the content of the slot: S9 if the slot is free, S8 if its tag is void, otherwise S6.
 
 use super::{
     lines::{
@@ -100,7 +119,9 @@ fn forget(model: &ProcessesModel, processes: &[Loc<State>], memory: &mut [Word])
 fn listens(loc: &Loc<State>) -> bool {
     match line_of(loc) {
         Some(W8 { .. }) => true,
-        Some(S1 { role } | S3 { role, .. } | S4 { role, .. } | S13 { role, .. }) => is_watcher(role),
+        Some(S1 { role } | S3 { role, .. } | S4 { role, .. } | S13 { role, .. }) => {
+            is_watcher(role)
+        }
         Some(S6 { role, .. } | S7 { role, .. } | S8 { role, .. } | S9 { role, .. }) => {
             is_watcher(role)
         }
@@ -221,9 +242,7 @@ impl Now<'_> {
                 !listens(tag.process) || !self.is_unrung(tag.process, tag.number)
             }
             S15 { who, .. } => !listens(who),
-            W1 => {
-                self.model.slots() == 1 || !matches!(self.card(p).phase, Phase::Asleep(_))
-            }
+            W1 => self.model.slots() == 1 || !matches!(self.card(p).phase, Phase::Asleep(_)),
             W11 { .. } => self.card(p).given().is_some(),
             W2 { number, i, before } => {
                 let lowest = before.map_or(waits_with(0) - 1, |before| before.number);
@@ -246,9 +265,7 @@ impl Now<'_> {
             (S7 { tag, .. }, _) if self.is_void(j, tag) => true,
             _ if !is_waiter => false,
             (S6 { .. }, None) => true,
-            (S6 { .. }, Some(tag)) => {
-                self.is_void(j, tag) || tag.process == p && self.has_all(p)
-            }
+            (S6 { .. }, Some(tag)) => self.is_void(j, tag) || tag.process == p && self.has_all(p),
             (S7 { tag, .. }, _) => tag.process == p && self.has_all(p),
             (S8 { tag, .. }, now) => now != Some(tag),
             (S9 { .. }, now) => now.is_some(),

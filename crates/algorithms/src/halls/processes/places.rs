@@ -73,12 +73,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(
-        processes: &[Loc<State>],
-        cards: &[Card],
-        next: Word,
-        quiet: Word,
-    ) -> Self {
+    pub(super) fn new(processes: &[Loc<State>], cards: &[Card], next: Word, quiet: Word) -> Self {
         let waiting = (cards.iter().zip(processes))
             .map(|(card, loc)| match line_of(loc) {
                 Some(E8 { x }) => Some(x / 2),

@@ -31,7 +31,8 @@
 //! 7. **Search of a leaving process.** Once it has found a waiter, `c` and the flags have no effect: a ticket that is
 //!    not below `c` is above that of the waiter.
 //!
-//! `without_local_lines` of the environment does the rest: if no process can be killed, `life` is a constant. Then the
+//! `ahead.rs` makes steps at once, and forgets hints, before the state gets its normal form. Points 1 to 7 also hold without
+//! this. `without_local_lines` of the environment does the rest: if no process can be killed, `life` is a constant. Then the
 //! set of watched processes has no effect, so lines W5 to W7 and W9 have none either, and the model does not stop at
 //! them. It does not stop at lines W2 and G4 where a process reads its own card or link, either.
 
