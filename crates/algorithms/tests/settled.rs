@@ -223,7 +223,6 @@ fn every_step_of_two_processes_is_a_step_of_the_reduced_model() {
 }
 
 #[test]
-#[ignore = "takes minutes without optimization"]
 fn every_step_of_two_of_three_processes_is_a_step_of_the_reduced_model() {
     assert_eq!(compare(3, 1, 2), [296_170, 11_771]);
 }

@@ -17,7 +17,6 @@ entries! {
     "shared-reduced:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("a process that gives a slot to a sleeping waiter does not ring");
     "shared-reduced:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("a leaving process does not serve waiters");
     "shared-reduced:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("line E6 dropped");
-    "shared-reduced:secret-sleep" => |n, k| Changed::<_, wrong::SecretSleep>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("a waiter does not mark that it sleeps");
     "shared-mortal" => |n, k| ProcessesModel::new(Cast::Mortal, n, k), SHARED.fife().titled("any process may be killed at any line");
     "shared-once" => |n, k| ProcessesModel::new(Cast::Once, n, k), SHARED.fife().titled("no process is killed, one passage each");
     "shared-mortal-once" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("any process may be killed at any line, one passage each");
