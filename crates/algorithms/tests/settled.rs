@@ -175,8 +175,8 @@ fn compare(n: usize, k: usize, contention: usize) -> [usize; 2] {
         let locs = &pair.plain.processes;
         let competing = locs.iter().filter(|loc| **loc != Loc::Remainder).count();
         let mut unseen_here = Vec::new();
-        for p in 0..n {
-            if competing == contention && locs[p] == Loc::Remainder {
+        for (p, loc) in locs.iter().enumerate() {
+            if competing == contention && *loc == Loc::Remainder {
                 continue;
             }
             let (next, is_seen) = pair.step(&model, p);

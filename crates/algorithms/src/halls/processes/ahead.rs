@@ -58,6 +58,8 @@
 //! fits the content of the slot: S9 if the slot is free, S8 if its tag is void, otherwise S6.
 
 use super::{
+    casts::Cast,
+    hall_kind::HallKind,
     lines::{
         Line::{self, *},
         Role,
@@ -68,7 +70,7 @@ use super::{
     words::{Card, Meaning, Number, Phase, Request, Tag, waits_with},
 };
 use crate::framework::{
-    machine::{Algorithm, Loc, Next},
+    machine::{Algorithm, Loc, Mishap, Next},
     memory::{Memory, Op, Pid, Var, Word},
 };
 
@@ -81,6 +83,20 @@ impl Memory for Words<'_> {
         self.0[var.index()] = op.leaves(old);
         old
     }
+}
+
+impl ProcessesModel {
+    /// Returns `true` if the reductions of this module apply.
+    pub(super) fn is_eternal(&self) -> bool {
+        let has_events = self.casts.has(Cast::Mortal) || self.casts.has(Cast::Timeout);
+        self.is_reduced && !has_events && self.hall == HallKind::Plain
+    }
+}
+
+/// Returns a wake-up of process `p` without a ring.
+pub(super) fn wake_up(model: &ProcessesModel, p: Pid) -> Mishap {
+    let (var, op) = (model.bell.at(p), Op::CompareAndSwap { old: 0, new: 1 });
+    Mishap { var, op, kills: false, recurs: true, name: "woken" }
 }
 
 /// Makes all settled steps.

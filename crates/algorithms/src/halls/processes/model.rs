@@ -7,7 +7,7 @@ use super::{
     casts::{Cast, Casts},
     codecs::{ALIVE, DEAD},
     environment::{Environment, Life},
-    hall_kind::{HallKind, resize},
+    hall_kind::{HallKind, close, resize},
     lines::{Finally, Line, Role, arrive},
     model_environment::{ModelEnvironment, without_local_lines},
     normal, reduced,
@@ -145,13 +145,6 @@ impl ProcessesModel {
         self.hall == HallKind::Plain && !self.casts.has(Cast::Resize)
     }
 
-    /// Returns `true` if the model is reduced, no process can be killed, no waiter gives up, and every process wants one
-    /// slot.
-    pub(super) fn is_eternal(&self) -> bool {
-        let has_events = self.casts.has(Cast::Mortal) || self.casts.has(Cast::Timeout);
-        self.is_reduced && !has_events && self.hall == HallKind::Plain
-    }
-
     /// Returns `true` if process `p` is the manager.
     fn is_manager(&self, p: Pid) -> bool {
         self.casts.has_manager() && p + 1 == self.n
@@ -222,10 +215,6 @@ impl ProcessesModel {
 
 fn turn(clock: Word, _: Word) -> Word {
     1 - clock
-}
-
-fn close(_: Word, _: Word) -> Word {
-    0
 }
 
 /// Returns the state of a process whose next line is known.
@@ -336,8 +325,7 @@ impl Algorithm for ProcessesModel {
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
         if self.is_eternal() {
-            let (var, op) = (self.bell.at(p), Op::CompareAndSwap { old: 0, new: 1 });
-            return Some(Mishap { var, op, kills: false, recurs: true, name: "woken" });
+            return Some(ahead::wake_up(self, p));
         }
         let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
         let is_mortal = self.casts.has(Cast::Mortal) && !self.is_manager(p);
@@ -356,9 +344,7 @@ impl Algorithm for ProcessesModel {
     }
 
     fn advance(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
-        if self.is_reduced {
-            ahead::advance(self, processes, memory);
-        }
+        ahead::advance(self, processes, memory);
     }
 
     fn invariants(&self) -> &'static [&'static str] {
