@@ -1,9 +1,12 @@
-//! The exit section of the halls of processes is bounded, whatever the process reads.
+//! The exit section and the doorway of the halls of processes are bounded, whatever the process reads.
 //!
-//! Here, each access of a leaving process returns every value that its variable can have. So the longest path through
-//! the private states of its exit section is a bound for every schedule and for any number of passages, even if other
-//! processes are killed. There is one exception: the card of a leaving process is idle, and no other process changes an
-//! idle card.
+//! Here, each access of a process returns every value that its variable can have. So the longest path through the private
+//! states of its exit section is a bound for every schedule and for any number of passages, even if other processes are
+//! killed. The same holds for the doorway, if no process is killed. There is one exception: the card of a process that
+//! leaves or arrives is idle, and no other process changes an idle card.
+//!
+//! If processes are killed, the doorway also contains the recovery, which reads a card again if another process has
+//! changed it (R3). So the recovery is not bounded whatever the process reads, and this test says nothing about it.
 //!
 //! Tickets grow without bound, and a variable of the model has only the values of normal forms. They are enough: a
 //! search (S1 to S5) compares a copy of `next` and the tickets of n processes for order. The model has more than n + 1
@@ -44,12 +47,14 @@ impl<A: Algorithm> Memory for AnyValue<'_, A> {
 struct Private<'a, A: Algorithm> {
     model: &'a A,
     process: usize,
-    /// The number of steps from each state to the remainder. `None` while the search is in the states after it.
+    /// Whether the section is the doorway. Otherwise, it is the exit section.
+    is_doorway: bool,
+    /// The number of steps from each state to the end of the section. `None` while the search is in the states after it.
     longest: HashMap<A::State, Option<usize>>,
 }
 
 impl<A: Algorithm> Private<'_, A> {
-    /// Returns what can follow a state of the exit section.
+    /// Returns what can follow a state of the section.
     fn next(&self, at: A::State) -> HashSet<Ahead<A::State>> {
         let idle = format!("card[{}]", self.process);
         let mut memory = AnyValue { model: self.model, idle, answer: 0, answers: 1 };
@@ -65,7 +70,7 @@ impl<A: Algorithm> Private<'_, A> {
         next
     }
 
-    /// Returns the largest number of steps from `at` to the remainder, or `None` if there is a loop.
+    /// Returns the largest number of steps from `at` to the end of the section, or `None` if there is a loop.
     fn longest_from(&mut self, at: A::State) -> Option<usize> {
         if let Some(&known) = self.longest.get(&at) {
             return known;
@@ -74,9 +79,10 @@ impl<A: Algorithm> Private<'_, A> {
         let mut longest = 1;
         for next in self.next(at) {
             match next {
+                Ahead::Goto(to) if self.is_doorway && self.model.waits(self.process, to) => {}
                 Ahead::Goto(to) => longest = longest.max(1 + self.longest_from(to)?),
-                Ahead::Enter(_) => panic!("a leaving process enters"),
-                Ahead::Leave => {}
+                Ahead::Enter(_) => assert!(self.is_doorway, "a leaving process enters"),
+                Ahead::Leave => assert!(!self.is_doorway, "an arriving process leaves"),
             }
         }
         self.longest.insert(at, Some(longest));
@@ -131,7 +137,7 @@ fn longest_exit(model: &impl Algorithm) -> Option<usize> {
     assert_eq!(lines, HashSet::from(["X1".to_string(), "X2".to_string()]));
     let mut longest = 0;
     for process in 0..model.n() {
-        let mut private = Private { model, process, longest: HashMap::new() };
+        let mut private = Private { model, process, is_doorway: false, longest: HashMap::new() };
         for &(_, exit) in exits.iter().filter(|(p, _)| *p == process) {
             longest = longest.max(private.longest_from(exit)?);
         }
@@ -146,6 +152,23 @@ fn an_exit_section_is_bounded_whatever_the_process_reads() {
             let model = ProcessesModel::new(casts, n, k);
             assert_eq!(longest_exit(&model), Some(steps), "{n}, {k}, {casts:?}");
         }
+    }
+}
+
+/// Returns the largest number of steps of a doorway, or `None` if it may take any number.
+fn longest_doorway(model: &impl Algorithm) -> Option<usize> {
+    let doorway = |process| {
+        let longest = HashMap::new();
+        Private { model, process, is_doorway: true, longest }.longest_from(model.begin(process))
+    };
+    (0..model.n()).map(doorway).try_fold(0, |longest, steps| Some(longest.max(steps?)))
+}
+
+#[test]
+fn a_doorway_is_bounded_whatever_the_process_reads() {
+    for (n, k, steps) in [(2, 1, 8), (3, 1, 8), (3, 2, 10)] {
+        let model = ProcessesModel::new(Casts::PLAIN, n, k);
+        assert_eq!(longest_doorway(&model), Some(steps), "{n}, {k}");
     }
 }
 

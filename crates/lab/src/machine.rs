@@ -84,6 +84,8 @@ pub trait Machine: Send + Sync {
     }
     /// Brings a state into its normal form.
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
+    /// Makes every step of which it makes no difference when its process makes it.
+    fn advance(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// Returns the rules that say which values are stale.
     fn stale_rules(&self) -> Vec<StaleRule> {
         Vec::new()
@@ -255,6 +257,13 @@ impl<A: Algorithm + Send + Sync> Machine for Numbered<A> {
         let old = self.locs.things(processes);
         let mut new = old.clone();
         self.algorithm.normalize(&mut new, memory);
+        self.locs.renumber(processes, &old, &new);
+    }
+
+    fn advance(&self, processes: &mut [Local], memory: &mut [Word]) {
+        let old = self.locs.things(processes);
+        let mut new = old.clone();
+        self.algorithm.advance(&mut new, memory);
         self.locs.renumber(processes, &old, &new);
     }
 

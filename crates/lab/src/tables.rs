@@ -96,6 +96,8 @@ pub struct Tables {
     numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
     mishap_effects: Vec<Option<MishapEffect>>,
+    /// Whether mishaps may happen any number of times in a run in which a process starves.
+    pub mishaps_recur: bool,
 }
 
 /// The effect of the mishap that can hit a process.
@@ -255,6 +257,7 @@ impl Tables {
             Some(MishapEffect { index, var: vars[index], left, kills })
         };
         let mishap_effects = (0..n).map(mishap_effect).collect();
+        let mishaps_recur = (0..n).filter_map(|p| machine.mishap(p)).any(|mishap| mishap.recurs);
         Ok(Tables {
             n,
             k: machine.k(),
@@ -275,6 +278,7 @@ impl Tables {
             numbers,
             initial,
             mishap_effects,
+            mishaps_recur,
         })
     }
 }

@@ -215,6 +215,21 @@ fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {
     assert!(error.to_string().contains("has mishaps"), "{error}");
 }
 
+/// The number of steps in a section would be too small.
+#[test]
+fn numbers_of_steps_are_refused_for_a_model_that_leaves_out_steps() {
+    let question = Question::everything("shared-reduced", 2, 1);
+    assert!(!question.properties.contains(&Property::Exit));
+    assert_eq!(ask(&question).verdict(), Verdict::Holds);
+    let compact = ask(&Question { compact: true, ..question.clone() });
+    assert_eq!(compact.verdict(), Verdict::Holds);
+    assert_eq!(compact.outcome(Property::Starvation).resilience, Some(1));
+    let stop = AtomicBool::new(false);
+    let resources = resources(1000, 1 << 20, &stop);
+    let error = check(&question.only(vec![Property::Exit]), &resources).expect_err("no number");
+    assert!(error.to_string().contains("leaves out steps"), "{error}");
+}
+
 #[test]
 fn the_hall_of_threads_is_explored_with_store_buffers() {
     let question = Question {

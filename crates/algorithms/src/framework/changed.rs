@@ -141,6 +141,10 @@ where
         self.0.normalize(processes, memory);
     }
 
+    fn advance(&self, processes: &mut [Loc<A::State>], memory: &mut [Word]) {
+        self.0.advance(processes, memory);
+    }
+
     fn counts(&self, at: &Loc<A::State>) -> bool {
         self.0.counts(at)
     }

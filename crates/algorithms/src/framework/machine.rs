@@ -70,6 +70,9 @@ pub struct Mishap {
     /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
+    /// Whether the mishap may happen any number of times in a run in which a process starves. Otherwise, starvation and
+    /// the term *enabled* are about what happens after the last mishap.
+    pub recurs: bool,
     /// The name of the mishap, such as `killed` or `lease ends`.
     pub name: &'static str,
 }
@@ -176,6 +179,13 @@ pub trait Algorithm {
     /// In both states, the same processes can make the same kinds of steps on the same variables. These
     /// steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
+
+    /// Makes every step of which it makes no difference when its process makes it. The checker calls this function after
+    /// each step, and so finds fewer states. By default, there are no such steps.
+    ///
+    /// Such a step changes no variable in a way that another process can tell. It does not change the section of its
+    /// process, and no step of another process can change its result.
+    fn advance(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
     /// Returns whether a step from or to `at` may change the numbers that
     /// [`normalize`](Algorithm::normalize) reads. If this is false for both ends of a step, and the step

@@ -111,6 +111,8 @@ pub struct Entry {
     pub promises_everybody: bool,
     /// Whether the algorithm promises that no process waits in its exit section.
     pub promises_exit: bool,
+    /// Whether the step machine makes every step of the algorithm. If not, numbers of its steps have no meaning.
+    pub counts_steps: bool,
     /// The minimum n - k.
     pub min_gap: usize,
     /// The maximum n.
@@ -140,6 +142,7 @@ impl Entry {
             promises_resilience: true,
             promises_everybody: true,
             promises_exit: true,
+            counts_steps: true,
             min_gap: 1,
             max_processes: MAX_PROCESSES,
             max_k: MAX_PROCESSES,
@@ -205,6 +208,11 @@ impl Entry {
     /// Allows processes to wait in the exit section.
     pub const fn waits_in_exit(self) -> Self {
         Entry { promises_exit: false, ..self }
+    }
+
+    /// Marks the entry as a step machine that leaves out steps of the algorithm.
+    pub const fn leaves_out_steps(self) -> Self {
+        Entry { counts_steps: false, ..self }
     }
 
     /// Restricts the algorithm to n - k >= `min_gap`.

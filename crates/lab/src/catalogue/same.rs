@@ -232,6 +232,27 @@ impl Borrowed {
         let pairs = pairs(&*own, &*model)?;
         Ok(Borrowed { own, model, pairs })
     }
+
+    /// Changes a state as `change` changes its counterpart in `model`.
+    fn translated(
+        &self,
+        processes: &mut [Local],
+        memory: &mut [Word],
+        change: impl FnOnce(&mut [Local], &mut [Word]),
+    ) {
+        let translate = |matches: &Matches, at: &[Local]| -> Option<Vec<Local>> {
+            at.iter().map(|&at| matches.get(at)).collect()
+        };
+        // A state without a counterpart is outside the tables, and the tables report it.
+        let Some(mut there) = translate(&self.pairs.there, processes) else { return };
+        let vars = &self.pairs.vars;
+        let mut values: Vec<Word> = vars.iter().map(|&var| memory[var]).collect();
+        change(&mut there, &mut values);
+        if let Some(back) = translate(&self.pairs.back, &there) {
+            processes.copy_from_slice(&back);
+            vars.iter().zip(values).for_each(|(&var, value)| memory[var] = value);
+        }
+    }
 }
 
 impl Machine for Borrowed {
@@ -281,18 +302,11 @@ impl Machine for Borrowed {
     }
 
     fn normalize(&self, processes: &mut [Local], memory: &mut [Word]) {
-        let translate = |matches: &Matches, at: &[Local]| -> Option<Vec<Local>> {
-            at.iter().map(|&at| matches.get(at)).collect()
-        };
-        // A state without a counterpart is outside the tables, and the tables report it.
-        let Some(mut there) = translate(&self.pairs.there, processes) else { return };
-        let vars = &self.pairs.vars;
-        let mut normal: Vec<Word> = vars.iter().map(|&var| memory[var]).collect();
-        self.model.normalize(&mut there, &mut normal);
-        if let Some(back) = translate(&self.pairs.back, &there) {
-            processes.copy_from_slice(&back);
-            vars.iter().zip(normal).for_each(|(&var, value)| memory[var] = value);
-        }
+        self.translated(processes, memory, |there, memory| self.model.normalize(there, memory));
+    }
+
+    fn advance(&self, processes: &mut [Local], memory: &mut [Word]) {
+        self.translated(processes, memory, |there, memory| self.model.advance(there, memory));
     }
 
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str> {

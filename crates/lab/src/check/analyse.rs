@@ -116,7 +116,8 @@ impl<const W: usize> Analysis<'_, W> {
         let all = (self.graph)();
         // A process need not enter while others are killed again and again. So liveness is decided for runs with
         // finitely many mishaps, on the steps after the last mishap.
-        let afterwards = mishaps.then(|| all.of_first(self.question.n));
+        let has_last = mishaps && !self.standing.tables.mishaps_recur;
+        let afterwards = has_last.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);
         if self.asked(Property::Deadlock) {
             (self.resources.phase)("deadlock");

@@ -1,5 +1,7 @@
 //! Compiles an algorithm, or explains why it cannot be compiled.
 
+use hallpass_algorithms::registry;
+
 use crate::{
     catalogue,
     machine::{self, Machine},
@@ -9,13 +11,30 @@ use crate::{
 
 use super::{Error, Resources};
 
-/// Compiles an algorithm.
+/// A question that [`check_counts_steps`] may refuse.
+pub(crate) const REMOTE_REFERENCES: &str = "remote references";
+
+/// Returns an error if the step machine of the algorithm leaves out steps, so that the answer to `question` would be wrong.
+pub(crate) fn check_counts_steps(algorithm: &str, question: &str) -> Result<(), Error> {
+    match registry::entry(algorithm) {
+        Ok((entry, _)) if !entry.counts_steps && catalogue::find(algorithm).is_none() => {
+            Err(Error::Question(format!(
+                "{algorithm} leaves out steps of the algorithm, so it cannot answer a question about steps, such as \
+                 {question}: `hallpass-lab list` shows models with all steps"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compiles an algorithm for a question about steps.
 pub(crate) fn compile(
     algorithm: &str,
     n: usize,
     k: usize,
     resources: &Resources<'_>,
 ) -> Result<(Box<dyn Machine>, Tables), Error> {
+    check_counts_steps(algorithm, REMOTE_REFERENCES)?;
     let machine = machine::build(algorithm, n, k)?;
     let tables = Tables::within(&*machine, &[], resources.budget())
         .map_err(|cause| cannot_compile(algorithm, n, k, cause))?;

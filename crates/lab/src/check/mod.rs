@@ -8,7 +8,9 @@ mod report;
 mod run;
 mod safety;
 
-pub(crate) use compile::{cannot_compile, check_contention, check_initial, compile};
+pub(crate) use compile::{
+    REMOTE_REFERENCES, cannot_compile, check_contention, check_counts_steps, check_initial, compile,
+};
 pub use report::{Outcome, Report, Verdict};
 pub(crate) use run::with_words;
 pub use run::{Error, Resources, check};
@@ -84,6 +86,11 @@ impl Property {
         self != Property::Bypass
     }
 
+    /// Returns whether this property is a bound on the number of steps in a part of a passage.
+    pub fn counts_steps(self) -> bool {
+        matches!(self, Property::Exit | Property::Doorway)
+    }
+
     /// Returns whether this is a property of single states. Symmetry preserves such properties.
     pub fn is_safety(self) -> bool {
         matches!(self, Property::Exclusion | Property::Names | Property::Invariants)
@@ -144,7 +151,9 @@ impl Question {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);
         let bypass = entry.and_then(|entry| entry.promises_bypass);
+        let counts_steps = entry.is_none_or(|entry| entry.counts_steps);
         let is_promised = |property: &Property| match property {
+            property if property.counts_steps() && !counts_steps => false,
             Property::Fife => fife,
             Property::FifeStrong => entry.is_some_and(|entry| entry.promises_fife_strong),
             Property::Starvation | Property::Doorway => {
@@ -162,6 +171,7 @@ impl Question {
             properties: Property::ALL
                 .into_iter()
                 .filter(|&property| property != Property::Bypass || bypass.is_some())
+                .filter(|&property| !property.counts_steps() || counts_steps)
                 .collect(),
             promised: Property::ALL.into_iter().filter(is_promised).collect(),
             crashes: entry.map_or(k.saturating_sub(1), |entry| entry.crashes(k)),

@@ -22,7 +22,7 @@ use super::{
     Property, Question, Report,
     analyse::{Analysis, settle},
     compactly::{answer_compactly, check_compact},
-    compile::{cannot_compile, check_contention, check_initial},
+    compile::{cannot_compile, check_contention, check_counts_steps, check_initial},
 };
 
 /// The resources of a check, and callbacks for its progress.
@@ -106,6 +106,9 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
     let Question { algorithm, n, k, .. } = question;
     let machine = machine::build(algorithm, *n, *k)?;
     check_contention(question.contention, *n)?;
+    if let Some(property) = question.properties.iter().find(|property| property.counts_steps()) {
+        check_counts_steps(algorithm, property.name())?;
+    }
     check_compact(question)?;
     if question.memory == MemoryModel::StoreBuffers && machine.is_unbounded() {
         return Err(Error::Question(format!(

@@ -56,6 +56,10 @@ impl Machine for std::sync::Arc<dyn Machine> {
         (**self).normalize(processes, memory);
     }
 
+    fn advance(&self, processes: &mut [Local], memory: &mut [Word]) {
+        (**self).advance(processes, memory);
+    }
+
     fn stale_rules(&self) -> Vec<StaleRule> {
         (**self).stale_rules()
     }

@@ -25,7 +25,7 @@ use super::{
     simulate::{Setting, Simulation},
 };
 use crate::{
-    check::Error,
+    check::{Error, REMOTE_REFERENCES, check_counts_steps},
     explore::Ended,
     graph::Bound,
     schedule::{Finding, MemoryModel, Schedule},
@@ -61,6 +61,7 @@ pub fn search(
     stop: &AtomicBool,
 ) -> Result<Report, Error> {
     let begun = Instant::now();
+    check_counts_steps(&question.algorithm, REMOTE_REFERENCES)?;
     let cc = search_one(question, CostModel::Cc, budget, stop)?;
     let dsm = search_one(question, CostModel::Dsm, budget, stop)?;
     Ok(Report {

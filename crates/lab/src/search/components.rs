@@ -26,7 +26,8 @@ pub(super) enum Within {
     NoneEnters,
 }
 
-/// A part of the graph of all states: some states, and steps of processes between them.
+/// A part of the graph of all states: some states, and steps of processes between them. Mishaps count as steps if they
+/// recur.
 pub(super) struct Region<'a, const W: usize> {
     pub space: &'a dyn Space<W>,
     pub tables: &'a Tables,
@@ -50,11 +51,14 @@ impl<const W: usize> Region<'_, W> {
     /// Returns whether a step from a state of the region belongs to the region.
     #[inline]
     pub fn has_step(&self, from: &[u64; W], agent: Agent, to: &[u64; W]) -> bool {
-        agent < self.tables.n
+        let is_mishap = agent >= self.tables.n;
+        (!is_mishap || self.tables.mishaps_recur)
             && match self.within {
                 Within::Entry(_) | Within::Section(..) => self.contains(to),
+                // A mishap that recurs does not change the section of its process.
                 Within::NoneEnters => {
-                    !self.tables.section(from, agent).is_entry()
+                    is_mishap
+                        || !self.tables.section(from, agent).is_entry()
                         || self.tables.section(to, agent).is_entry()
                 }
             }
@@ -79,7 +83,7 @@ impl<const W: usize> Region<'_, W> {
     /// Calls `each` with the steps within the region. Skips the processes in `skip`.
     pub fn for_each_step(&self, state: &[u64; W], skip: u8, mut each: impl FnMut(Agent, Id)) {
         self.space.successors(state, &mut |agent, next| {
-            if self.has_step(state, agent, &next) && skip >> agent & 1 == 0 {
+            if self.has_step(state, agent, &next) && u32::from(skip) >> agent & 1 == 0 {
                 each(agent, self.number(&self.space.canonical(next)));
             }
         });
@@ -155,7 +159,7 @@ impl<N> Found<'_, N> {
 const ROOT: u8 = 0x80;
 /// Set in a mark if a step leads from the state to itself.
 const SELF: u8 = 0x40;
-/// The bits of a mark that count the children that are left to visit. A state has at most one child for each process.
+/// The bits of a mark that count the children that are left to visit. A state has at most one child for each agent.
 const CHILDREN: u8 = 0x3f;
 
 /// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,

@@ -180,7 +180,7 @@ impl<'a, const W: usize> Traps<'a, W> {
             // A process that is known to move in the component needs no look-up.
             let known = movers | of_others;
             self.region.for_each_step(&self.region.states.get(id), known, |process, to| {
-                if found.numbers.is_closing(to) {
+                if process < tables.n && found.numbers.is_closing(to) {
                     movers |= 1 << process;
                 }
             });

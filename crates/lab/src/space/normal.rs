@@ -45,6 +45,7 @@ impl<'a> Normal<'a> {
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);
+        self.machine.advance(&mut private, &mut memory);
         self.machine.normalize(&mut private, &mut memory);
         if !tables.set(state, &private, &memory) {
             tables.out_of_range.set(state, 1);

@@ -277,6 +277,7 @@ impl Interpreter {
         let mut step = self.perform(p, p, before, after, seen);
         step.stays &= at == next;
         step.events = events;
+        self.machine.advance(&mut self.state.processes, &mut self.state.memory);
         Ok(step)
     }
 
@@ -291,7 +292,7 @@ impl Interpreter {
     }
 
     fn apply_mishap(&mut self, p: Pid) -> Result<Step, String> {
-        let Some(Mishap { var, op, kills, name }) = self.machine.mishap(p) else {
+        let Some(Mishap { var, op, kills, name, .. }) = self.machine.mishap(p) else {
             return Err(format!("process {p} has no mishap"));
         };
         let var = var.index();
@@ -305,6 +306,7 @@ impl Interpreter {
         let seen =
             (op.leaves(found) != found).then_some(Seen { var, op, via: Via::Outside, found });
         let step = self.perform(self.machine.n() + p, p, before, after, seen);
+        self.machine.advance(&mut self.state.processes, &mut self.state.memory);
         Ok(Step { stays: false, events: vec![Event::Mishap(name)], ..step })
     }
 

@@ -297,7 +297,13 @@ impl Algorithm for ClusterModel {
     fn mishap(&self, p: Pid) -> Option<Mishap> {
         // No mishap hits the manager.
         let (change, kills, name) = self.mishap.filter(|_| p < self.casts.competitors(self.n))?;
-        Some(Mishap { var: self.hall, op: Op::AtomicUpdate(change, p as Word), kills, name })
+        Some(Mishap {
+            var: self.hall,
+            op: Op::AtomicUpdate(change, p as Word),
+            kills,
+            recurs: false,
+            name,
+        })
     }
 
     fn invariants(&self) -> &'static [&'static str] {

@@ -13,7 +13,9 @@ const SHARED: Entry = Entry::new(OURS, "SharedHall")
 
 entries! {
     "shared" => |n, k| ProcessesModel::new(Casts::PLAIN, n, k), SHARED.fife().titled("no process is killed");
-    "shared-reduced" => |n, k| ProcessesModel::reduced(Casts::PLAIN, n, k), SHARED.fife().titled("no process is killed; states with the same future count as one");
+    "shared-reduced" => |n, k| ProcessesModel::reduced(Casts::PLAIN, n, k), SHARED.fife().leaves_out_steps().titled("no process is killed; fewer steps and states");
+    "shared-reduced:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("a leaving process does not serve waiters");
+    "shared-reduced:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::reduced(Casts::PLAIN, n, k)), SHARED.fife().leaves_out_steps().wrong("line E6 dropped");
     "shared-mortal" => |n, k| ProcessesModel::new(Cast::Mortal, n, k), SHARED.fife().titled("any process may be killed at any line");
     "shared-once" => |n, k| ProcessesModel::new(Cast::Once, n, k), SHARED.fife().titled("no process is killed, one passage each");
     "shared-mortal-once" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once, n, k), SHARED.fife().titled("any process may be killed at any line, one passage each");

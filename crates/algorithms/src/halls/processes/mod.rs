@@ -84,6 +84,7 @@
 //!   another process is woken when that process no longer waits or dies: the process wakes the waiter
 //!   itself, or the kernel does.
 
+mod ahead;
 mod casts;
 mod choose;
 mod codecs;
@@ -94,6 +95,7 @@ mod model;
 mod model_environment;
 mod model_layout;
 mod normal;
+mod places;
 mod reduced;
 mod rescue;
 mod serve;

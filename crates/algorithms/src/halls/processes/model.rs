@@ -3,10 +3,11 @@
 use alloc::string::String;
 
 use super::{
+    ahead,
     casts::{Cast, Casts},
     codecs::{ALIVE, DEAD},
     environment::{Environment, Life},
-    hall_kind::{HallKind, resize},
+    hall_kind::{HallKind, close, resize},
     lines::{Finally, Line, Role, arrive},
     model_environment::{ModelEnvironment, without_local_lines},
     normal, reduced,
@@ -217,10 +218,6 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
-fn close(_: Word, _: Word) -> Word {
-    0
-}
-
 /// Converts the result of a line into the result of a step of the model.
 pub(super) fn state_of(next: Next<Line<(), u8>>) -> Next<State> {
     match next {
@@ -328,9 +325,12 @@ impl Algorithm for ProcessesModel {
     }
 
     fn mishap(&self, p: Pid) -> Option<Mishap> {
+        if self.is_eternal() {
+            return Some(ahead::wake_up(self, p));
+        }
         let (var, op) = (self.life.at(p), Op::CompareAndSwap { old: ALIVE, new: DEAD });
         let is_mortal = self.casts.has(Cast::Mortal) && !self.is_manager(p);
-        is_mortal.then_some(Mishap { var, op, kills: true, name: "killed" })
+        is_mortal.then_some(Mishap { var, op, kills: true, recurs: false, name: "killed" })
     }
 
     fn is_unbounded(&self) -> bool {
@@ -344,8 +344,8 @@ impl Algorithm for ProcessesModel {
         }
     }
 
-    fn counts(&self, at: &Loc<State>) -> bool {
-        !self.is_reduced || self.casts.has(Cast::Mortal) || reduced::counts(at)
+    fn advance(&self, processes: &mut [Loc<State>], memory: &mut [Word]) {
+        ahead::advance(self, processes, memory);
     }
 
     fn invariants(&self) -> &'static [&'static str] {

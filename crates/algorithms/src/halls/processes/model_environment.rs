@@ -6,6 +6,7 @@ use super::{
     environment::{Environment, Life},
     lines::{self, Line, Role},
     model::ProcessesModel,
+    waiting::next_before,
     words::Size,
 };
 use crate::framework::{
@@ -136,7 +137,8 @@ impl<M: Memory> ModelEnvironment<'_, M> {
     ///
     /// In a reduced model in which no process can be killed, also returns what follows a line that has no effect. At
     /// such a line, process `p` only finds out that others live, and watches them. All processes live, so it makes no
-    /// difference which of them `p` watches. In this model, `p` watches nobody.
+    /// difference which of them `p` watches. In this model, `p` watches nobody. Lines at which `p` looks at itself (W2
+    /// and G4) have no effect, either.
     fn skip(&mut self, p: Pid, line: Line<(), u8>) -> Option<Next<Line<(), u8>>> {
         let is_eternal = self.model.is_reduced && !self.model.casts.has(Cast::Mortal);
         let is_local = match line {
@@ -145,6 +147,11 @@ impl<M: Memory> ModelEnvironment<'_, M> {
                 let watch = self.watch_nobody();
                 return Some(Goto(Line::S1 { role: Role::Watcher(watch) }));
             }
+            // The number on the card of `p` is not less than itself.
+            Line::W2 { number, i, before } if is_eternal && i == p => {
+                return Some(next_before(self, number, i + 1, before));
+            }
+            Line::G4 { i, .. } => is_eternal && i == p,
             Line::W10 { .. } => is_eternal && !self.model.casts.has(Cast::Timeout),
             _ => false,
         };

@@ -94,11 +94,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             if card.waits() && card.number < number && nearer {
                 before = Some(Tag { process: i, number: card.number });
             }
-            match before {
-                _ if i + 1 < e.processes() => Goto(W2 { number, i: i + 1, before }),
-                Some(before) => Goto(W3 { before }),
-                None => Goto(W13 { number }),
-            }
+            next_before(e, number, i + 1, before)
         }
         W3 { before } => {
             e.link(me, Op::Write(before.process as Word));
@@ -200,6 +196,20 @@ fn no_longer_waits<E: Environment>(
         Outcome::One(j) => Enter(X2 { number, j }),
         Outcome::Many(j) => Goto(S1 { role: Role::Leaver(e.slots(), Finally::Enter(j)) }),
         Outcome::Nothing => Goto(X4),
+    }
+}
+
+/// Returns the next line after W2 has seen all cards below `i`.
+pub(super) fn next_before<E: Environment>(
+    e: &E,
+    number: Number,
+    i: usize,
+    before: Option<Tag>,
+) -> Next<LineOn<E>> {
+    match before {
+        _ if i < e.processes() => Goto(W2 { number, i, before }),
+        Some(before) => Goto(W3 { before }),
+        None => Goto(W13 { number }),
     }
 }
 
