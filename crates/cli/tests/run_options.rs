@@ -216,8 +216,15 @@ fn a_killed_command_frees_all_of_its_slots_and_too_many_are_refused() {
     assert!(said.contains("--take 3 is more than the 2 slots of hall `x`"), "{said}");
     assert_eq!(one.leave().0, Some(0));
     assert_eq!(halls.run(&["-n", "--take", "2", "x", "true"]), Some(0));
-    let stderr = text(&halls.output("run", &["-k", "1", "--take", "2", "y", "true"]).stderr);
-    assert!(stderr.contains("--take 2 is more than the 1 slot of hall `y`"), "{stderr}");
+    let before = halls.prints("list", &[]);
+    for slots in [["-k", "1"], ["--env", "GPU=a"]] {
+        let words = [&slots[..], &["--take", "2", "y", "true"]].concat();
+        let output = halls.output("run", &words);
+        assert_eq!(output.status.code(), Some(125));
+        let stderr = text(&output.stderr);
+        assert!(stderr.contains("--take 2 is more than the number of slots, 1"), "{stderr}");
+    }
+    assert_eq!(halls.prints("list", &[]), before, "no hall `y` was created");
 }
 
 /// The hall grows while a command waits. The command has no value for the new slot.

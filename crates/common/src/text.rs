@@ -16,9 +16,9 @@ pub const CLOSED: &str =
 pub fn bad_name(f: &mut Formatter<'_>, name: &str, why: &str) -> Result {
     write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())?;
     match name.contains('/') {
-        true => f.write_str(
-            "; give the place separately, with `--dir` or as the prefix of a cluster's URL",
-        ),
+        true => {
+            f.write_str("; give the directory with `--dir`, or the prefix in the URL of a cluster")
+        }
         false => Ok(()),
     }
 }

@@ -153,9 +153,17 @@ fn obtain_and_run(mut args: Args) -> Result<Ended, Refusal> {
         mappings.push(gpus::mapping(&mappings)?);
     }
     let environment = Environment::new(mappings, args.per_device);
+    // Check this first, so that hallpass does not create a hall that the command could not use.
     if let Some(slots) = args.slots {
-        // Check this first, so that hallpass does not create a hall that the command could not use.
         environment.check(slots)?;
+    }
+    if let (Some(take), Some(slots)) = (args.take(), args.slots.or(environment.slots()))
+        && take > slots
+    {
+        let why = format!(
+            "--take {take} is more than the number of slots, {slots}: take at most {slots}, or give the hall more slots"
+        );
+        return Err(Refusal::failure(why));
     }
     let waiting = Waiting {
         nonblock: args.nonblock,

@@ -3,7 +3,7 @@
 mod claims;
 mod keys;
 mod read;
-mod transactions;
+mod steps;
 mod watches;
 
 #[cfg(test)]
@@ -94,8 +94,8 @@ impl HallStore {
         ActivityGuard { store: self.store.clone(), activity }
     }
 
-    /// Makes one attempt at `ask`, on behalf of `own`. The transaction takes effect only if the records that it
-    /// depends on are still as `was` shows them. Returns the hall after the transaction.
+    /// Makes one attempt at `ask`, on behalf of `own`. The step takes effect only if the records that it
+    /// depends on are still as `was` shows them. Returns the hall after the step.
     pub(crate) async fn perform(
         &self,
         ask: Ask<Waiter>,
@@ -343,12 +343,12 @@ impl HallStore {
         self.store.step(&self.name, step).await
     }
 
-    /// Performs a transaction and reads the hall after it.
+    /// Performs a step and reads the hall after it.
     async fn transact(&self, step: Step, own: Option<ClaimRef<'_>>) -> Result<View, StoreError> {
         Ok(self.answered(step, own).await?.0)
     }
 
-    /// Performs a transaction that ends a passage. If it succeeds, there is nothing left to read.
+    /// Performs a step that ends a passage. If it succeeds, there is nothing left to read.
     async fn depart(
         &self,
         mut step: Step,

@@ -1,4 +1,4 @@
-//! Requests that arrive late, and claims that are read without a transaction, on every store.
+//! Requests that arrive late, and claims that are read without a step, on every store.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -80,7 +80,7 @@ fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
 }
 
 #[test]
-fn a_claim_is_read_without_a_transaction_as_with_one() {
+fn a_claim_is_read_without_a_step_as_with_one() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let records = ["holder", "waiter", "stranger"].map(record);

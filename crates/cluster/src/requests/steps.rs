@@ -1,4 +1,4 @@
-//! The transactions of a hall, and the conditions on which they take effect.
+//! The steps of a hall, and the conditions on which they take effect.
 
 use super::HallStore;
 use crate::{
@@ -48,7 +48,7 @@ impl HallStore {
         Step { when, then: self.assign(slots, own.record, own.lease, was), otherwise }
     }
 
-    /// Gives slots to a waiter if `conditions` hold, and performs the operation `besides` in the same transaction.
+    /// Gives slots to a waiter if `conditions` hold, and performs the operation `besides` in the same step.
     pub(super) fn give(
         &self,
         slots: SlotSet,
