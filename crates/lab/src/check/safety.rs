@@ -237,7 +237,10 @@ impl<const W: usize> SearchedViolations<'_, W> {
                 .expect("the run ends in a renaming of the first state of the loop"),
             false => (0..self.tables.n).collect(),
         };
-        let cycle: Vec<Agent> = lasso.cycle.iter().map(|&agent| names[agent]).collect();
+        let n = self.tables.n;
+        // The agents from n on are the mishaps of the processes.
+        let rename = |&agent: &Agent| agent - agent % n + names[agent % n];
+        let cycle: Vec<Agent> = lasso.cycle.iter().map(rename).collect();
         let has_stopped =
             |p: &Pid| !cycle.contains(p) && self.tables.section(end, *p) != Section::Remainder;
         let stopped = (0..self.tables.n).filter(has_stopped).collect();
