@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::{Storage, TIMEOUT, nursery, ports::free_ports, shared::remove_after_this_process};
 
 /// The name of a server's superuser, and of its database. The superuser needs no password.
-const NAME: &str = "postgres";
+pub(crate) const NAME: &str = "postgres";
 
 /// PostgreSQL refuses to run as root. If this process runs as root, the processes of the server belong to the first of
 /// these users that exists.
@@ -369,7 +369,7 @@ impl Drop for PostgresServer {
 }
 
 /// Returns a program of PostgreSQL that does not outlive this process, and that does not run as root.
-fn program(name: &str) -> Command {
+pub(crate) fn program(name: &str) -> Command {
     // Programs that do not belong to PostgreSQL, such as `cp`, are on the search path.
     let own = programs().expect("PostgreSQL is installed").join(name);
     let path = if own.is_file() { own } else { name.into() };
