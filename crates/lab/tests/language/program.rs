@@ -223,7 +223,7 @@ fn reports_on_a_file_speak_of_the_file_and_not_of_a_paper() {
     }
     for sentence in [
         "the file does not promise it",
-        "the file does not promise to tolerate crashes",
+        "the file does not promise to tolerate stopped processes",
         "the file's invariant Free does not hold",
         "(the file states no bound)",
         "variables that the file leaves open",
