@@ -125,6 +125,8 @@ pub struct Sequential<'a> {
     pub flags: SafetyFlags,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
+    /// Whether [`Space::expand`] leaves out no step.
+    pub every_step: bool,
 }
 
 impl Sequential<'_> {

@@ -128,6 +128,9 @@ pub struct Question {
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.
     pub forget: bool,
+    /// Whether the search makes every step, even if another order of the same steps makes it superfluous. This takes
+    /// more time, and the answers are the same.
+    pub every_step: bool,
     /// Promised properties that [`Question::supported`] has left out. If there are any, the verdict is partial at best.
     pub left_out: Vec<Property>,
 }
@@ -181,6 +184,7 @@ impl Question {
             symmetry: false,
             compact: false,
             forget: false,
+            every_step: false,
             left_out: Vec::new(),
         }
     }

@@ -264,6 +264,7 @@ impl Report {
             "symmetry": question.symmetry,
             "forget": question.forget,
             "compact": question.compact,
+            "every_step": question.every_step,
             "verdict": self.verdict(),
             "not_checked": question.left_out.iter().map(|it| it.name()).collect::<Vec<_>>(),
             "limits": self.limits(),

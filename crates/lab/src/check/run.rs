@@ -272,6 +272,7 @@ impl<'a> Setup<'a> {
                 names: asked(Property::Names),
             },
             invariants: None,
+            every_step: question.every_step,
         }
     }
 }

@@ -228,6 +228,7 @@ fn chart<const W: usize>(
         mishaps: buffers.is_none() && tables.has_mishaps(),
         flags: SafetyFlags { exclusion: true, names: tables.assigns_names() },
         invariants: (!names.is_empty()).then_some(&broken),
+        every_step: false,
     };
     let parts = match &buffers {
         None => explored_parts::<W>(&base, &tables, None, resources)?,

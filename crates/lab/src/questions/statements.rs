@@ -114,6 +114,7 @@ impl<const W: usize> Subject<'_, W> {
             mishaps: self.space.mishaps,
             flags: self.space.flags,
             invariants: None,
+            every_step: false,
         };
         let histories = Histories {
             subject: self,

@@ -48,6 +48,7 @@ fn run<const W: usize>(
         mishaps: tables.has_mishaps(),
         flags: SafetyFlags::default(),
         invariants: None,
+        every_step: false,
     };
     (resources.phase)("exploring");
     let explored = explore::<W>(&space, &resources.limits());

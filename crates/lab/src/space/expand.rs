@@ -19,7 +19,7 @@
 //! The argument does not depend on which step has found a state first, so it holds for any number of threads. It
 //! requires that a step depends only on the private state of its process and on one variable. So the rule does not
 //! apply to limited contention and to normal forms, where a step depends on more, or to spaces that merge states. A
-//! mishap is never left out, and no step is left out after a mishap.
+//! mishap is never left out, and no step is left out after a mishap. [`Sequential::every_step`] switches the rule off.
 
 use super::{Sequential, Space};
 use crate::tables::Tables;
@@ -55,7 +55,8 @@ impl Sequential<'_> {
     ) {
         let tables = self.tables;
         let n = tables.n;
-        if n > MOST_PROCESSES || self.contention < n || self.normal.is_some() {
+        let is_local = self.contention == n && self.normal.is_none();
+        if self.every_step || n > MOST_PROCESSES || !is_local {
             self.successors(state, &mut |_, successor| {
                 found.transitions += 1;
                 if successor != *state {

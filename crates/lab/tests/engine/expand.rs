@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::support::{State, W, sequential, successors};
+use super::support::{State, W, answer, sequential, successors};
 use hallpass_lab::{
     atlas::{AtlasModel, Manifest},
+    check::{Property, Question, Report, Verdict},
     machine::build,
     schedule::MemoryModel,
     space::{Found, Normal, Sequential, Space, violation},
@@ -84,6 +85,51 @@ fn leaving_out_steps_changes_no_level() {
     assert!(compared >= 50, "{compared} models");
     assert!(mishaps > 0 && out_of_range > 0, "{mishaps} with mishaps, {out_of_range} out of range");
     assert!(steps.left_out * 4 > steps.made, "{} of {}", steps.left_out, steps.made);
+}
+
+#[test]
+fn every_step_is_made_on_request() {
+    let machine = build("am-fig3", 3, 2).unwrap();
+    let tables = Tables::new(&*machine).unwrap();
+    let mut random = fastrand::Rng::with_seed(3);
+    for every_step in [false, true] {
+        let space = Sequential { every_step, ..sequential(&tables) };
+        let mut steps = Steps::default();
+        compare_levels(&space, &mut random, "am-fig3", &mut steps);
+        assert_eq!(steps.left_out == 0, every_step);
+    }
+}
+
+/// Each answer is computed in two ways: with every step, and without the steps that another order makes superfluous.
+#[test]
+fn leaving_out_steps_changes_no_answer() {
+    use Verdict::{Holds, Violated};
+    let properties = [Property::Exclusion, Property::Starvation];
+    for (algorithm, n, k, exclusion, starvation) in [
+        ("am-fig3", 4, 2, Holds, Holds),
+        ("zehavi", 2, 1, Holds, Holds),
+        ("omori-gtex:printed", 4, 1, Violated, Holds),
+        ("am-fig9:no-guard", 2, 1, Holds, Violated),
+    ] {
+        let mut question = Question::everything(algorithm, n, k).only(properties.to_vec());
+        question.compact = true;
+        let reduced = answer(&question);
+        let full = answer(&Question { every_step: true, ..question });
+        let facts = |report: &Report| {
+            let outcomes = properties.map(|property| {
+                let outcome = report.outcome(property);
+                (
+                    outcome.verdict,
+                    outcome.resilience,
+                    outcome.run.as_ref().map(|run| run.stem.len()),
+                )
+            });
+            (report.states, report.transitions, report.depth, outcomes)
+        };
+        assert_eq!(facts(&reduced), facts(&full), "{algorithm}");
+        let verdicts = properties.map(|property| full.outcome(property).verdict);
+        assert_eq!(verdicts, [exclusion, starvation], "{algorithm}");
+    }
 }
 
 #[test]

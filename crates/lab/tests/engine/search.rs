@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::support::{State, W, sequential};
+use super::support::{State, W, answer, sequential};
 use hallpass_lab::{
     atlas::{AtlasModel, Listed, Manifest},
     check::{Property, Question, Report, Verdict, check},
@@ -156,11 +156,6 @@ fn the_search_stops_when_it_is_told_to() {
 /// Asks for exclusion and starvation.
 fn question(id: &str, n: usize, k: usize) -> Question {
     Question::everything(id, n, k).only(vec![Property::Exclusion, Property::Starvation])
-}
-
-fn answer(question: &Question) -> Report {
-    let stop = AtomicBool::new(false);
-    check(question, &resources(1 << 26, 4 << 30, &stop)).unwrap()
 }
 
 #[test]

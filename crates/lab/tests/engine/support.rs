@@ -4,10 +4,13 @@ use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{
     Machine,
+    check::{Question, Report, check},
     explore::{Explored, Limits, explore},
     space::{Initial, SafetyFlags, Sequential, Space},
     tables::Tables,
 };
+
+use crate::common::resources;
 
 /// The number of words of a packed state. It is enough for every test.
 pub const W: usize = 4;
@@ -25,7 +28,14 @@ pub fn sequential(tables: &Tables) -> Sequential<'_> {
         normal: None,
         flags: SafetyFlags { exclusion: true, names: true },
         invariants: None,
+        every_step: false,
     }
+}
+
+/// Answers the question.
+pub fn answer(question: &Question) -> Report {
+    let stop = AtomicBool::new(false);
+    check(question, &resources(1 << 26, 4 << 30, &stop)).unwrap()
 }
 
 /// Explores all states of `space`.

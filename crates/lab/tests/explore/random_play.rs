@@ -53,6 +53,7 @@ fn play_with_tables<const W: usize>(id: &str, session: &mut Session, tables: &Ta
         mishaps: tables.has_mishaps(),
         flags: SafetyFlags::default(),
         invariants: None,
+        every_step: false,
     };
     let state = Space::<W>::initial(&space).next().unwrap();
     let mut walk = Walk::<W> { space, state };

@@ -54,6 +54,10 @@ pub struct Args {
     /// zehavi, for every property except invariants
     #[arg(long)]
     forget: bool,
+    /// Make every step, even if another order of the same steps makes it superfluous. Takes more time, and the answers
+    /// are the same
+    #[arg(long)]
+    every_step: bool,
     /// Show the run for this property step by step [default: the first violation of a promise]
     #[arg(long, value_name = "PROPERTY", value_parser = property())]
     show: Option<Property>,
@@ -83,6 +87,7 @@ fn question(args: &Args) -> Result<Question, String> {
     question.symmetry = args.symmetry;
     question.compact = args.compact;
     question.forget = args.forget;
+    question.every_step = args.every_step;
     question.crashes = args.crashes.unwrap_or(question.crashes);
     if args.tso {
         question.memory = MemoryModel::StoreBuffers;
