@@ -25,7 +25,7 @@ pub struct PostgresOptions {
     /// The password of the user, if the server asks for one.
     pub password: Option<String>,
     /// A file whose first line is the password. hallpass reads it again for each connection, so that a long wait survives
-    /// a change of the password. The `password` counts while the file cannot be read.
+    /// a change of the password. While it cannot read the file, it uses `password`.
     pub password_file: Option<PathBuf>,
     /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,
