@@ -29,7 +29,8 @@ pub struct PostgresOptions {
     pub password_file: Option<PathBuf>,
     /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,
-    /// The time limit for making a connection. The default is 2 s.
+    /// The time limit for making a connection. The default is 2 s. The limit is at most 1 s or a fifth of the ttl,
+    /// whichever is longer.
     pub connect_timeout: Duration,
     /// Whether this process shares a connection with other processes of the same user on this machine while it does
     /// nothing but wait for a slot. The default is `false`. `hallpass run` sets it.
