@@ -1,9 +1,9 @@
 //! The exit section and the doorway of the halls of processes are bounded, whatever the process reads.
 //!
-//! Here, each access of a process returns every value that its variable can have. So the longest path through the private
-//! states of its exit section is a bound for every schedule and for any number of passages, even if other processes are
-//! killed. The same holds for the doorway, if no process is killed. There is one exception: the card of a process that
-//! leaves or arrives is idle, and no other process changes an idle card.
+//! Here, an access of a process may return any value that its variable can have. So the longest path through the
+//! private states of its exit section is a bound for every schedule and for any number of passages, even if other
+//! processes are killed. The same holds for the doorway, if no process is killed. There is one exception: the card of a
+//! process that leaves or arrives is idle, and no other process changes an idle card.
 //!
 //! If processes are killed, the doorway also contains the recovery, which reads a card again if another process has
 //! changed it (R3). So the recovery is not bounded whatever the process reads, and this test says nothing about it.
@@ -49,7 +49,8 @@ struct Private<'a, A: Algorithm> {
     process: usize,
     /// Whether the section is the doorway. Otherwise, it is the exit section.
     is_doorway: bool,
-    /// The number of steps from each state to the end of the section. `None` while the search is in the states after it.
+    /// The largest number of steps from each state to the end of the section. `None` while the search is in the states
+    /// after it.
     longest: HashMap<A::State, Option<usize>>,
 }
 

@@ -178,8 +178,9 @@ fn requests_for_one_slot_and_for_several_slots_do_not_block_each_other() {
 
 /// Two slots. Process 0 wants one, and the others want two.
 ///
-/// Process 1 holds both slots. Process 0 draws a ticket, but its card is late. Process 2 draws the next ticket, and is
-/// chosen. Process 1 leaves, sets both slots aside for process 2, and is killed before it settles this.
+/// Process 1 holds both slots. Process 0 draws a ticket, and has not yet written it on its card. Process 2 draws the
+/// next ticket, and is chosen. Process 1 leaves, sets both slots aside for process 2, and is killed before it settles
+/// the offer on the card of process 2.
 fn all_slots_are_set_aside_behind_a_late_card(hall: &impl Algorithm) -> Option<&'static str> {
     let mut run = Run::new(hall);
     run.step_to(1, "X7");
@@ -199,7 +200,7 @@ fn slots_that_are_set_aside_behind_a_late_card_do_not_stay_free_forever() {
 }
 
 #[test]
-fn a_hall_that_is_resized_while_it_is_used_has_no_holder_without_a_slot_of_the_hall() {
+fn in_a_hall_that_is_resized_every_holder_has_a_slot_of_the_hall() {
     for (n, k) in [(3, 1), (4, 1), (4, 2)] {
         assert_eq!(
             fault(&ProcessesModel::new(Cast::Once | Cast::Resize, n, k)),
@@ -272,7 +273,7 @@ fn a_process_that_arrives_at_a_closed_hall_does_not_enter() {
 
 /// Three slots. Processes 0 and 1 want one, and process 2 wants two.
 #[test]
-fn only_a_stopped_process_that_has_not_entered_with_several_slots_may_block_all_slots() {
+fn only_a_process_that_stops_while_it_waits_for_several_slots_may_block_all_slots() {
     let hall = ProcessesModel::spare(Cast::Once, 3, 2);
     let mut blocked_by_large = 0;
     for seed in 0..runs() {

@@ -130,7 +130,7 @@ fn without_its_keeper(cluster: &EtcdCluster, test: &str) {
     send(holder.keeper(), Signal::KILL);
     let (code, stderr) = end_of(holder);
     assert_eq!(code, Some(SLOT_LOST));
-    let expected = "hallpass: x: the pass was lost (its keeper has died): the command was ended\n";
+    let expected = "hallpass: x: the pass was lost (the keeper has died): the command was ended\n";
     assert_eq!(stderr, expected);
     assert_eq!(successor.line(), "alone");
     assert_eq!(successor.leave().0, Some(0));

@@ -56,7 +56,7 @@ fn a_script_without_a_shebang_line_is_given_to_the_shell() {
 }
 
 #[test]
-fn the_string_of_c_is_given_to_the_shell_of_the_user() {
+fn option_c_gives_its_string_to_the_shell_of_the_user() {
     let halls = Halls::new();
     assert_eq!(halls.run(&["x", "-c", "exit $((40 + 2))"]), Some(42));
     let mut with_shell = halls.command("run", &["x", "-c", "a  b"]);

@@ -65,7 +65,7 @@ pub(crate) struct Claim {
 /// The purpose of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The claim waits for a slot. It is not lost if its owner is out of touch with the store, however long.
+    /// The claim waits for a slot. It is not lost, however long its owner has no contact with the store.
     Entering,
     /// The claim has a slot.
     Held,

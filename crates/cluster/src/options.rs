@@ -1,4 +1,4 @@
-//! Options: which store to use, and the longest time that a holder can be out of touch with it.
+//! Options: which store to use, and the longest time that a holder can be without contact with it.
 
 use std::{env, fs, path::PathBuf, sync::Arc, time::Duration};
 
@@ -32,8 +32,8 @@ pub struct ClusterOptions {
     pub store: StoreOptions,
     /// The time limit for the first answer of the cluster to a call. The default is 5 s.
     pub command_timeout: Duration,
-    /// The longest time that a holder can be out of touch with the cluster: 2 s to 1 h. The default is 20 s, so that a
-    /// command survives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
+    /// The longest time that a holder can be without contact with the cluster: 2 s to 1 h. The default is 20 s, so that
+    /// a command survives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
     pub ttl: Duration,
     /// The clock that measures how much of the ttl has passed. The default is the clock of the machine.
     pub clock: Clock,

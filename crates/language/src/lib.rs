@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`diagnostic`] | errors and warnings with their places |
 //! | `token`, `grammar`, `syntax` | from text to a syntax tree |
-//! | `names`, `lower`, `flow`, `analyse` | names, types, one access per line, instructions, liveness |
+//! | `names`, `lower`, `analyse` | names, types, one access per line, instructions |
+//! | `flow`, `watch` | which instructions can be reached, and where later lines or invariants still need variables |
 //! | `symmetry` | whether all processes are treated alike |
 //! | [`code`] | the checked file |
 //! | [`program`], `eval` | the file at one size: a step machine |
@@ -90,7 +91,7 @@ pub struct Errors {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The message on a panic of the compiler.
+/// The error message if the compiler panics.
 const FAILURE: &str = "the compiler failed on this file; please report it";
 
 impl Errors {

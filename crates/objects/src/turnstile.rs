@@ -44,8 +44,8 @@ const NAP: Duration = Duration::from_millis(10);
 /// The number of events. A waiter with a number sleeps on one of them.
 const EVENTS: usize = 16;
 
-/// Admits at most k threads at once. Each has its own slot from 0 to k-1. Stopped threads block others
-/// only if there are k of them.
+/// Admits at most k threads at once. Each has its own slot from 0 to k-1. Stopped threads block others only if at least
+/// k threads have stopped.
 pub(crate) struct Turnstile {
     machine: Named<Machine>,
     counters: CachePadded<Counters>,

@@ -76,7 +76,7 @@ impl PostgresPair {
         self.require_standby();
     }
 
-    /// Starts both servers if they are dead, and waits until the standby confirms commits.
+    /// Starts each server that is dead, and waits until the standby confirms commits.
     pub fn heal(&self) {
         self.primary().start_again();
         self.standby().start_again();

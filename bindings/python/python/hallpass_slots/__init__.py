@@ -1,7 +1,7 @@
 """Fair semaphores with slot numbers for the processes of one machine.
 
 >>> from hallpass_slots import Hall
->>> with Hall("gpu", 4).acquire() as p:      # at most 4 processes at once, first come first served
+>>> with Hall("gpu", 4).acquire() as p:      # at most 4 processes at once, first come, first served
 ...     print("device", p.slot)              # 0 to 3; no other holder has it
 
 A process that ends, even by SIGKILL, frees its slots immediately; there is no daemon and nothing to clean up.

@@ -1,7 +1,7 @@
 """Waiting in asyncio tasks.
 
-The tasks of one event loop that wait for one slot of a hall form a *line*: a queue in this process, first come first
-served. Only the first task in the line has a position in the hall's queue. On behalf of this task, one native
+The tasks of one event loop that wait for one slot of a hall form a *line*: a queue in this process, first come,
+first served. Only the first task in the line has a position in the hall's queue. On behalf of this task, one native
 thread waits in the kernel, and the event loop watches one descriptor. So a thousand waiting tasks cost one
 thread, a few descriptors and no CPU time.
 """

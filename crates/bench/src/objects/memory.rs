@@ -43,8 +43,8 @@ pub fn resident_kib() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Watches a crew for this many operations. Ends early if no thread completes an operation within `limit`,
-/// or if `stop` is set.
+/// Watches a crew until it has completed `operations` operations. Ends early if no thread completes an operation within
+/// `limit`, or if `stop` is set.
 ///
 /// # Errors
 /// Returns a message if threads do not return from the contestant.

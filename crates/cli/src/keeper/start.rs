@@ -35,7 +35,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a keeper. Returns it together with the end of the lifeline that the command inherits.
+    /// Starts a keeper. Returns it together with the write end of the lifeline, which the command inherits.
     pub fn start(request: &Request) -> io::Result<(Self, OwnedFd)> {
         let (channel, far_end) = Channel::pair()?;
         let deadline = Deadline::new()?;
@@ -80,7 +80,7 @@ impl Keeper {
             match self.channel.receive()? {
                 Some(Report::Released(problem)) => return Ok(problem),
                 Some(_) => {}
-                None => return Ok(Some("its keeper has died".into())),
+                None => return Ok(Some("the keeper has died".into())),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Opens a hall whose number of slots is not known.
+//! Opens a hall, with or without a given number of slots.
 
 use super::Error;
 

@@ -168,7 +168,7 @@ impl Guard {
             Some(_) => {}
             None => {
                 self.keeper_gone = true;
-                self.stop("its keeper has died");
+                self.stop("the keeper has died");
             }
         }
         Ok(())

@@ -69,7 +69,7 @@ pub struct Refusal {
     code: u8,
     /// `None` if hallpass prints nothing, as for -n without --verbose.
     why: Option<String>,
-    /// Whether the command did not run because no slot was free, by -n or -w.
+    /// Whether the command got no slot because of -n or -w.
     no_slot: bool,
 }
 

@@ -39,7 +39,7 @@ use tempfile::TempDir;
 const SLOTS: usize = 5;
 const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// The longest time that a holder is out of touch with the store before it stops.
+/// The longest time that a holder is without contact with the store before it stops.
 const TTL: Duration = Duration::from_secs(3);
 
 /// The command that competitors run, not a test.

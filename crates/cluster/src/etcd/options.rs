@@ -27,9 +27,10 @@ pub struct EtcdOptions {
     /// User and password, if etcd requires them.
     pub user: Option<(String, String)>,
     /// A file whose first line is the password of the user. hallpass reads it again for each login, so that a long wait
-    /// survives a change of the password. The password in `user` counts while the file cannot be read.
+    /// survives a change of the password. While it cannot read the file, it uses the password in `user`.
     pub password_file: Option<PathBuf>,
-    /// The time limit for making a connection. The default is 2 s.
+    /// The time limit for making a connection. The default is 2 s. The limit is at most 1 s or a fifth of the ttl,
+    /// whichever is longer.
     pub dial_timeout: Duration,
     /// The prefix of the keys of all halls.
     pub prefix: String,

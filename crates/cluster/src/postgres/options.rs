@@ -25,11 +25,12 @@ pub struct PostgresOptions {
     /// The password of the user, if the server asks for one.
     pub password: Option<String>,
     /// A file whose first line is the password. hallpass reads it again for each connection, so that a long wait survives
-    /// a change of the password. The `password` counts while the file cannot be read.
+    /// a change of the password. While it cannot read the file, it uses `password`.
     pub password_file: Option<PathBuf>,
     /// The files for TLS; `None` for connections without TLS.
     pub tls: Option<Tls>,
-    /// The time limit for making a connection. The default is 2 s.
+    /// The time limit for making a connection. The default is 2 s. The limit is at most 1 s or a fifth of the ttl,
+    /// whichever is longer.
     pub connect_timeout: Duration,
     /// Whether this process shares a connection with other processes of the same user on this machine while it does
     /// nothing but wait for a slot. The default is `false`. `hallpass run` sets it.

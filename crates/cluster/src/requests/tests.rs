@@ -1,4 +1,4 @@
-//! Requests that arrive late, and claims that are read without a step, on every store.
+//! On every store: requests that arrive late, and plain reads of a claim.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -80,7 +80,7 @@ fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
 }
 
 #[test]
-fn a_claim_is_read_without_a_step_as_with_one() {
+fn plain_reads_show_the_same_claim_as_a_step() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
         let records = ["holder", "waiter", "stranger"].map(record);
@@ -127,7 +127,7 @@ fn a_claim_is_created_again_only_while_its_slot_and_its_hall_are_the_same() {
         };
         assert!(
             newer > version && same == token,
-            "other processes count from the new version, and the token stays"
+            "the slot has the version of the new claim, and keeps its token"
         );
         assert_eq!(since().await, held_since, "the claim has had its slot all the time");
         // A request that arrives late, for the version that is gone.

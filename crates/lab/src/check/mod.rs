@@ -26,7 +26,8 @@ pub enum Property {
     Exclusion,
     /// Processes in their critical sections hold distinct names, all below k.
     Names,
-    /// If some process tries to enter its critical section and no process has stopped, some process enters its own.
+    /// If some process tries to enter its critical section and no process has stopped, then some process enters: this
+    /// one or another one.
     Deadlock,
     /// Every process that tries to enter its critical section does so, as long as at most [`Question::crashes`]
     /// processes have stopped.
@@ -137,8 +138,8 @@ pub struct Question {
 
 impl Question {
     /// Creates a question about every property, with the number of crashes that the paper promises to
-    /// survive. The question includes a bound on overtaking only if the algorithm promises one, because that
-    /// takes as long as all other properties.
+    /// survive. The question includes a bound on overtaking only if the algorithm promises one, because checking
+    /// this bound takes as long as checking all other properties together.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
         let mut question = Self::of_registered(algorithm, n, k);
         if let Some(subject) = catalogue::find(algorithm) {
@@ -149,7 +150,8 @@ impl Question {
         question
     }
 
-    /// Asks for every property. Promises are those of the registry, or the usual ones for an unknown algorithm.
+    /// Creates a question about every property. The promises come from the registry. An algorithm that is not
+    /// registered promises all properties except FIFE and a bound on overtaking.
     fn of_registered(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);

@@ -50,10 +50,11 @@ pub struct Longest<const W: usize> {
 }
 
 /// Returns the largest number of steps that one of `processes` takes in the section. The doorway begins with the first
-/// step after the remainder. `states` are all reachable states of `space`. Returns `None` if no process is ever there.
+/// step after the remainder. `states` are all reachable states of `space`. Returns `None` if no process is ever in the
+/// section.
 ///
 /// # Errors
-/// Fails if this reaches a limit, and returns which one.
+/// Fails if the search reaches a limit, and returns which one.
 pub fn longest_section<const W: usize>(
     space: &dyn Space<W>,
     tables: &Tables,
@@ -118,8 +119,8 @@ impl<'a, const W: usize> Weights<'a, W> {
         Ok(Weights { region, process, components, from })
     }
 
-    /// Returns whether the section begins in this state. Every state of an exit section counts: the first state of the
-    /// section is among them.
+    /// Returns whether the section begins in this state. Every state of an exit section counts as a beginning: the
+    /// first state is among them, and no path from a later state is heavier.
     fn begins(&self, state: &[u64; W]) -> bool {
         let tables = self.region.tables;
         match self.region.within {
@@ -149,7 +150,7 @@ impl<'a, const W: usize> Weights<'a, W> {
         Ok(most)
     }
 
-    /// Returns a run with this many steps in the section. The path to its first state is a shortest one.
+    /// Returns a run with `bound` steps in the section. Its first state is one that the fewest steps reach.
     fn run(
         &self,
         bound: Bound,

@@ -1,4 +1,4 @@
-//! Kills a process at every instruction.
+//! Kills a process at any instruction of an operation.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test instructions                # a sample of instructions
@@ -6,10 +6,11 @@
 //!     cargo test -p hallpass-processes --test instructions            # 1000 in scenarios that leave
 //! ```
 //!
-//! A victim runs an operation one instruction at a time. It is killed after the first instruction, after the
-//! second instruction, and so on until the operation ends. Each time, all waiters must get a slot, and then all
-//! slots must be free. Before the victim is killed, the tracer has stopped it between two instructions. If there is
-//! another slot, another process must be able to take that slot while the victim is stopped.
+//! A victim runs an operation one instruction at a time, and is killed after one of its instructions. The test does
+//! this for a few instructions of each operation, or for as many as `HALLPASS_INSTRUCTIONS` says, and chooses them at
+//! random. Each time, all waiters must get a slot, and then all slots must be free. Before the victim is killed, the
+//! tracer has stopped it between two instructions. If there is another slot, another process must be able to take that
+//! slot while the victim is stopped.
 
 mod scenarios;
 mod step;

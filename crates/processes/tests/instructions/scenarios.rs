@@ -73,7 +73,7 @@ pub const SCENARIOS: [Scenario; 18] = [
         ..PLAIN
     },
     Scenario {
-        name: "enter and leave it again",
+        name: "enter and leave a free hall for the second time",
         slots: 2,
         spare: true,
         victim: |dir, ready| {
@@ -110,7 +110,7 @@ pub const SCENARIOS: [Scenario; 18] = [
             let pass = open(dir, 1).acquire_owned().unwrap();
             ready();
             drop(pass);
-            // The victim stays alive while the waiter that got the slot does the rest.
+            // The victim stays alive for a moment, while the waiter that got the slot enters.
             thread::sleep(SHORT);
         },
         after: &[Other::Waiter, Other::Waiter],

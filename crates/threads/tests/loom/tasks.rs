@@ -43,7 +43,7 @@ fn a_future_is_dropped_after_its_waker_was_replaced() {
 
 /// In a barging hall, a future is only woken to try again. If it is dropped instead, another waiter is woken.
 #[test]
-fn futures_that_barge() {
+fn a_future_in_a_barging_hall_tries_again_or_is_dropped() {
     model(3, || {
         let guarded = GuardedHall::barging(1);
         meanwhile(&guarded, vec![|guarded| task(guarded, Some(1)), GuardedHall::pass]);

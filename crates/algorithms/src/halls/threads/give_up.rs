@@ -1,9 +1,11 @@
 //! Lines C1 to C5: a waiter leaves the queue, unless a grant came first.
 //!
-//! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5).
-//! - C2: as the server, it reads its grant again.
+//! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5). If the grant is a slot or
+//!   closes the hall, it is too late to give up (L9).
+//! - C2: as the server, it reads its grant again. If it has one by now, it does not give up: it serves first, and then
+//!   takes the grant.
 //! - C3, C4: it leaves the queue, and `word` counts one waiter less.
-//! - C5: the previous server has handed over to the waiter. So the waiter is the server, and clears the grant.
+//! - C5: the grant is `SERVE`: the previous server has made the waiter the server. The waiter clears the grant.
 
 #![allow(
     clippy::extra_unused_type_parameters,

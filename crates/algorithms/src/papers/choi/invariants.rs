@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_processes_inside_than_enabled_tokens_contradict_o4() {
+    fn more_processes_in_the_critical_section_than_enabled_tokens_contradict_o4() {
         let choi = Choi::new(2, 1);
         // Both processes have taken a token. The memory holds Entry, Exit, and the rounds of the two cells.
         let broken = |cells: [Word; 2]| {

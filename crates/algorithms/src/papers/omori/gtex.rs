@@ -6,7 +6,7 @@
 //! the root. At each node, it goes through the competitions (p, q), where p is the height of the node (0 at
 //! a leaf) and q = 1, 2, ...
 //!
-//! - level(i): (0, 0), or the competition that i has reached, in the order of pairs.
+//! - level(i): the competition (p, q) that i has reached, or (0, 0). Levels are compared by p, and then by q.
 //! - turn(x, q): the last process of x's group that has reached the q-th competition of x; initially any
 //!   process of the group.
 //!
@@ -15,7 +15,8 @@
 //!   there are at most |G_x|-q. This is the bound of EXCL for |G_x| processes.
 //!
 //! The paper bounds the number of steps while at most k processes compete (Section 7). The bound counts one
-//! competition per node instead of k. For k > 1, even a process that meets no other process takes more steps.
+//! competition per node instead of k. For k > 1, even a process that meets no other process takes more steps than the
+//! bound allows.
 //!
 //! Differences from the paper:
 //!

@@ -17,10 +17,13 @@ pub const WIDTH: i32 = 620;
 /// Distance of texts from the left and the right edge.
 pub const MARGIN: i32 = 20;
 
-/// Sizes of letters: titles, headings of panels, and everything else.
+/// Font size of the title.
 const TITLE: u32 = 25;
+/// Font size of the headings of panels.
 pub const HEADING: u32 = 21;
+/// Font size of the legend, and of names and values.
 pub const TEXT: u32 = 19;
+/// Font size of scales, notes and the caption.
 pub const SMALL: u32 = 17;
 
 /// Height of a line of the title, of the legend and of the caption.
@@ -110,8 +113,8 @@ pub fn wrap(text: &str, character: i32) -> Vec<String> {
     lines
 }
 
-/// Draws a picture: a title, a legend, a body of this height, and a caption. `draw` draws the body and gets the y at
-/// which the body begins. The picture follows the colour scheme of the page.
+/// Draws a picture: a title, a legend, a body with the height `body`, and a caption. `draw` draws the body and gets the
+/// y at which the body begins. The picture follows the colour scheme of the page.
 pub fn picture(
     body: i32,
     title: &str,

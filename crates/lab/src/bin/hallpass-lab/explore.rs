@@ -31,7 +31,7 @@ const STATES: u64 = 1_000_000;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// An algorithm, a file in the language, or replay strings of one algorithm (each string becomes a
+    /// An algorithm, a file in the language of the lab, or replay strings of one algorithm (each string becomes a
     /// branch)
     #[arg(value_name = "ALGORITHM|FILE|REPLAY", default_value = "am-fig3", num_args = 1..)]
     targets: Vec<String>,

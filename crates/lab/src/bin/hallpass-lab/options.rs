@@ -24,7 +24,7 @@ use crate::{progress::Progress, suggest::check_known};
 /// The algorithm and its size.
 #[derive(Args, Clone)]
 pub struct Size {
-    /// The algorithm: an identifier that `hallpass-lab list` lists, or a file in the language, such as my.kx
+    /// The algorithm: an identifier that `hallpass-lab list` lists, or a file in the language of the lab, such as my.kx
     pub algorithm: String,
     /// The number of processes
     #[arg(short, value_name = "N", value_parser = count)]

@@ -91,7 +91,7 @@ fn a_client_logs_in_again_after_the_cluster_was_wiped() {
 }
 
 #[test]
-fn a_client_logs_in_again_after_its_rights_or_password_changed_back() {
+fn a_client_logs_in_again_after_its_rights_or_its_user_were_restored() {
     let Some(protected) = Protected::start() else { return };
     wait(async {
         let joe = protected.joe();
