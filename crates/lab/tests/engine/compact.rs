@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use hallpass_lab::{
     atlas::{AtlasModel, Manifest},
-    check::{Property, Question, Report, Verdict, check},
+    check::{Property, Question, Verdict, check},
     schedule::MemoryModel,
     trace,
 };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use super::support::{State, W, answer, sequential};
 use hallpass_lab::{
     atlas::{AtlasModel, Listed, Manifest},
-    check::{Property, Question, Report, Verdict, check},
+    check::{Property, Question, Verdict, check},
     compact::Memory,
     explore::{Ended, Limits, explore},
     machine::build,
