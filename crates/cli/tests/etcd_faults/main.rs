@@ -2,8 +2,8 @@
 //! and on a PostgreSQL server with a standby. A second run on etcd has passwords, and the cluster loses its history. A
 //! judge checks the records of witnesses that do not use hallpass.
 //!
-//! `HALLPASS_FAULT_SECONDS` sets for how long faults happen. `HALLPASS_FAULT_SEED` sets which faults happen, but not
-//! which processes they hit. A failure prints the seed and keeps the records.
+//! `HALLPASS_FAULT_SECONDS` sets for how long faults happen, and 0 skips the suite. `HALLPASS_FAULT_SEED` sets which
+//! faults happen, but not which processes they hit. A failure prints the seed and keeps the records.
 
 mod cluster_faults;
 mod crowd;
@@ -17,7 +17,7 @@ use std::{
     env, fs,
     net::SocketAddr,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -51,7 +51,7 @@ fn visitor() {
 #[test]
 fn no_guarantee_is_broken_under_faults() {
     let Some(()) = etcd() else { return };
-    let run = Run::start(&[]);
+    let Some(run) = Run::start(&[]) else { return };
     let cluster = EtcdCluster::start(3);
     let watch = cluster.record_keys("");
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
@@ -80,7 +80,7 @@ fn no_guarantee_is_broken_under_faults() {
 #[test]
 fn no_guarantee_is_broken_if_etcd_loses_history_and_changes_passwords() {
     let Some(()) = etcd() else { return };
-    let run = Run::start(LOGIN);
+    let Some(run) = Run::start(LOGIN) else { return };
     let cluster = cluster_faults::cluster();
     let group = |_| cluster.members().iter().map(Proxy::before).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
@@ -97,7 +97,7 @@ fn no_guarantee_is_broken_if_etcd_loses_history_and_changes_passwords() {
 #[test]
 fn no_guarantee_is_broken_under_faults_of_postgresql() {
     let Some(()) = postgres() else { return };
-    let run = Run::start(&[("PGPASSWORD", server_faults::PASSWORD)]);
+    let Some(run) = Run::start(&[("PGPASSWORD", server_faults::PASSWORD)]) else { return };
     let pair = server_faults::pair();
     let group = |_| pair.addresses().into_iter().map(Proxy::before_address).collect();
     let groups: Vec<Vec<_>> = (0..GROUPS).map(group).collect();
@@ -115,8 +115,13 @@ fn no_guarantee_is_broken_under_faults_of_postgresql() {
     run.judge(&result);
 }
 
+/// At most one run at a time: the competitors of several runs would keep the machine so busy that the members of a
+/// cluster elect one leader after the other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// A run of the suite on one store.
 struct Run {
+    _alone: MutexGuard<'static, ()>,
     seed: u64,
     time: Duration,
     folder: TempDir,
@@ -139,14 +144,22 @@ struct Outcome {
 }
 
 impl Run {
-    fn start(login: Login) -> Self {
+    /// Returns `None` if `HALLPASS_FAULT_SECONDS` is 0.
+    fn start(login: Login) -> Option<Self> {
+        let seconds = setting("HALLPASS_FAULT_SECONDS").unwrap_or(10);
+        if seconds == 0 {
+            eprintln!("skipped: HALLPASS_FAULT_SECONDS is 0");
+            return None;
+        }
+        // A run that has failed must not make the others fail.
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let seed = setting("HALLPASS_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
-        let time = Duration::from_secs(setting("HALLPASS_FAULT_SECONDS").unwrap_or(10));
+        let time = Duration::from_secs(seconds);
         eprintln!("HALLPASS_FAULT_SEED={seed}");
         let folder = tempfile::Builder::new().prefix("hallpass-faults-").tempdir();
         let folder = folder.expect("a folder");
         let witness = Arc::new(Witness::start(folder.path()));
-        Run { seed, time, folder, witness, login }
+        Some(Run { _alone: alone, seed, time, folder, witness, login })
     }
 
     /// Lets competitors compete while faults happen, and repairs everything. Each competitor uses one of `urls`. At the
@@ -159,7 +172,7 @@ impl Run {
         urls: &[String],
         url: &str,
     ) -> Outcome {
-        let Run { seed, time, folder, witness, login } = self;
+        let Run { seed, time, folder, witness, login, .. } = self;
         let mut crowd = Crowd::start(urls, login, witness, folder.path());
         let targets = Targets { store, groups, crowd: &crowd, witness };
         let done = break_things(&targets, faults, *seed, *time);
