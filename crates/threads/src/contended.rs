@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a newcomer
-/// does not spin before it sleeps, and a releasing thread does not yield. If releasing threads yielded with so many
+/// does not spin before it sleeps, and a releasing thread does not yield. If releasing threads yielded with more
 /// waiters, the queue would sometimes become empty. While it is empty, the threads that happen to run would make
 /// passages for whole time slices, and the other threads would make none.
 const SHORT_QUEUE: Word = 8;
