@@ -14,9 +14,10 @@ use crate::{fork_mutex::ForkMutex, registration::Registration};
 /// The idle registrations of a handle.
 ///
 /// The first thread that uses the pool keeps one registration in `at_hand`. This thread takes the registration and
-/// puts it back without a lock or an atomic read-modify-write, because no other thread accesses `at_hand`.
+/// puts it back without a lock or an atomic read-modify-write, because no other living thread accesses `at_hand`. After
+/// the first thread has ended, a later thread may get the same number. This thread then counts as the first thread.
 pub(crate) struct Pool {
-    /// The number of the first thread; 0 until a thread uses the pool.
+    /// The number of the first thread (see [`this_thread`]); 0 until a thread uses the pool.
     first: AtomicUsize,
     at_hand: AtomicPtr<Registration>,
     /// The other registrations. They are boxed because `take` returns boxes.
@@ -34,7 +35,8 @@ impl Pool {
     #[inline(always)]
     fn is_first(&self) -> bool {
         let me = this_thread();
-        // ORDERING: relaxed. A thread only checks whether it has itself stored its number here.
+        // ORDERING: relaxed. Only the first thread ever stores a number here. A later thread may have the same number;
+        // the accesses to `at_hand` then order the two threads (see `take`).
         match self.first.load(Relaxed) {
             0 => self.first.compare_exchange(0, me, SeqCst, SeqCst).is_ok(),
             first => first == me,
@@ -50,8 +52,9 @@ impl Pool {
             let at_hand = self.at_hand.load(Acquire);
             if !at_hand.is_null() {
                 self.at_hand.store(ptr::null_mut(), Release);
-                // SAFETY: `give` made the pointer from a box. Only the first thread accesses `at_hand`, and
-                // it has taken the pointer out, so the box has one owner.
+                // SAFETY: `give` made the pointer from a box. Only threads with the number `first` access
+                // `at_hand`, and only one of them is alive at a time. This thread has taken the pointer out, so the
+                // box has one owner.
                 return Some(unsafe { Box::from_raw(at_hand) });
             }
         }

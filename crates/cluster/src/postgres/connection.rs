@@ -65,19 +65,19 @@ pub(super) struct Database {
     login_timeout: Duration,
     /// The time limit for connecting and logging in, for a process that has a pass.
     holder_login_timeout: Duration,
-    /// The time limit for connecting and logging in, for a process that waits in a queue. If a server does not answer
-    /// and this process tries it for too long, the process loses its position. But in a slow network, the process needs
-    /// as much time as a new process.
+    /// The time limit for connecting and logging in, for a process that waits in a queue. A process that waits too long
+    /// for a server that does not answer loses its position. But in a slow network, the process needs as much time as a
+    /// new process. So the limit adapts, from `holder_login_timeout` up to `login_timeout`.
     login_patience: Patience,
     current: Mutex<Current>,
     /// Whether this process has checked that it gets the notifications of other connections.
     checked: AtomicBool,
-    /// The processes that may share a connection with this one.
+    /// The sockets through which processes share a connection. `None` if this process shares no connection.
     sharing: Option<Sharing>,
     activities: std::sync::Mutex<Activities>,
     /// How long a new holder keeps using the connection of another process.
     short_hold: Duration,
-    /// The pause before a holder tries again to connect to the server itself.
+    /// The pause before a holder that uses the connection of another process tries again to open its own.
     own_pause: Duration,
     this: Weak<Database>,
     /// Set when the store is dropped. The tasks that serve other processes then end. The guard in this field counts as
@@ -97,7 +97,7 @@ struct Current {
 }
 
 impl Database {
-    /// Reads certificate files, without using the network.
+    /// Returns a database without a connection. Reads certificate files, but does not use the network.
     pub(super) fn new(
         options: &PostgresOptions,
         cluster: &ClusterOptions,
@@ -195,7 +195,8 @@ impl Database {
         let connected = timeout(limit, self.connect()).await;
         match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {
             Ok(line) => {
-                // The next connection may take twice as long.
+                // This sets the limit to four times the given duration, so the next connection may take twice as long
+                // as this one.
                 self.login_patience.answered_within(begun.elapsed() / 2);
                 let line = Arc::new(line);
                 *current = Current { line: Some(line.clone()), ..Current::default() };
@@ -206,7 +207,8 @@ impl Database {
                     // A server, or all of them, did not answer in time.
                     self.login_patience.not_answered_within(limit);
                 }
-                // The client has tried all servers of the URL, so another attempt does not help.
+                // `connect` has tried every server of the URL, so no other server is left that may have a good
+                // certificate.
                 let failure = match failure {
                     Failure::Certificate(why) => Failure::Denied(why),
                     failure => failure,
@@ -276,7 +278,8 @@ impl Database {
         })
     }
 
-    /// Notes that an activity of this process begins or ends, and switches to the connection that it needs.
+    /// Notes that an activity of this process begins or ends. If this changes what the process needs, switches to the
+    /// connection of another process, or to its own connection to the server.
     pub(super) fn note_activity(&self, activity: Activity, begins: bool) {
         let (need, change) = {
             let mut activities = lock(&self.activities);

@@ -34,7 +34,7 @@ const VERDICTS: [Verdict; 5] = [
 const LEGEND: &str = "\
 **How to read the tables.** Every verdict is computed from the atlas (the files `atlas.toml` in the folders of the
 algorithms), from the algorithms themselves, or from the definitions in the papers. At every change of hallpass, CI
-checks the models of the atlas again that have the tier `quick`.
+checks all models of the tier `quick` again.
 
 - **confirmed**: every schedule of every listed size agrees with the statement. A bound is *tight* if some
   run reaches it. `n ≤ 3` means all k < n ≤ 3, and `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two

@@ -11,11 +11,11 @@
 //! have taken a step since the clock last advanced, and the stopped processes. The time is the largest number of
 //! advances on a path.
 //!
-//! `sections` is the time for l = 0, c = 1. Only critical sections take time. A process in its entry or exit section
-//! that has not stopped never pauses, so time passes only while all such processes take steps again and again. So the
-//! clock can advance only in a state on a *waiting cycle*: a cycle on which no process leaves its critical section,
-//! and every process in its entry or exit section that has not stopped takes steps. A process that is in its critical
-//! section when the clock advances leaves before the clock advances again.
+//! `sections` is the time for l = 0, c = 1. Only critical sections take time. A process that has not stopped never
+//! pauses in its entry or exit section, so time passes only while all such processes take steps again and again. So the
+//! clock can advance only in a state on a *waiting cycle*: a cycle on which no process leaves its critical section, and
+//! every process that is in its entry or exit section and has not stopped takes steps. A process that is in its
+//! critical section when the clock advances leaves before the clock advances again.
 //!
 //! If c is much larger than l, the time is `sections` times c, plus a multiple of l that does not depend on c.
 

@@ -101,7 +101,7 @@ pub(super) fn search_one(
     Ok(hunt.figure())
 }
 
-/// The number of runs in the population.
+/// The number of runs in the population: the runs that the search keeps in order to change them.
 const POPULATION: usize = 12;
 /// The number of changes that are tried at each cut. With several changes, the run up to the cut is
 /// simulated only once.
@@ -135,7 +135,7 @@ impl Hunt<'_> {
         let observed = if alike { 1 } else { self.setting.n() };
         let mut drawn = 0;
         while !self.is_over() && (drawn < observed || self.left > end) {
-            // For each process, the adversary makes the first of every four runs.
+            // For each observed process, the first of every four runs is a run of the adversary.
             match drawn / observed % 4 {
                 0 => self.draw_adversary(drawn % observed),
                 _ => self.draw_run(drawn % observed),
@@ -144,8 +144,9 @@ impl Hunt<'_> {
         }
     }
 
-    /// Draws a run of the most patient adversary. Each of the other processes has made its first change of a
-    /// variable, and takes no further step until the adversary needs it.
+    /// Draws a run of the [adversary](Style::adversary). At its beginning, each of the other processes in turn takes
+    /// steps up to its first change of a variable, as far as the contention allows. After that, it takes no step until
+    /// the adversary chooses it.
     fn draw_adversary(&mut self, observed: Pid) {
         let (initial, longest) = (self.initial(), self.longest());
         let mut run = Run::new(self.setting, self.model, observed, initial);

@@ -1,8 +1,8 @@
 //! Decides starvation and deadlock without a stored graph (see [`liveness`](crate::liveness) for the argument).
 //!
-//! For each victim, and for deadlock, a depth-first search finds the components of the graph one after another. The
-//! search needs 3 bits per state in addition to the set, and numbers only for the states on its stacks. A stored graph
-//! needs 4 bytes for each step.
+//! For each victim, and for deadlock, a depth-first search finds the components of the graph one after another. In
+//! addition to the set of reachable states, the search needs 3 bits for each state, and a number for each state on its
+//! stacks. A stored graph would need 4 bytes for each step.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -125,7 +125,8 @@ pub fn cheapest_deadlock<const W: usize>(
     Ok(Some(Trap { victim: None, cost, lasso: traps.lasso(cost, limits, memory) }))
 }
 
-/// The components in which a victim takes steps, with the smallest number of stopped processes.
+/// The cheapest traps found so far: components in which a victim takes steps and as few processes as possible have
+/// stopped.
 struct Traps<'a, const W: usize> {
     region: &'a Region<'a, W>,
     /// The states of these components.
@@ -191,8 +192,9 @@ impl<'a, const W: usize> Traps<'a, W> {
         Ok(movers)
     }
 
-    /// Returns the processes that a loop through this state keeps out, as a set of bits. If no process ends its entry
-    /// section in a component, a process that is in its entry section in one state is there in all states.
+    /// Returns the processes that a loop through this state keeps out, as a set of bits. In the region
+    /// [`Within::NoneEnters`], no step ends an entry section. So a process that is in its entry section in one state of
+    /// a component is in its entry section in all states of this component.
     fn victims(&self, state: &[u64; W]) -> u64 {
         let tables = self.region.tables;
         match self.region.within {

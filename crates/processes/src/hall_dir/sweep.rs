@@ -1,7 +1,8 @@
 //! Cleans up after processes that were killed while they created or removed a hall.
 //!
-//! A removal renames the hall to `.old-*`, and then closes it and deletes its files. A removal that is killed after the
-//! rename has already freed the name of the hall. So before a process creates a hall, it *closes* every renamed hall.
+//! A removal renames the hall to `.old-*`, and then closes it and deletes its files. If the process that removes the
+//! hall is killed after the rename, the hall may still be open, but its name is free for a new hall. So before a
+//! process creates a hall, it *closes* every renamed hall.
 //! Otherwise, waiters of the removed hall would wait forever, and a newcomer that has the removed hall open could take
 //! slot 0 while a holder of the new hall also has slot 0.
 

@@ -8,7 +8,7 @@ use crate::{
     registry::{Entry, OURS, entries},
 };
 
-/// The protocol in any form. A server that stops blocks all other processes.
+/// The protocol in any form. A stopped server blocks all other processes.
 const HALL: Entry = Entry::new(OURS, "hall")
     .using("fetch-and-add, test-and-set, compare-and-swap")
     .without_resilience()
@@ -41,14 +41,14 @@ entries! {
     "hall-sleep-many-close" => |n, k| model(Fair, Cast::Many | Cast::Close, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; the last process closes the hall");
     "hall-sleep-many-resize" => |n, k| model(Fair, Cast::Many | Cast::Resize, Sleep::Deep, n, k), HALL.titled("process 0 takes two slots; the last process removes a third slot and adds it again");
     "hall-sleep-resize-close" => |n, k| model(Fair, Cast::Resize | Cast::Close, Sleep::Deep, n, k), HALL.titled("the last process removes a slot, closes the hall, and resizes the closed hall");
-    "hall-wide" => |n, k| Wide::<0>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: a count, and slot numbers");
-    "hall-wide-bits" => |n, k| Wide::<1>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: slot 0 is a bit, the others are a count and slot numbers");
-    "hall-wide-bits-resize" => |n, k| Wide::<1>::new(Numbers::WORDS, Cast::Resize, n, k), HALL.titled("slot 0 is a bit, the others are a count and slot numbers; the last process removes a slot and adds it again");
+    "hall-wide" => |n, k| Wide::<0>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: the word counts free slots, and other words have the slot numbers");
+    "hall-wide-bits" => |n, k| Wide::<1>::new(Numbers::WORDS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: slot 0 is a bit of the word, and the word counts the other free slots");
+    "hall-wide-bits-resize" => |n, k| Wide::<1>::new(Numbers::WORDS, Cast::Resize, n, k), HALL.titled("slot 0 is a bit of the word, and the word counts the other free slots; the last process removes a slot and adds it again");
     "hall-wide-groups" => |n, k| Wide::<0>::new(Numbers::GROUPS, Casts::PLAIN, n, k), HALL.titled("more slots than fit into the word: the search for a slot number goes past full groups");
     "hall:no-count" => |n, k| Changed::<_, wrong::NoCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("line L3 does not count the waiter");
     "hall:no-second-look" => |n, k| Changed::<_, wrong::NoSecondLook>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a newcomer that has joined the queue does not look for free slots again");
     "hall:early-count" => |n, k| Changed::<_, wrong::EarlyCount>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a waiter stops being counted before it has its slots");
-    "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a slot that a waiter got still counts as free");
+    "hall:no-take" => |n, k| Changed::<_, wrong::NoTake>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("a slot that was granted to a waiter still counts as free");
     "hall:barge" => |n, k| Changed::<_, wrong::Barge>::new(model(Fair, Casts::PLAIN, Sleep::Light, n, k)), FAIR.wrong("line L1 does not check whether a process waits");
     "hall-sleep:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(model(Fair, Casts::PLAIN, Sleep::Deep, n, k)), FAIR.wrong("no waiter is woken");
     "hall-sleep:no-news" => |n, k| Changed::<_, wrong::NoNews>::new(model(Fair, Casts::PLAIN, Sleep::Deep, n, k)), FAIR.wrong("the server does not look for news");

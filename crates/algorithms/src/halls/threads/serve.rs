@@ -27,7 +27,7 @@ pub(super) fn s1<P: Pool, M: Policy, E: Environment>(
     me: E::Waiter,
     turn: Turn,
 ) -> Step<E> {
-    e.lock(Op::Write(HELD)); // the server sees later news at S14 or S17
+    e.lock(Op::Write(HELD)); // clears NEWS; the server notices news that comes later at S14 or S17
     then!(e, me, s2 = S2 { turn })
 }
 
@@ -125,7 +125,8 @@ pub(super) fn s8<P: Pool, M: Policy, E: Environment>(
     waiter: E::Waiter,
 ) -> Step<E> {
     let word = e.word(Op::Read);
-    // While slots are owed, `word` is marked, and no newcomer takes a slot.
+    // A barging hall calls the waiter (S9) instead of granting it a slot, because newcomers compete for the slot. While
+    // slots are owed, `word` is marked, so no newcomer takes a slot, and the server grants.
     let call = M::BARGES && terms.owed == 0;
     match P::choose(word & FREE, terms.owed, e.need(waiter)) {
         Some(take) if M::BYPASSES => then!(e, me, b5 = B5 { turn, terms, waiter, word, take }),
@@ -249,10 +250,10 @@ fn granted<P: Pool, M: Policy, E: Environment>(
     }
 }
 
-// Lines B7 to B9 replace S12 if newcomers may overtake. If no credit is left, they note that one more waiter has
-// entered. They come after the grant is written (S11): before that, new credit would let a newcomer overtake the same
-// waiter once more. B8 counts the waiters after B7 has read the credit, so the count includes every waiter that was
-// overtaken.
+// Lines B7 to B9 replace S12 if newcomers may overtake. If B7 finds no credit, B9 lowers the debt of the newcomers by
+// the waiter that was let in, or gives new credit if the debt is paid (see `repay`). These lines come after the grant is
+// written (S11): before that, new credit would let a newcomer overtake the same waiter once more. B8 counts the waiters
+// after B7 has read the credit, so the count includes every waiter that was overtaken.
 
 #[inline(always)]
 pub(super) fn b7<P: Pool, M: Policy, E: Environment>(

@@ -57,7 +57,7 @@ changed_lines! {
         At(Line::S12 { turn, waiter, .. }) => Goto(At(Line::S14 { turn, waiter })),
     }
 
-    /// A slot that a waiter got still counts as free.
+    /// A slot that was granted to a waiter still counts as free.
     NoTake: |_s, _d, _p| {
         At(Line::S9 { turn, terms, waiter, take }) => Goto(At(Line::S10 { turn, terms, waiter, take })),
     }

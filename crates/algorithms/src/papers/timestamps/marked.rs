@@ -36,8 +36,8 @@ impl<L: Labels> Labels for WithMarks<L> {
     }
 }
 
-/// Labels that are always the first label, even for the process with the latest label. So every Label
-/// writes, and the lab can check the snapshot separately from the labels.
+/// A choice of labels that always takes the first label, even for the process that already has the latest one. So
+/// every call of the procedure Label writes a label, and the lab can check the snapshot separately from the labels.
 pub struct AlwaysFirst;
 
 impl Labels for AlwaysFirst {
