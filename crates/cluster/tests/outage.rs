@@ -30,8 +30,8 @@ fn stay(passes: &[ClusterPass], time: Duration) {
     }
 }
 
-/// After a restart, a member does not know any tokens, and all its clients log in again at the same time. Each login
-/// keeps the member busy for a tenth of a second.
+/// A restart of a member makes the authentication tokens of its clients invalid, so all its clients log in again at
+/// the same time. Each login keeps the member busy for a tenth of a second.
 #[test]
 fn holders_outlive_a_rolling_restart_of_a_cluster_with_passwords() {
     const HOLDERS: usize = 40;

@@ -12,7 +12,8 @@
 //! copies the value, its copy is complete. A reader needs no slot of the hall.
 //!
 //! Nothing in the file is trusted: one bit of the count selects the copy, the sizes are those of this process's type,
-//! and any bytes are a value. The file is accessed by atomics only; closures work on a private copy.
+//! and any bytes are a valid value of a `Pod` type. The file is accessed by atomics only; closures work on a private
+//! copy.
 
 use std::{
     alloc::Layout,
@@ -56,7 +57,8 @@ const fn copy_at<T>(copy: usize) -> usize {
     COPIES_AT + copy * size_of::<T>().next_multiple_of(LINE)
 }
 
-/// A value in a mapped file. The process that opens it chooses its type.
+/// A value in a mapped file. The process that opens the file chooses the type `T` of the value. The file stores
+/// only the size and the alignment of `T`.
 pub(crate) struct ValueFile(Mapping);
 
 impl ValueFile {
@@ -177,7 +179,7 @@ fn check<T>(file: &File, path: &Path, len: u64) -> Result<(), Error> {
         _ => None,
     };
     let Some(found) = found else {
-        return damaged("its size and alignment are not those of a value");
+        return damaged("its header contains a size and an alignment that no value has");
     };
     if found != asked {
         return Err(Error::Value { path: path.into(), asked, found });

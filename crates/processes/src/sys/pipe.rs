@@ -1,4 +1,4 @@
-//! Writes to a pipe that may have no reader, without a signal.
+//! Writes to a pipe without `SIGPIPE`, even if the pipe has no reader.
 
 use std::{io, os::fd::BorrowedFd, ptr};
 

@@ -50,9 +50,9 @@ fn slots_set_aside_for_a_killed_waiter_go_to_the_next_one() {
     test.assert_all_slots_free();
 }
 
-/// The killed waiter is the last one in the queue, so no other waiter follows it.
+/// When the first waiter is killed, it is the last in the queue. The next waiter arrives afterwards.
 #[test]
-fn a_waiter_for_all_slots_follows_a_killed_waiter_for_several() {
+fn a_waiter_that_arrives_after_a_waiter_for_all_slots_was_killed_gets_all_slots() {
     let test = TestHall::new(2);
     let pass = test.hall.acquire().unwrap();
     let first = waiter_for(&test, 2);
@@ -65,9 +65,9 @@ fn a_waiter_for_all_slots_follows_a_killed_waiter_for_several() {
     test.assert_all_slots_free();
 }
 
-/// The victim is stopped while it waits for two of three slots: it blocks at most these two.
+/// The first waiter is suspended while it waits for two of three slots. It keeps at most two slots unused.
 #[test]
-fn a_stopped_waiter_for_several_slots_blocks_only_those() {
+fn a_suspended_waiter_for_two_slots_keeps_only_two_slots_unused() {
     let test = TestHall::new(3);
     let passes = test.hall.acquire_many(3).unwrap();
     let stopped = waiter_for(&test, 2);
@@ -94,7 +94,7 @@ fn processes_that_want_several_slots_do_not_block_each_other() {
 }
 
 #[test]
-fn a_request_for_more_slots_than_a_shrunk_hall_has_can_give_up() {
+fn a_request_for_more_slots_than_a_shrunk_hall_has_gives_up() {
     let test = TestHall::new(2);
     let pass = test.hall.acquire().unwrap();
     let cancel = Cancel::default();
@@ -109,9 +109,10 @@ fn a_request_for_more_slots_than_a_shrunk_hall_has_can_give_up() {
     test.assert_all_slots_free();
 }
 
-/// The hall grows again before the waiter returns. The error says why the waiter gave up.
+/// The hall grows again before the waiter returns. So the waiter gets its slots, or it gets the error with the smaller
+/// number of slots, the reason why it gave up.
 #[test]
-fn a_request_that_gives_up_in_a_shrunk_hall_says_so_even_if_the_hall_grows_again() {
+fn a_request_that_gives_up_in_a_shrunk_hall_gives_this_reason_even_if_the_hall_grows_again() {
     let test = TestHall::new(2);
     for _ in 0..50 {
         let pass = test.hall.acquire().unwrap();

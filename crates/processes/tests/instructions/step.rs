@@ -13,7 +13,7 @@ use crate::process;
 /// than any sleep of the process. A process that is ready to run, but has no core on a busy machine, is not blocked.
 const LOOKS: u32 = 4_000;
 const PAUSE: Duration = Duration::from_micros(50);
-/// The number of looks before the first pause. An instruction takes less time than going to sleep.
+/// The number of looks before the tracer pauses for the first time. A pause takes longer than most instructions.
 const QUICK_LOOKS: u32 = 100;
 
 pub struct Traced(Pid);
@@ -61,7 +61,8 @@ impl Traced {
         let reached = (0..steps).find_map(|done| {
             assert!(ptrace(libc::PTRACE_SINGLESTEP, self.0.as_raw_pid()));
             match self.stopped_by() {
-                // Other signals are never delivered to the process.
+                // SIGTRAP reports the end of the instruction. The process never gets a SIGCONT, because each request
+                // to step discards the signal that stopped the process.
                 Some(libc::SIGTRAP | libc::SIGCONT) => None,
                 Some(libc::SIGSTOP) => Some(Reached::End(done)),
                 None => Some(Reached::Blocked),

@@ -23,9 +23,10 @@
 //! line F1 writes to request\[i\] which copy holds the answer. So the requests show every answer that still
 //! has to be fetched from a former head.
 //!
-//! The answer to a request is assigned after at most three changes of the head. The first new head may
-//! have been started before the request. The second new head has served the request. The third is
-//! installed only after line F1. So the loop from A1 ends, and the lab counts its steps.
+//! The answer to a request is assigned after at most three changes of the head. Another process may have
+//! begun to prepare the first new head before the request was made, so this head may not have served the
+//! request. The second new head has served it. The third is installed only after line F1. So the loop from A1
+//! ends, and the lab counts its steps.
 //!
 //! The construction is fast because the copy that the head replaced lacks only the operations that the
 //! head has served. This copy catches up by applying these operations ([`Environment::copy_ends`]). So

@@ -1,9 +1,9 @@
 //! First-in-first-enabled l-exclusion from reads and writes.
 //! Afek, Dolev, Gafni, Merritt & Shavit 1994, Figure 2, on any timestamp system.
 //!
-//! - x\[i\]: whether process i is outside its remainder.
-//! - S: the processes that were outside their remainder when process i left the doorway.
-//! - y: the processes of S that are still outside their remainder.
+//! - x\[i\]: whether process i is in its entry or critical section. Line 1 sets it, and line 11 clears it.
+//! - S: the processes j for which process i found x\[j\] set in its doorway, at line 4.
+//! - y: the processes j of S for which process i found x\[j\] still set, at line 6.
 //! - Test: the processes of y that come before process i by their timestamps.
 //!
 //! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. The paper's l is called k in this crate.

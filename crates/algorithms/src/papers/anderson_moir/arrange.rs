@@ -15,8 +15,8 @@
 //!   paper counts n - k + 1 bits; its Figure 6 shows two bits for n = k + 3.)
 //!
 //! Difference from the paper: the slow path of [`fast`] is a tree over all n process numbers. Figure 7 uses (n-1,
-//! k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and sends
-//! the process left or right. On the slow path, all n numbers can occur, though never at the same time.
+//! k)-exclusion there. But Figure 5 compares the number of a process with half the number of processes, and so decides
+//! whether the process goes left or right. On the slow path, all n numbers can occur, though never at the same time.
 //! [`fast_printed`] follows Figure 5 literally and violates exclusion.
 
 use alloc::{
@@ -120,7 +120,7 @@ pub fn nested<B: Block>(n: usize, k: usize) -> Arranged<B> {
     let mut plan = Plan::new(n);
     plan.gates = n - k - 1;
     let depths: Vec<usize> = (0..n - k).map(|depth| plan.block(format!("d{depth}"), k)).collect();
-    // A process that wins gate d has lost the gates before it. It passes the blocks at d, ..., 0.
+    // A process that wins gate d has lost the gates before it. It passes the blocks at the depths d, ..., 0.
     let routes: Vec<Vec<usize>> =
         (0..n - k).map(|lost| depths[..=lost].iter().rev().copied().collect()).collect();
     plan.routes = vec![routes; n];

@@ -1,18 +1,23 @@
 //! The observations about steps in the proof of Choi's algorithm, and Lemma 4. Choi 2011, Sections 3.4 and 3.5.
 //!
+//! Notation: an arriving process takes the token t from entry. The token t' of a leaving process is the number that it
+//! takes from exit, plus k (see [`algorithm`](super::algorithm)). En(t), "t is enabled", means that some cell on which
+//! the holder of t waits has reached the round of t.
+//!
 //! - O1, O2: entry and exit only increase, each by 1, entry at line 1 and exit at line 3.
 //! - O3: a cell only increases, at line 9.
 //! - O5: the largest t' of all processes is exit + k - 1. As in Section 2.2, t' is k - 1 at the start.
 //! - O6: no two processes have the same token. This is checked for processes that have taken one.
 //! - O6-printed: O6 for all processes. At the start, all tokens have the same value.
-//! - O7: En(t) never goes from true to false. This is checked for tokens from one round before exit
-//!   onwards, as in [`invariants`](super::invariants).
+//! - O7: En(t) never goes from true to false. This is checked for the tokens from one round (N tokens) before exit
+//!   up to one round after exit + k, as in [`invariants`](super::invariants).
 //! - Lemma-4: a process at line 2 with token t is enabled if and only if En(t).
 //!
 //! The model does not store tokens of processes that have passed line 2, nor t' of processes that have
-//! left. So O5 and O6 use the history, which has two bits for each process. These bits store how far the
-//! token or t' of the process lags behind the newest one, up to a limit. As long as O1 holds, a token that
-//! does not equal the newest one never equals a later one. As long as O2 holds, this is also true of t'.
+//! left. So O5 and O6 use the history, which has two bits for each process. These bits store the lag: how far
+//! the token or t' of the process is behind the newest one. A lag above 3 is stored as 3. This is enough: as long as
+//! O1 holds, tokens only grow, so a token that does not equal the newest token never equals a later one. As long as O2
+//! holds, this is also true of t'.
 
 use super::algorithm::{
     Choi,
@@ -109,8 +114,8 @@ fn highest_left(choi: &Choi, history: u32, step: &Transition<'_, Line>) -> Obser
     Observed { history: packed, applies: true, found: least != 0 }
 }
 
-/// Evaluates O6. The lag of a process is entry minus its token, which is at least 1, and 0 if it has not
-/// taken a token yet.
+/// Evaluates O6. If a process has taken a token, its lag is entry minus the token, and this is at least 1. If
+/// it has not taken a token yet, its lag is 0.
 fn different_tokens(
     choi: &Choi,
     history: u32,
@@ -149,13 +154,14 @@ fn stays_enabled(choi: &Choi, step: &Transition<'_, Line>) -> Observed {
     })
 }
 
-/// Evaluates En(t): some cell on which the holder of t waits has reached its round.
+/// Evaluates En(t): some cell on which the holder of t waits has reached the round of t.
 fn en(choi: &Choi, state: &View<'_, Line>, t: Word) -> bool {
     let Token { e, i, j } = choi.parse(t);
     choi.parameters.wait[j as usize].iter().any(|&w| state.value(choi.cell(i, w)) >= e)
 }
 
-/// Evaluates the sides of Lemma 4: the process is at line 2, and En(t) for its token.
+/// Evaluates one side of Lemma 4. `If`: the process is at line 2. `Then`: it is at line 2, and En(t) holds for its
+/// token t.
 pub(super) fn waits_and_may_enter(choi: &Choi, side: Side, p: Pid, state: &View<'_, Line>) -> bool {
     let Loc::Entry(L2 { t, .. }) = state.processes[p] else { return false };
     side == Side::If || en(choi, state, choi.unparse(t))
@@ -168,8 +174,8 @@ mod tests {
     use super::*;
     use crate::papers::choi::algorithm::Update;
 
-    /// Returns whether the step of process 0 contradicts the statement. Both states are given by the
-    /// private states and by entry, exit and the cells.
+    /// Returns whether a step of process 0 from the state `before` to the state `after` contradicts the statement.
+    /// A state consists of the positions of both processes, and the memory: entry, exit and the two cells.
     fn contradicts(
         statement: &str,
         before: (&[Loc<Line>], &[Word]),
@@ -178,7 +184,7 @@ mod tests {
         let choi = Choi::new(2, 1);
         let view = |(processes, memory)| View { processes, memory };
         let step = Transition { mover: Some(0), before: view(before), after: view(after) };
-        // Process 1 has just taken the token before entry, and left with the highest t'.
+        // For O6, process 1 has the newest token, entry - 1. The other statements in these tests use no history.
         let history = match statement {
             "O6" => pack([(1, 1)].into_iter()),
             _ => 0,
@@ -191,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_statement_about_steps_can_be_contradicted() {
+    fn statements_about_steps_can_be_contradicted() {
         let choi = Choi::new(2, 1);
         let (at_1, other) = (Loc::Entry(L1), Loc::Remainder);
         let has_5: Vec<_> = vec![waiting(&choi, 5), other];
@@ -217,7 +223,7 @@ mod tests {
             )
         };
         assert_eq!([5, 6, 7].map(counted), [true, false, true], "O2");
-        // A step that changes a cell, at a line that must not change it.
+        // Process 0 is at line 2, which must not change a cell.
         let cells = |cell| contradicts("O3", (&has_5, &[6, 5, 3, 2]), (&has_5, &[6, 5, cell, 2]));
         assert_eq!([2, 3, 4].map(cells), [true, false, true], "O3");
         let enabled = |cell| contradicts("O7", (&has_5, &[6, 5, 3, 3]), (&has_5, &[6, 5, 3, cell]));

@@ -1,4 +1,4 @@
-//! Percentiles of waits: a little plot for each contestant.
+//! Percentiles of waits: a little plot for each contestant in each workload.
 
 use super::{colour, legend};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// Draws one picture with little plots for each workload.
+/// Draws one picture that has, for each workload, a little plot for each contestant.
 pub fn draw(outcomes: &[&Outcome], report: &Report) -> Result<String, Failure> {
     let places = PERCENTILES.map(|(name, _)| name);
     let abouts: Vec<String> = outcomes.iter().map(|outcome| outcome.workload.to_string()).collect();
