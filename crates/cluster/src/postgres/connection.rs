@@ -207,8 +207,8 @@ impl Database {
                     // A server, or all of them, did not answer in time.
                     self.login_patience.not_answered_within(limit);
                 }
-                // `connect` has tried every server of the URL, so no other server is left that may have a good
-                // certificate.
+                // `connect` has tried every server of the URL. It reports a certificate only if no other server may
+                // come back (see `weight`).
                 let failure = match failure {
                     Failure::Certificate(why) => Failure::Denied(why),
                     failure => failure,

@@ -123,9 +123,11 @@ fn weight(failure: &Failure) -> u8 {
         // This server may be a standby, so its failure must not hide the failure of another server, which may be the
         // primary.
         Failure::Busy(_) => 1,
-        Failure::Unreachable(_) => 2,
+        // Waiting does not help this server, but another server may be the primary and come back.
+        Failure::Certificate(_) => 2,
+        Failure::Unreachable(_) => 3,
         // Waiting does not help.
-        _ => 3,
+        _ => 4,
     }
 }
 
@@ -139,6 +141,7 @@ mod tests {
         let failures = [
             standby,
             Failure::Busy("sorry, too many clients already".into()),
+            Failure::Certificate("certificate has expired".into()),
             Failure::Unreachable("connection refused".into()),
             Failure::Denied("password authentication failed".into()),
         ];
