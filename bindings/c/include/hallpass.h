@@ -88,7 +88,7 @@ typedef struct hallpass_participant {
    */
   uint32_t pid;
   /**
-   * The user who runs the process.
+   * The ID of the user who runs the process.
    */
   uint32_t uid;
   /**

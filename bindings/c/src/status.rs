@@ -16,7 +16,7 @@ pub struct Participant {
     pub slot: usize,
     /// The PID of the process in its own PID namespace.
     pub pid: u32,
-    /// The user who runs the process.
+    /// The ID of the user who runs the process.
     pub uid: u32,
     /// The time at which a holder got its slot or a waiter joined the queue, in nanoseconds since 1970.
     pub since: i64,

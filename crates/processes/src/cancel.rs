@@ -13,8 +13,8 @@ use crate::sys;
 /// Ends a wait in [`SharedHall::acquire_unless`](crate::SharedHall::acquire_unless) or
 /// [`SharedHall::acquire_many_unless`](crate::SharedHall::acquire_many_unless) from another thread.
 ///
-/// A `Cancel` can end one wait at a time. After a call of [`cancel`](Cancel::cancel), the current wait and every later
-/// wait with the same value end immediately.
+/// A `Cancel` can end one wait at a time. After a call of [`cancel`](Cancel::cancel), the current wait ends soon, and
+/// every later wait with this `Cancel` ends immediately.
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,

@@ -238,7 +238,7 @@ impl Environment for NativeEnvironment<'_> {
                     return Life::Alive;
                 }
                 Owner::Dead => {
-                    // The low half is the PID.
+                    // The low half of the word is the PID.
                     sys::await_exit(self.hall.file.process(process).load(SeqCst) as i32);
                     return Life::Dead(id);
                 }
@@ -272,8 +272,8 @@ impl Environment for NativeEnvironment<'_> {
         self.wake.blind = false;
     }
 
-    /// Watches a process. It does not watch other registrations of the same process of the operating system, because
-    /// all of them die together.
+    /// Watches another process. Does not watch a registration that belongs to this process of the operating system,
+    /// because all registrations of one process die together.
     fn watch(&mut self, (): (), process: usize) {
         let alive = self.wake.last_alive.take().filter(|alive| alive.record == process);
         self.wake.watched.extend(alive);

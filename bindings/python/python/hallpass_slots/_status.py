@@ -16,7 +16,7 @@ class Participant:
     pid: int
     """The PID of the process in its own PID namespace."""
     uid: Optional[int]
-    """The user who runs the process."""
+    """The ID of the user who runs the process."""
     command: str
     """The command that the process runs, or the text that it passed to ``Hall.describe_as``."""
     since: datetime

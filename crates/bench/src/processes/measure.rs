@@ -1,4 +1,4 @@
-//! Rounds over workloads and contestants, and medians over rounds.
+//! Runs every contestant on every workload in several rounds, and computes medians over the rounds.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub struct Plan {
     pub time_ms: u64,
     /// Number of rounds.
     pub rounds: usize,
-    /// Number of holders that are killed in each crowd.
+    /// Number of holders that are killed in each of the [`CROWDS`].
     pub kills: usize,
     /// Time for which a waiter is observed, in milliseconds.
     pub watch_ms: u64,

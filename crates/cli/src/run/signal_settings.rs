@@ -63,7 +63,8 @@ impl SignalSettings {
         if is_plain {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
             match spawn::spawn(&command, &self.blocked, defaults) {
-                // The kernel refuses a script without a `#!` line. `Command::spawn` gives such a script to the shell.
+                // The kernel refuses a script without a `#!` line. With glibc, `Command::spawn` gives such a script to
+                // the shell. With musl, it fails with the same error.
                 Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
                 started => return started,
             }

@@ -2,8 +2,8 @@
 //! and on a PostgreSQL server with a standby. A second run on etcd has passwords, and the cluster loses its history. A
 //! judge checks the records of witnesses that do not use hallpass.
 //!
-//! `HALLPASS_FAULT_SECONDS` sets for how long faults happen, and 0 skips the suite. `HALLPASS_FAULT_SEED` sets which
-//! faults happen, but not which processes they hit. A failure prints the seed and keeps the records.
+//! `HALLPASS_FAULT_SECONDS` sets for how long faults happen in each run, and 0 skips the suite. `HALLPASS_FAULT_SEED`
+//! sets which faults happen, but not which processes they hit. A failure prints the seed and keeps the records.
 
 mod cluster_faults;
 mod crowd;

@@ -1,10 +1,10 @@
 //! The store PostgreSQL.
 //!
-//! A hall is a row with a revision, and the records of the hall are further rows. A [step](crate::store::Store::step)
-//! reads the [part](scope) of the hall that it needs, performs the step on this [copy](crate::store::Document), and
-//! writes the difference in one SQL statement. The statement has an effect only if the revision of the hall is still
-//! the same; otherwise the step starts over. So no transaction is ever open while hallpass does something else, and a
-//! suspended process blocks no other process.
+//! A hall is a row with a revision, and the records of the hall are further rows. For a
+//! [step](crate::store::Store::step), hallpass reads the [part](scope) of the hall that the step needs into a
+//! [copy](crate::store::Document), changes the copy, and writes the difference in one SQL statement. The statement has
+//! an effect only if the revision of the hall is still the same; otherwise the step starts over. So no transaction is
+//! ever open while hallpass does something else, and a suspended process blocks no other process.
 //!
 //! - **Answers.** An answer counts only after a commit on the server. A step that changes no record commits an empty
 //!   message to the log of the server. With synchronous replication, a server that was replaced by

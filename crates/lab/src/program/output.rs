@@ -23,7 +23,7 @@ pub fn write(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes a line to standard error. Ignores a closed pipe.
+/// Writes the name of the program and `text` to standard error, as one line. Ignores errors, such as a closed pipe.
 pub fn say(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}: {text}", name());
 }

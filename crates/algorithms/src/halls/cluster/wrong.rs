@@ -1,9 +1,11 @@
 //! Deliberately wrong variants. The checker must reject each of them and name the violation.
 //!
 //! Most variants change lines of the protocol: such a line sends a different request, or draws a different conclusion
-//! from the answer. Some variants change what the manager does to the store (`ClusterModel::with_management`). The
-//! processes of [`idle`] and [`dreaming`] watch too few claims. So these two variants change the effect of a mishap,
-//! such as the death of a process (`ClusterModel::with_mishap`): it does not wake a process that watches too little.
+//! from the answer. Some variants change what the manager does to the store (`ClusterModel::with_management`).
+//!
+//! The processes of [`idle`] and [`dreaming`] watch too few claims. In the model, the death of a process wakes the
+//! processes that watch its claim. So these two variants replace the effect of a death (`ClusterModel::with_mishap`) by
+//! one that wakes fewer processes.
 
 use super::{
     events,
@@ -30,12 +32,14 @@ use State::At;
 /// A model with changed lines.
 pub type Wrong<C> = Changed<ClusterModel, C>;
 
-/// Changes lines of the model. Its halls are those that the protocol allows: no process has more than one claim.
+/// Creates a model with changed lines, for the states of the hall in which no process has more than one claim. The
+/// protocol has no other states.
 pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     Changed::new(ClusterModel::new(casts, n, k))
 }
 
-/// Changes lines of a model in whose halls a process may have more than one claim.
+/// Creates a model with changed lines, for all states of the hall, including those in which a process has more than one
+/// claim.
 pub fn wrong_with_any_claims<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     let casts = casts.into();
     let halls = halls_with_any_claims(casts, casts.competitors(n), k);
@@ -193,7 +197,7 @@ changed_lines! {
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_quietly)),
     }
 
-    /// X2 and X3 give away or free a slot that the process may have lost.
+    /// X2 gives away a slot that the process may have lost, and X3 frees such a slot.
     Generous: |model, m, p| {
         At(line @ X2 { .. }) => model.line(m, p, line, by(give_what_was_mine)),
         At(line @ X3 { .. }) => model.line(m, p, line, by(free_what_was_mine)),

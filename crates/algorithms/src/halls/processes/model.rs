@@ -32,8 +32,8 @@ pub const MAX_PROCESSES: usize = 4;
 /// A hall and its processes.
 pub struct ProcessesModel {
     pub(super) n: usize,
-    /// The numbers in a normal state have room for the tickets of this many processes. This is more than `n` if
-    /// processes choose waiters: a process that wants several slots may have seen more old tickets than others.
+    /// The numbers in a normal state have room for the tickets of this many processes. This is more than `n` if the
+    /// model has `head`: a process that wants several slots may have seen more old tickets than others.
     pub(super) room: usize,
     pub(super) k: usize,
     pub(super) casts: Casts,
@@ -45,7 +45,8 @@ pub struct ProcessesModel {
     pub(super) quiet: Var,
     pub(super) card: Array,
     pub(super) slot: Array,
-    /// Declared only if processes choose waiters: if a process wants several slots, or the size of the hall changes.
+    /// The waiter that was chosen last. Declared only if a process wants several slots, or if the hall shrinks or has
+    /// shrunk. In other models, processes do not choose waiters.
     pub(super) head: Option<Var>,
     /// Declared only if the size of the hall changes. Otherwise the size is a constant.
     pub(super) size: Option<Var>,
@@ -81,7 +82,7 @@ pub enum State {
     Close,
     /// The manager is about to check whether this process sleeps.
     Look(usize),
-    /// The manager is about to ring for this process.
+    /// The manager is about to ring the bell of this process.
     Wake(usize),
 }
 use State::*;
@@ -151,8 +152,8 @@ impl ProcessesModel {
         self.casts.has_manager() && p + 1 == self.n
     }
 
-    /// Returns the number of processes that use the hall. A manager that resizes the hall serves waiters, so it is
-    /// one of them.
+    /// Returns the number of processes that use the hall. A manager that resizes the hall also serves waiters, so it
+    /// counts as a process that uses the hall.
     pub(super) fn processes(&self) -> usize {
         self.n - usize::from(self.casts.has_manager() && !self.casts.has(Cast::Resize))
     }

@@ -197,7 +197,8 @@ impl Places {
     }
 }
 
-/// Returns whether a copy of `next` that is older than `next` equals `quiet`, or a number that a process may write there.
+/// Returns whether a copy of `next` that is older than `next` equals `quiet`, or a number that a process may write to
+/// `quiet`.
 pub(super) fn copy_matters(processes: &[Loc<State>], quiet: Word, copy: Word) -> bool {
     let may_be_written = |line| match line {
         S5 { c, .. } => c == copy,

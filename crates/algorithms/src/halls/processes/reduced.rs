@@ -5,9 +5,10 @@
 //! these tickets and those that are drawn later can still be found on the card of a waiter.
 //!
 //! 1. **Order.** Lines S3, W2 and W6 compare private numbers with the tickets on cards, one card after the other. A
-//!    private number matters only as long as cards are left, and only compared with the tickets that wait on these
-//!    cards. (Later tickets are larger than every private number.) So the normal form moves it to one of these tickets,
-//!    or to `next`. `places.rs` says where each number goes, and why the comparisons have the same results.
+//!    private number matters only as long as cards are left, and only its order among the tickets that wait on these
+//!    cards matters. (Later tickets are larger than every private number.) So the normal form replaces the private
+//!    number by one of these tickets, or by a number below or above all of them. `places.rs` says which number replaces
+//!    which, and why the comparisons have the same results.
 //! 2. **Gone waiters.** A waiter that a line has found (`first`, `who`, `before`) and that no longer waits with this
 //!    ticket never waits with it again. All lines that use the waiter treat it like a waiter with any other old ticket:
 //!    W4 finds that it does not wait, the compare-and-swap at S10 fails, and a tag that S9 writes is void. (If the
@@ -18,23 +19,26 @@
 //! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`, even
 //!    those whose number is on the card.
 //! 4. **Copies of `next`.** A copy is compared with `quiet` for equality (E2, X5). A copy that is older than `next`
-//!    matters only if it equals `quiet` or a number that a process may write to `quiet` (S3 to S5). Both numbers then
-//!    keep their place in the order. All other old copies become one number, and all other old values of `quiet`
-//!    another one. They are never equal to a later copy, because `next` only grows.
+//!    matters only if it equals `quiet` or a number that a process may write to `quiet` (S3 to S5). Then the copy and
+//!    the number that equals it keep their place in the order. All other old copies become one number, and all other
+//!    old values of `quiet` become another number. Neither of these two is ever equal to a later copy, because `next`
+//!    only grows.
 //! 5. **Flags of a search.** A search uses `arriving` and `later` only together, only if it finds no waiter, and only
 //!    if the process does not wait itself. Line S10 uses `own` only if the process leaves.
-//! 6. **Search of a waiter.** A waiter that searches finds at least itself, because its own ticket was drawn before the
-//!    search. Every waiter that it finds instead has a lower ticket. So `c` has no effect: a ticket that is not below
-//!    `c` is above the waiter's own. And as long as its own card is left, a first waiter with a higher ticket has no
-//!    effect, either: the search replaces it. If the process is given a slot in the meantime, it ends the search at its
-//!    own card, and every first waiter that it has found before is without effect.
+//! 6. **Search of a waiter.** A search keeps the waiter with the lowest ticket that it has found so far (`first`). A
+//!    waiter that searches finds at least itself, because its own ticket was drawn before the search. Every waiter that
+//!    it finds instead has a lower ticket. So `c` has no effect: a ticket that is not below `c` is above the waiter's
+//!    own. And as long as the search has not read the waiter's own card, a `first` with a higher ticket than the
+//!    waiter's own has no effect, either: at its own card, the search replaces this `first`. If the waiter is given a
+//!    slot in the meantime, it ends the search at its own card, and then `first` has no effect at all.
 //! 7. **Search of a leaving process.** Once it has found a waiter, `c` and the flags have no effect: a ticket that is
 //!    not below `c` is above that of the waiter.
 //!
-//! `ahead.rs` makes steps at once, and forgets hints, before the state gets its normal form. Points 1 to 7 also hold without
-//! this. `without_local_lines` of the environment does the rest: if no process can be killed, `life` is a constant. Then the
-//! set of watched processes has no effect, so lines W5 to W7 and W9 have none either, and the model does not stop at
-//! them. It does not stop at lines W2 and G4 where a process reads its own card or link, either.
+//! Before a state gets its normal form, `ahead.rs` executes some steps and forgets hints. Points 1 to 7 also hold
+//! without `ahead.rs`. `without_local_lines` of the environment reduces the model further: if no process can be killed,
+//! `life` is a constant. Then the set of watched processes has no effect, so lines W5 to W7 and W9 have none either,
+//! and the model does not stop at them. The model also does not stop at line W2 when a process reads its own card, or
+//! at line G4 when it reads its own link.
 
 use alloc::vec::Vec;
 

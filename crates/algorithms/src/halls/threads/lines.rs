@@ -1,9 +1,9 @@
 //! The lines of entry and exit, and [`step`], which executes any line. Each line makes one shared access.
 //!
-//! A line is a function, and it ends with the next line. If the environment is
-//! [`STRAIGHT`](Environment::STRAIGHT), [`then!`] calls the function of the next line directly. Otherwise
-//! it returns to [`step`]. So the lab sees every line as a step, and natively the lines run like one
-//! straight piece of code: see [`straight`](super::straight).
+//! Each line is a function that goes on at the next line, often with the macro [`then!`]. If the environment is
+//! [`STRAIGHT`](Environment::STRAIGHT), `then!` calls the function of the next line directly. Otherwise the function
+//! returns the next line, and [`step`] executes it later. So the lab sees every line as a step, and natively the lines
+//! run like one straight piece of code: see [`straight`](super::straight).
 
 #![allow(
     clippy::extra_unused_type_parameters,
@@ -171,7 +171,7 @@ macro_rules! then {
 }
 pub(super) use then;
 
-/// Starts to serve: calls [`serve`], or returns to [`step`].
+/// Starts to serve: calls [`serve`], or returns line S1 for [`step`].
 macro_rules! start_serving {
     ($e:ident, $me:ident, $after:expr) => {{
         let turn = Turn { left: $e.grant_limit(), after: $after };
@@ -390,7 +390,7 @@ pub(super) fn l9<P: Pool, M: Policy, E: Environment>(
 
 #[inline(always)]
 fn l10<P: Pool, M: Policy, E: Environment>(e: &mut E, _: E::Waiter) -> Step<E> {
-    // While this waiter was called, holders that left did not call another waiter.
+    // While CALLED was set, no other waiter was called, even if holders left.
     let others = waiters(e.word(Op::FetchAdd(-CALLED))) > 0;
     Goto(if others { L5 { job: Job::Serve(After::Again) } } else { L1 })
 }

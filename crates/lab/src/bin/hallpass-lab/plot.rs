@@ -12,7 +12,8 @@ use hallpass_lab::{
 
 use crate::options::{Counting, Effort, Machine, count, load};
 
-/// The maximum number of states for exact points. It is small enough that a plot takes seconds.
+/// A point with at most this many states is exact. For a larger point, a search finds a lower bound. The limit is small
+/// enough that a plot takes seconds.
 const MOST_STATES: u64 = 500_000;
 
 #[derive(ClapArgs)]
@@ -55,7 +56,7 @@ impl Args {
         }
         match (self.k, self.gap) {
             (_, Some(gap)) if gap == 0 || gap >= to => {
-                Err(format!("--gap must be from 1 to {}, for n > k >= 1", to - 1))
+                Err(format!("--gap must be at least 1 and less than --to = {to}, for n > k >= 1"))
             }
             (_, Some(gap)) => Ok(Over::K { gap, ks: (1..=to - gap).collect() }),
             (Some(k), None) if k < to => Ok(Over::N { k, ns: (k + 1..=to).collect() }),
