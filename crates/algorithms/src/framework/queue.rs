@@ -4,7 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use crate::framework::memory::{Pid, Word};
 
-/// A queue is a number with this base. A digit is a process number plus one. The digit zero ends the queue.
+/// A queue is stored as a number in this base. Each digit is a process number plus one; the lowest digit is the head of
+/// the queue. The digit zero ends the queue.
 const BASE: Word = 16;
 
 /// Returns the word that holds this queue, head first.
@@ -22,7 +23,7 @@ pub fn unpack(mut word: Word) -> Vec<Pid> {
     queue
 }
 
-/// Returns the queue with every process number replaced by the new one.
+/// Returns the queue in which `new` has replaced every process number.
 pub fn renamed(word: Word, new: impl Fn(Pid) -> Pid) -> Word {
     pack(&unpack(word).into_iter().map(new).collect::<Vec<_>>())
 }

@@ -200,8 +200,8 @@ pub(super) fn judge<I, W>(me: usize, card: Card, at: Line<I, W>) -> Next<Line<I,
     }
 }
 
-/// Marks that the bell of `process`, which was given slots, was rung. The mark comes after the ring: if the process
-/// that rings dies in between, another process rings again.
+/// Marks on the card of `process` that its bell was rung after it was given slots. The mark comes after the ring: if
+/// the process that rings dies in between, another process rings again.
 fn mark_rung<E: Environment>(e: &mut E, process: usize, number: Number, given: Given) {
     let old = Card::new(given.unrung(), number).pack();
     let new = Card::new(given.rung(), number).pack();
@@ -226,9 +226,10 @@ fn set_aside<I, W>(
 
 /// Returns the next line after a slot was found that is set aside for `chosen`, and not for `who`.
 ///
-/// Slots are set aside only for the waiter that was chosen by `head`. So `chosen` is that waiter, even if `who` has a
-/// lower ticket. All free slots may already be set aside for `chosen`. Then `who` gets no slot until some process
-/// settles this on the card of `chosen`. So this process serves `chosen` first.
+/// Slots are set aside only for the waiter that was chosen by a compare-and-swap on `head` (H3). So `chosen` is that
+/// waiter, even if `who` has a lower ticket. All free slots may already be set aside for `chosen`. Then `who` gets no
+/// slot until some process writes on the card of `chosen` that it was given its slots (S10). So this process serves
+/// `chosen` first.
 fn serve_instead<I, W>(
     role: Role<W>,
     size: Size,
@@ -236,7 +237,8 @@ fn serve_instead<I, W>(
     chosen: Request,
 ) -> Next<Line<I, W>> {
     match role {
-        // While a leaving process serves, other processes could choose one waiter after the other.
+        // A leaving process that serves a waiter for several slots does not change to another waiter: other processes
+        // could choose one waiter after the other, and its exit section would be unbounded.
         Role::Leaver(_, finally) if who.wants > 1 => Goto(S1 { role: Role::Hurried(finally) }),
         role => serve_chosen(role, size, chosen),
     }
@@ -280,7 +282,8 @@ fn look_on<E: Environment>(
     }
 }
 
-/// Returns the next line after slot `j` was seen, if `who` needs more slots than the `got` that are tagged for it.
+/// Returns the next line after this process has looked at slot `j`. The waiter `who` needs more slots: only `got` slots
+/// are tagged for it.
 #[inline]
 pub(super) fn try_next<I, W>(
     role: Role<W>,
