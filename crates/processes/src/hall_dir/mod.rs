@@ -80,8 +80,8 @@ impl HallDir {
         if let Some(dir) = from("HALLPASS_DIR") {
             return Ok(HallDir::at(dir));
         }
-        // A relative path would name a different directory for each working directory. So the standard of the variable
-        // says to ignore it.
+        // A relative path would name a different directory for each working directory. So the XDG specification, which
+        // defines the variable, says to ignore a relative path.
         if let Some(dir) = from("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute()) {
             return Ok(HallDir::at(Path::new(&dir).join("hallpass")));
         }
@@ -122,6 +122,7 @@ impl HallDir {
     /// # Errors
     /// - [`Error::Slots`] if the hall exists with a different number of slots.
     /// - [`Error::Closed`] if the hall is closed.
+    /// - [`Error::Missing`] if other processes remove the hall again and again before this process can open it.
     /// - [`Error::BadName`] or [`Error::BadSlots`] if no hall can have this name or number of slots.
     /// - [`Error::Damaged`], [`Error::Version`] or [`Error::System`] if the hall cannot be used.
     ///
