@@ -12,10 +12,12 @@ use rustix::process::Pid;
 
 use crate::{Signals, ends_well, in_a_process, mapped::Mapped, mutate, process, until};
 
-/// How long the processes use the cell. This is longer than `mutate::live` runs.
+/// How long the processes use the cell. This is longer than `mutate::LIVE`, the time after which `mutate::live` begins
+/// no further round of changes.
 const TIME: Duration = Duration::from_millis(200);
 const ROUNDS: u64 = 3;
-/// The time limit. A process on an idle machine needs less than a tenth of it.
+/// The time after which the kernel kills a process that still uses the cell. A process on an idle machine needs less
+/// than a tenth of this time.
 const SECONDS: u32 = 60;
 
 /// Checks that no process crashes, hangs or gets an error. Any bytes are a valid value of a cell. The queue may

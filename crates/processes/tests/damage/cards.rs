@@ -23,8 +23,9 @@ const UNRUNG: u64 = 7;
 const PHASE: u32 = 58;
 const SLOT: u32 = 48;
 
-/// A process that rescues a dead one must compare the card with the word that it read, not with the card that it
-/// unpacked from this word.
+/// A process that rescues a dead one changes its card by a compare-and-swap. The expected value must be the word that
+/// the process has read. It must not be the word that results from unpacking this word and packing it again, because
+/// for a damaged card that is a different word, and the compare-and-swap would always fail.
 pub fn cards_of_dead_processes_are_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let halls = Halls::new(folder.path());
@@ -38,7 +39,7 @@ pub fn cards_of_dead_processes_are_damaged() {
     }
 }
 
-/// A waiter whose card has a slot beyond all slots must not use that slot.
+/// A waiter must not use the slot on its card if the hall has no slot with this number.
 pub fn a_waiter_is_given_an_impossible_slot() {
     let folder = tempfile::tempdir().unwrap();
     for slot in [200, 1000, 1023] {

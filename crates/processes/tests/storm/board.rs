@@ -54,7 +54,7 @@ pub struct Note {
     asked: AtomicU64,
     /// The length of the log at that time.
     from: AtomicU64,
-    /// The value of `asked` of the passage that the observer saw in the queue.
+    /// The passage in which the observer last saw the thread in the queue, by its value of `asked`.
     seen: AtomicU64,
     /// A time after the observer first saw this passage.
     first_seen: AtomicU64,
@@ -114,8 +114,8 @@ impl Note {
         STATES[self.state.load(SeqCst) as usize]
     }
 
-    /// Records that the observer saw the passage that began at `asked` in the queue. The observer began to look at
-    /// `began`.
+    /// Records that the observer saw this thread in the queue. Its passage began at the time `asked`. The observer read
+    /// the queue after the time `began`.
     pub fn seen_in_queue(&self, asked: u64, began: u64) {
         if self.seen.load(SeqCst) != asked {
             self.first_seen.store(now(), SeqCst);
