@@ -1,4 +1,5 @@
-//! Tests of halls on a cluster with passwords that loses its data, or whose users change.
+//! Tests of halls on an etcd cluster that requires passwords. In these tests, the cluster loses its data, or the
+//! passwords and rights of its users change.
 
 mod common;
 
@@ -8,7 +9,7 @@ use common::{SHORT_TTL, await_queue, etcd_options, eventually, options, wait};
 use hallpass_cluster::{Cluster, ClusterOptions, Error, Loss};
 use hallpass_testbed::{EtcdCluster, Storage, TIMEOUT, etcd};
 
-/// Starts a cluster with one member that asks for passwords.
+/// Starts a cluster of one member, which requires passwords.
 fn cluster_with_passwords() -> EtcdCluster {
     let cluster = EtcdCluster::start_with(1, Storage::Memory, &["--bcrypt-cost", "4"]);
     require_passwords(&cluster);
@@ -47,8 +48,8 @@ fn set_password(cluster: &EtcdCluster, password: &str) {
     assert!(child.wait().expect("it ends").success());
 }
 
-/// Writes so often that the log of the cluster gets much longer. Tokens that are issued later contain large indices of
-/// this log.
+/// Writes so often that the log of the cluster gets much longer. Each authentication token of etcd contains an index of
+/// this log, so tokens that etcd issues later contain large indices.
 fn lengthen_log(cluster: &EtcdCluster) {
     let mut writes = cluster.etcdctl(&["--user", "root:secret", "txn"]);
     let mut puts = String::from("\n");
@@ -113,7 +114,7 @@ fn a_hall_can_be_created_again_after_a_cluster_with_passwords_was_wiped() {
 }
 
 #[test]
-fn a_holder_outlives_a_short_change_of_its_rights_and_of_authentication() {
+fn a_holder_keeps_its_pass_while_password_rights_and_authentication_change_briefly() {
     let Some(()) = etcd() else { return };
     let cluster = cluster_with_passwords();
     let hall = joe(&cluster, Duration::from_secs(20)).open("gpu", 1).expect("a new hall");
@@ -155,7 +156,7 @@ fn holders_and_waiters_log_in_with_the_password_that_their_file_contains_now() {
     let connect = || {
         let mut options = ClusterOptions { ttl: SHORT_TTL, ..options(&cluster.url()) };
         let etcd = etcd_options(&mut options);
-        // The password is from before the change.
+        // This password is valid only at first: the test changes it below. Then only the file has the valid password.
         etcd.user = Some(("joe".into(), "a-secret".into()));
         etcd.password_file = Some(file.path().into());
         Cluster::connect(options).expect("valid options").open("gpu", 1).expect("it can be opened")
