@@ -2,6 +2,8 @@
 //!
 //! This module keeps the passes; the Python objects only have keys. So a forked child can close all passes that it
 //! inherits. It must close them, because the parent's slot stays taken while the child has the parent's lifeline open.
+//! The *lifeline* of a holder or waiter is a pipe that it keeps open. When no process has the pipe open any more, other
+//! processes treat the holder or waiter as dead.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -148,13 +150,14 @@ fn has_key(entry: &Option<(u64, OwnedSharedPasses)>, key: Key) -> bool {
 
 /// Closes the passes and handles that this process has inherited by a fork.
 ///
-/// An inherited pass frees no slot, because the slot belongs to the parent. But this process has copies of lifelines
-/// open: that of each inherited pass, and that of each thread of the parent that waits. This function closes the
-/// copies. So the slots are free when the parent dies, even if this process keeps running.
+/// An inherited pass frees no slot, because the slot belongs to the parent. But this process has copies of the parent's
+/// lifelines open: one for each inherited pass, and one for each thread of the parent that waits. This function closes
+/// the copies. So the slots are free when the parent dies, even if this process keeps running.
 pub(crate) fn close_inherited() {
     for open in lock(&ALL).iter().filter_map(Weak::upgrade) {
         let mut inner = lock(&open.inner);
-        // Do this before the passes are dropped: dropping a pass counts as the first use of the hall by this process.
+        // This call has an effect only in a child that has not used the hall yet. Dropping a pass is such a use, so the
+        // passes are dropped later.
         if let Some(hall) = &inner.hall {
             hall.close_inherited_lifelines();
         }

@@ -56,7 +56,7 @@ def test_a_caller_that_times_out_leaves_the_queue(one):
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), -0.001])
-def test_a_negative_time_limit_is_refused(one, timeout):
+def test_a_negative_or_nan_time_limit_is_refused(one, timeout):
     with pytest.raises(ValueError, match="at least 0"):
         one.acquire(timeout)
 
