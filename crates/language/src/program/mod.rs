@@ -1,4 +1,4 @@
-//! A file at one size: a step machine.
+//! The step machine of a file at one *size*, that is, for given numbers n and k.
 
 mod places;
 mod show;
@@ -51,9 +51,10 @@ pub struct Program {
     /// For each process, the private variables at the start of a passage.
     starts: Vec<[i32; MOST_PRIVATE]>,
     layout: Layout,
-    /// The number of values of all shared variables together.
+    /// The sum of the numbers of values that the shared variables can have.
     values: usize,
-    /// A variable of the lab with the only value 0. A process that makes a fault writes another value to it.
+    /// A variable that the lab adds. Its range contains only 0. A process that makes a fault writes a value outside
+    /// this range to it.
     fault: Var,
     figure: &'static str,
     invariants: &'static [&'static str],
