@@ -23,7 +23,7 @@ fn the_report_on_a_correct_object_says_that_it_holds() {
 }
 
 #[test]
-fn the_report_on_a_wrong_variant_shows_the_run_that_violates() {
+fn the_report_on_a_wrong_variant_shows_the_run_that_violates_a_property() {
     let words = ["counter", "-k", "2", "--operations", "2", "--wrong", "hasty"];
     let output = objects(&words);
     assert_eq!(output.status.code(), Some(1));

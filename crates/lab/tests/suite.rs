@@ -80,8 +80,8 @@ fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
     confirm_all(&report);
 }
 
-/// Checks the number of stopped processes that can violate `property`. It is at least the number that
-/// the paper promises to survive plus one, and exactly the number in the atlas.
+/// Checks the smallest number of stopped processes that can violate `property`. It must be larger than the number of
+/// stopped processes that the paper promises to survive, and it must equal the number in the atlas.
 fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Property) {
     let what = format!("{} {}", model.id(), property.name());
     let found = report.outcome(property).resilience;
@@ -185,7 +185,7 @@ fn a_limit_makes_the_verdict_partial_and_keeps_violations() {
 }
 
 #[test]
-fn store_buffers_violate_exclusion() {
+fn store_buffers_can_violate_exclusion() {
     for (id, verdict) in [
         ("am-fig2", Verdict::Holds),
         ("am-fig3", Verdict::Violated),

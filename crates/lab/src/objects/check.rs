@@ -38,8 +38,8 @@ pub struct Question {
     pub only: u8,
     /// The name of a wrong variant.
     pub wrong: Option<String>,
-    /// How much of a state is reduced. This is [`Reduction::Full`], except in checks of the reduction
-    /// itself.
+    /// The parts of a state that are replaced by a normal form. This is [`Reduction::Full`], except in checks of the
+    /// normal form itself.
     pub reduction: Reduction,
 }
 
@@ -141,7 +141,7 @@ pub struct Report {
     pub states: u64,
     /// The number of steps between states.
     pub transitions: u64,
-    /// The length of the longest of all shortest paths to a state.
+    /// The largest distance of a state from the initial state, in steps.
     pub depth: u32,
     /// Whether every reachable state was explored.
     pub complete: bool,
@@ -151,7 +151,7 @@ pub struct Report {
     /// The maximum number of a process's own steps in an applied operation and in a read, or `None` if this was not
     /// computed.
     pub max_steps: Option<(Option<Bound>, Option<Bound>)>,
-    /// The maximum number of copies in use at once.
+    /// The maximum number of copies of the object that were in use at once.
     pub copies: u32,
     /// The duration of the check.
     pub seconds: f64,

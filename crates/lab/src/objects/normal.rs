@@ -53,14 +53,14 @@ use super::{
 };
 use Line::*;
 
-/// How much of a state is reduced.
+/// The parts of a state that are replaced by a normal form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
-    /// Nothing is reduced, and numbers grow. This is only for single runs.
+    /// None, so numbers grow. This is only for single runs.
     Raw,
-    /// Numbers and versions are reduced.
+    /// Numbers and versions.
     Small,
-    /// Numbers, versions, and every field that no process reads are reduced.
+    /// Numbers, versions, and every field that no process reads.
     Full,
 }
 

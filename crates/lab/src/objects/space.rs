@@ -54,7 +54,7 @@ pub struct Runs {
     pub variant: Variant,
     /// The operations that processes may begin.
     pub workload: Workload,
-    /// How much of a state is reduced.
+    /// The parts of a state that are replaced by a normal form.
     pub reduction: Reduction,
     shared: Numbers<Box<[u8]>>,
     processes: Numbers<ProcessState>,

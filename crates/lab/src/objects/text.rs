@@ -41,7 +41,7 @@ fn access(Access { what, old, new }: &Access) -> String {
     }
 }
 
-/// Formats the run of these agents from the initial state.
+/// Formats the run that starts in the initial state and in which these agents take one step each, in this order.
 pub fn steps(runs: &Runs, agents: &[Agent]) -> Vec<String> {
     let mut monitored = runs.start();
     let mut lines = Vec::new();

@@ -127,7 +127,7 @@ impl<T> Drop for Stack<'_, T> {
 
 /// The components of a region. A component has a larger number than the components that can be reached from it.
 pub(super) struct RegionComponents<'a> {
-    /// For each state: its component, or [`NONE`] outside the region.
+    /// For each state: its component, or [`NONE`](crate::store::NONE) outside the region.
     pub of: Vec<u32>,
     memory: &'a Memory,
 }
@@ -144,7 +144,7 @@ pub(super) struct Found<'a, N> {
     /// The states of the component, without `last`.
     pub others: &'a [Id],
     pub last: Id,
-    /// Whether a step leads from the component back into it.
+    /// Whether some step of the region leads from a state of the component to a state of the component.
     pub has_loop: bool,
     pub numbers: &'a N,
 }
@@ -172,7 +172,7 @@ struct DepthFirst<'a, const W: usize, N, F> {
     calls: Stack<'a, Id>,
     /// For each call: the number of children left, [`ROOT`] and [`SELF`].
     marks: Stack<'a, u8>,
-    /// The children that are left, for one call after another.
+    /// The children that are left to visit: those of the first call, then those of the second, and so on.
     children: Stack<'a, Id>,
     waiting: Stack<'a, Id>,
     steps: Vec<(Agent, [u64; W])>,
@@ -186,7 +186,7 @@ struct DepthFirst<'a, const W: usize, N, F> {
 /// time to time with the number of states visited.
 ///
 /// # Errors
-/// Fails if this reaches a limit, and returns which one.
+/// Fails if the search reaches a limit. The error says which one.
 pub(super) fn components<'m, const W: usize>(
     region: &Region<'_, W>,
     limits: &Limits<'_>,
@@ -208,7 +208,7 @@ pub(super) fn components<'m, const W: usize>(
 /// Calls `each` with every component of a region, like [`components`], but does not keep the components.
 ///
 /// # Errors
-/// Fails if this reaches a limit, and returns which one.
+/// Fails if the search reaches a limit. The error says which one.
 pub(super) fn for_each_component<const W: usize>(
     region: &Region<'_, W>,
     limits: &Limits<'_>,

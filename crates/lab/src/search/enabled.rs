@@ -43,7 +43,7 @@ impl<'a, const W: usize> KeptOut<'a, W> {
     /// states of `space`.
     ///
     /// # Errors
-    /// Fails if this reaches a limit, and returns which one.
+    /// Fails if the computation reaches a limit. The error says which one.
     pub fn new(
         space: &'a dyn Space<W>,
         tables: &'a Tables,

@@ -67,7 +67,7 @@ impl<const W: usize> Trap<W> {
 /// the lasso then begins in the representative `start`.
 ///
 /// # Errors
-/// Fails if this reaches a limit, and returns which one.
+/// Fails if the search reaches a limit. The error says which one.
 pub fn cheapest_trap<const W: usize>(
     space: &dyn Space<W>,
     tables: &Tables,
@@ -105,7 +105,7 @@ pub fn cheapest_trap<const W: usize>(
 /// `space`.
 ///
 /// # Errors
-/// Fails if this reaches a limit, and returns which one.
+/// Fails if the search reaches a limit. The error says which one.
 pub fn cheapest_deadlock<const W: usize>(
     space: &dyn Space<W>,
     tables: &Tables,

@@ -96,7 +96,7 @@ pub struct Outcome {
     pub what: String,
     /// The number of states seen. For random runs, the number of steps.
     pub states: u64,
-    /// The length of the longest of all shortest paths to a state.
+    /// The largest distance of a state from the initial state, in steps.
     pub depth: u32,
     /// Whether all states were seen.
     pub complete: bool,

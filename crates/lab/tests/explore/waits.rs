@@ -1,4 +1,5 @@
-//! Tests the sentences of the page about a process that waits, and about a loop that a run closes.
+//! Tests two kinds of sentences on the page of the explorer: those about a process that waits, and those about a run
+//! that returns to an earlier state and so closes a loop.
 
 use hallpass_lab::{
     catalogue,
@@ -200,7 +201,7 @@ fn a_tree_that_is_too_large_for_a_file_is_cut_down_to_the_run() {
     let nodes = tree.as_array().unwrap();
     assert_eq!(nodes.len(), 307);
     assert!(nodes.last().unwrap()["replay"].is_string());
-    assert_eq!(nodes[5]["replay"], Value::Null, "the string of the last node contains it");
+    assert_eq!(nodes[5]["replay"], Value::Null, "the string of the last node contains this step");
     let end = spin(&mut engine, node, 5000);
     let tree = ask(&mut engine, json!({ "do": "tree", "node": node }));
     assert_eq!(tree.as_array().unwrap().len(), 307);
@@ -217,7 +218,7 @@ fn private_variables_of_a_file_have_their_names() {
     let view = play(&mut engine, 0, &[0, 0, 0, 1, 1, 1]);
     assert_eq!(view["processes"][1]["private"], json!([["other", "0"]]));
     assert_eq!(view["processes"][1]["label"]["short"], "3");
-    // A file that uses the normal form of a registered algorithm also has its own names.
+    // A file that uses the normal form of a registered algorithm has the names of its own private variables, too.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/papers/choi.kx");
     catalogue::load(path).unwrap();
     let mut engine = Engine::new(Subject::registered(path, 2, 1, MemoryModel::Sequential).unwrap());
