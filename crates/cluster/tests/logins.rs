@@ -48,8 +48,8 @@ fn set_password(cluster: &EtcdCluster, password: &str) {
     assert!(child.wait().expect("it ends").success());
 }
 
-/// Writes so often that the log of the cluster gets much longer. Each authentication token of etcd contains an index of
-/// this log, so tokens that etcd issues later contain large indices.
+/// Writes so often that the log of the cluster gets much longer. Each authentication token of the cluster contains an
+/// index of this log, so tokens that etcd issues later contain large indices.
 fn lengthen_log(cluster: &EtcdCluster) {
     let mut writes = cluster.etcdctl(&["--user", "root:secret", "txn"]);
     let mut puts = String::from("\n");
