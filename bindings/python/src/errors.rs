@@ -55,8 +55,8 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::System { source, .. } => {
             return Ok(system(py, source.raw_os_error().unwrap_or(0), error.to_string()));
         }
-        // Of the remaining errors, this package meets only `Damaged`, `Version` and `NotAHall`. The others are about
-        // cells.
+        // Of the remaining errors, only `Damaged`, `Version` and `NotAHall` can occur here. The others come from
+        // `SharedCell`, which this package does not use.
         _ => "Damaged",
     };
     new(py, class, error.to_string())

@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         return Err(NOT_A_TIME.into());
     }
     let seconds: f64 = number.parse().map_err(|_| NOT_A_TIME.to_string())?;
-    // A duration that is too long for a clock means forever.
+    // A time that does not fit into a `Duration` becomes the longest `Duration`: a time limit that never ends.
     Ok(Duration::try_from_secs_f64(seconds * unit as f64).unwrap_or(Duration::MAX))
 }
 

@@ -173,7 +173,7 @@ fn top_needs_a_terminal() {
     assert!(output.stdout.is_empty());
 }
 
-/// Returns by how many lines each drawing moves the cursor up before it replaces the last drawing.
+/// Returns, for each drawing, the number of lines by which it moves the cursor up to replace the previous drawing.
 fn moves_up(text: &str) -> Vec<usize> {
     let codes = text.split("\x1b[").skip(1);
     codes.filter_map(|code| code.split_once('F')?.0.parse().ok()).collect()

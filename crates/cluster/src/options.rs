@@ -1,4 +1,4 @@
-//! Options: which store to use, and the longest time that a holder can be without contact with it.
+//! Options: which store to use, and how long a holder can be without contact with it.
 
 use std::{env, fs, path::PathBuf, sync::Arc, time::Duration};
 
@@ -32,8 +32,9 @@ pub struct ClusterOptions {
     pub store: StoreOptions,
     /// The time limit for the first answer of the cluster to a call. The default is 5 s.
     pub command_timeout: Duration,
-    /// The longest time that a holder can be without contact with the cluster: 2 s to 1 h. The default is 20 s, so that
-    /// a command survives an outage of 10 s. The slot of a vanished holder is free after at most about twice this time.
+    /// Limits how long a holder can be without contact with the cluster: a holder stops at most 0.9 ttl after the store
+    /// last confirmed its claim. The ttl is 2 s to 1 h. The default is 20 s, so that a command survives an outage of
+    /// 10 s. The slot of a vanished holder is free after at most about twice the ttl.
     pub ttl: Duration,
     /// The clock that measures how much of the ttl has passed. The default is the clock of the machine.
     pub clock: Clock,

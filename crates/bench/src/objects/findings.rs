@@ -220,8 +220,8 @@ impl fmt::Display for Findings {
         }
         for Brief { part, threads, contestants } in &self.brief {
             let what = format!(
-                "{}, {threads} threads: a share takes less than {SLICE_MS} ms of a core, so threads \
-                 rarely compete",
+                "{}, {threads} threads: each thread needs a core for less than {SLICE_MS} ms in total, so \
+                 threads rarely compete",
                 part.name()
             );
             line(f, &what, contestants.iter().map(|name| name.to_string()))?;

@@ -112,7 +112,7 @@ impl TaskSemaphore for async_lock::Semaphore {
 pub const CROWD: usize = 10_000;
 /// The number of slots that [`Group::Many`] takes at once.
 pub const MANY: usize = 3;
-/// The number of passages between two readings of the clock.
+/// The number of passages between two readings of the clock. In [`Group::Crowd`], there are [`CROWD`] passages instead.
 const BATCH: u64 = 500;
 
 /// Runs tasks on a new semaphore with `k` slots for some time.

@@ -22,10 +22,17 @@
 //! | `error` | the error in one line; only if the statement is refuted |
 //! | `note` | a remark, in Markdown |
 //!
-//! A figure is compared with a formula. `"7*(n-k)"` means that the figure never exceeds this bound, and
-//! that the bound is tight if some run reaches it. `"= ..."` means equal at every size, and `"<= ..."`
-//! means never above. Instead of a formula, the file can have `"finite"`, `"unbounded"`, or `"measured"` (the figure is
-//! only shown).
+//! A figure is compared with a formula:
+//!
+//! | value | the statement is confirmed if |
+//! |---|---|
+//! | `"7*(n-k)"` | the figure never exceeds this bound, and reaches it at some size (then the bound is *tight*) |
+//! | `"<= 7*(n-k)"` | the figure never exceeds this bound |
+//! | `"= 7*(n-k)"` | the figure equals this value at every size |
+//! | `"finite"` | the figure has a bound at every size |
+//! | `"unbounded"` | the figure has no bound at some size; for `resilience`: at every size |
+//!
+//! `"measured"` shows the figure and compares it with nothing.
 
 use hallpass_algorithms::registry;
 use serde::Deserialize;
@@ -79,8 +86,8 @@ pub struct Statement {
     pub error: Option<String>,
 }
 
-/// Evidence for a statement or a part of it. It is a property or figure of one or several algorithms, a
-/// computed fact, or a test.
+/// Evidence for a statement or a part of it. There are four kinds: properties, questions and figures of one or
+/// several algorithms; a run; a computed fact; a test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -192,7 +199,8 @@ pub enum Bound {
     Is(String),
     /// `finite`: the count has a bound at every size.
     Finite,
-    /// `unbounded`: the count has no bound at some size.
+    /// `unbounded`: the count has no bound at some size. For a resilience: at every size, no number of stopped
+    /// processes can starve another process.
     Unbounded,
     /// `measured`: the count is only shown.
     Measured,
@@ -309,8 +317,9 @@ pub fn standard() -> Result<Vec<Paper>, String> {
 /// Parses the statements of a paper. `text` is the content of `folder/statements.toml`.
 ///
 /// # Errors
-/// Fails if a key is missing or unknown, or if a statement has neither evidence nor a reason why it is
-/// undecided.
+/// Fails if a key is missing or unknown, if a statement has neither evidence nor a reason why it is undecided, if
+/// evidence mixes several kinds or lacks a key that its kind needs, if a run does not show its finding, if a fact is
+/// unknown, if a formula cannot be evaluated, or if a row of a table does not have all columns.
 pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;

@@ -3,7 +3,8 @@
 //!
 //! The graph is explored once more, and each state also has the history that the statement needs. A statement is
 //! evaluated on the state before a step and on the state after it. The state after the step is not brought into its
-//! normal form, because both states must use the same numbers.
+//! normal form: a normal form replaces numbers such as timestamps by smaller ones, and the statement compares the
+//! numbers of both states.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

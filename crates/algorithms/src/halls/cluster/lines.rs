@@ -20,8 +20,8 @@ pub enum Ask<T> {
     /// Reads the hall as soon as it may have changed.
     Watch,
     /// Gives the slot to a claim in the queue, provided that the slot is unchanged and the claim still waits. A
-    /// claim for several slots gets all of them together, if enough are free. It never gets a stale slot: the
-    /// slot is only freed.
+    /// claim for several slots gets all of them together, if enough are free. If the slot is stale and the claim is for
+    /// several slots, the request only frees the slot.
     Give {
         /// The slot to give away.
         slot: usize,

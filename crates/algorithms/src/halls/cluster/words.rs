@@ -26,7 +26,7 @@ const KINDS: usize = 8;
 const SLOTS: Word = (4 * DIGIT) as Word;
 const KNOWLEDGE: Word = 3;
 const FLAG: Word = 2;
-/// The number of packed lines with their processes.
+/// All words that [`pack_line`] returns are less than this.
 const LINES: Word = (DIGIT * DIGIT * DIGIT * DIGIT * KINDS) as Word;
 /// The base of a digit that stands for a request that hangs.
 const LATE: Word = 3 * LINES;
@@ -204,7 +204,7 @@ fn show(word: Word) -> String {
         Slot::Given(p) => format!("given to {p}"),
         Slot::Held(p) => format!("held by {p}"),
         Slot::Stale(p) => format!("held by {p}, claim gone"),
-        Slot::Left => "claim gone, holder out".into(),
+        Slot::Left => "claim gone, holder has left".into(),
     };
     let slots: Vec<String> = hall.slots.iter().take(hall.size).map(slot).collect();
     let waiting = |&p: &Pid| match hall.known[p] {

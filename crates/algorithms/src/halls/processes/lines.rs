@@ -1,4 +1,4 @@
-//! Declares all lines, and executes the lines of arriving and leaving. Each line makes one access.
+//! Declares all lines, and executes the lines by which a process arrives and leaves. Each line makes one access.
 
 use super::{
     choose,
@@ -21,12 +21,13 @@ pub enum Role<W> {
     /// A waiter that is about to sleep. It already watches these processes, so it notices everything
     /// that happens between its last look and its sleep.
     Watcher(W),
-    /// A process that has freed slots. It still gives away at most this many slots. Afterwards, it leaves, or it
-    /// enters with several slots. A process that enters may have freed slots, too: others may have tagged more
-    /// slots for it than it wants, and the surplus tags are void now.
+    /// A process that leaves, or that is about to enter with several slots. It gives away at most this many more slots,
+    /// and then leaves or enters. A leaving process has freed its slots. An entering process may have freed slots, too:
+    /// other processes may have tagged more slots for it than it wants, and the surplus tags are void now.
     Leaver(usize, Finally),
-    /// A process that has freed slots, and found that one of them went to another process. It leaves the remaining work
-    /// to the first waiter, so that its exit section is bounded.
+    /// A former `Leaver` that has noticed that other processes serve at the same time: one of its compare-and-swaps
+    /// failed, it settled the offer of another process, or another waiter was chosen. It leaves the remaining work to
+    /// the first waiter, so that its exit section is bounded.
     Hurried(Finally),
 }
 

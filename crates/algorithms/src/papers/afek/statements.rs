@@ -18,7 +18,8 @@ use crate::{
 /// The statements about runs.
 pub(super) const ALL: &[RunStatement] = &[RunStatement::always("4.2")];
 
-/// The maximum number of processes for which the lab evaluates Lemma 4.2: the history has a limited size.
+/// The maximum number of processes for which the lab evaluates Lemma 4.2. The history of n processes needs n (n + 1)
+/// bits, and a history has at most 30 bits.
 const MAX_PROCESSES: usize = 4;
 
 /// Memory that can only be read.

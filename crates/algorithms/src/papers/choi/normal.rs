@@ -8,15 +8,16 @@
 //! process updates, and `a` is the value that it has read. A process is too late for u if exit > u + slack
 //! (line 8).
 //!
-//! 1. *Shifting.* Only differences of tokens matter. So a whole number of rounds may be subtracted from
-//!    everything, or added: N from entry and exit, and 1 from every round and cell. This gives exit the
-//!    same round E in every normal form.
+//! 1. *Shifting.* Only differences of tokens matter. So all numbers may be shifted by a whole number of rounds,
+//!    up or down. For each round of the shift, entry and exit change by N (the number of cells), and every round and
+//!    cell changes by 1. This gives exit the same round E in every normal form.
 //!
 //! 2. *Processes with nothing to change.* Exit never decreases. Cells never decrease either, because line 9
 //!    replaces `a` with u's round, and a process reaches it only if `a` is less than u's round. So line 8 fails
 //!    for a cell, now and later, in two cases: the process is too late for u, or the cell has reached u's
 //!    round. If one of these holds for each cell that a process still has to update, the round of this process
-//!    has no effect. Its round becomes the floor F (see 5). With this round, the process is too late as well.
+//!    has no effect. Its round becomes the floor F (see 5). With round F, the process is too late for each of
+//!    these cells, so line 8 still fails.
 //!    If all cells of a waiter have reached its round, the waiter gets round 1, because no cell is below 1.
 //!
 //! 3. *Values that were read.* For a process at line 8 or 9, there are three cases:
@@ -148,7 +149,7 @@ impl Choi {
         })
     }
 
-    /// Replaces private values of a process that no longer make a difference (see 2 and 3).
+    /// Replaces those private values of a process that have no effect any more (see 2 and 3).
     fn forget(&self, at: &mut Loc<Line>, exit: Word, floor: Word, memory: &[Word]) {
         match at {
             Loc::Entry(L2 { t, .. }) if !self.parameters.cells_may_fall => {

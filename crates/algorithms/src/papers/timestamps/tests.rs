@@ -1,4 +1,4 @@
-//! Sequential runs of the systems, and their maximum cost.
+//! Tests of the timestamp systems: the order of labels in sequential runs, and the maximum cost.
 
 use alloc::vec::Vec;
 
@@ -70,7 +70,7 @@ impl<T: Timestamps> World<T> {
     }
 }
 
-/// Runs many procedures, each to its end, in an irregular order.
+/// Runs Label and Scan many times, by processes in an irregular order. Each run ends before the next one begins.
 fn one_after_another<S: Part, T: Timestamps<Stamp = S, Collected = All<S>>>() {
     for n in 2..=T::MAX_PROCESSES {
         let mut world = World::<T>::new(n);
@@ -100,8 +100,8 @@ fn sequential_labels_are_in_the_order_they_were_taken() {
     one_after_another::<_, Quadratic<All<Stamp>>>();
 }
 
-/// Returns the number of steps of a Scan. Right after each step of the scanner at line `after`, all
-/// other processes label.
+/// Runs Scan three times, and returns the number of steps of the last run. Right after each step of the scanner at line
+/// `after`, all other processes label.
 fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -120,8 +120,9 @@ fn scan_among_labels<T: Timestamps>(n: usize, after: &str) -> usize {
     steps
 }
 
-/// Returns the number of steps of a Label. Right after each step of this Label at line `after`, all other
-/// processes label. Before this Label reads its own hands, they also scan, and show new colours.
+/// Runs Label of process 0 three times, and returns the number of steps of the last run. Right after each of its steps
+/// at line `after`, all other processes label. Before each of its steps at line `mine`, all other processes scan, so
+/// that process 0 finds new colours in their registers TOG.
 fn label_among_others<T: Timestamps>(n: usize, after: &str) -> usize {
     let mut world = World::<T>::new(n);
     let mut steps = 0;
@@ -150,8 +151,9 @@ fn linear_has_the_documented_cost() {
         let (scan, label) =
             if n <= 8 { (3 * n, 6 * n) } else { (4 * n - 1, 7 * n - 3 + 3 * groups) };
         assert_eq!(scan_among_labels::<Linear>(n, "toggle"), scan, "n = {n}");
-        // If there are two processes and one sees the other as later, it cannot also find a copy made by
-        // the other.
+        // With two processes, process 0 takes a new label only if it sees process 1 as later. Process 1 then already
+        // has the latest label, so its own Label takes no new label and saves no copy. Process 0 has no copy to
+        // read, and its Label takes one step less.
         let label = if n == 2 { label - 1 } else { label };
         assert_eq!(label_among_others::<Linear>(n, "toggle"), label, "n = {n}");
     }

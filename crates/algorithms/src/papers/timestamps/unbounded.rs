@@ -130,7 +130,8 @@ impl<C: Collect<Word>> Timestamps for Uctss<C> {
                 let mine = j as Pid == p;
                 let own = match x.cmp(&max) {
                     Ordering::Greater => mine,
-                    Ordering::Equal => mine, // equal timestamps are ordered by process, so the last one read is ordered last
+                    // Equal timestamps are ordered by process, so the last one read is ordered last.
+                    Ordering::Equal => mine,
                     Ordering::Less => own,
                 };
                 self.after_read(j, max.max(x), own)

@@ -47,7 +47,7 @@ HP.drawPaper = () => {
   const instances = view.processes.map((process) => process.label).filter((label) => label && label.instance);
   if (instances.length) {
     const label = instances[0];
-    figures.push(HP.el("p", { class: "quiet" }, "\u201c" + label.short + "\u201d is line " + label.line + (HP.model.figures.length && /^\d+$/.test(label.instance) ? " of the level, block or loop variable " : ", part ") + label.instance + "."));
+    figures.push(HP.el("p", { class: "quiet" }, "\u201c" + label.short + "\u201d is line " + label.line + (HP.model.figures.length && /^\d+$/.test(label.instance) ? " of level, block or loop index " : ", part ") + label.instance + "."));
   }
   if (!HP.model.figures.length) {
     const labels = view.processes.map((process) => HP.el("li", {}, HP.pid(process.process), " ",
@@ -89,7 +89,7 @@ HP.drawProcesses = () => {
     if (!process.stopped && process.section !== "remainder") {
       more.push(HP.el("button", { type: "button", "data-stop": p, title: "Process " + p + " makes no further step, as if it had crashed", onclick: () => HP.stop(p) }, "Stop forever"));
     }
-    // The top of the card shows the line.
+    // The top of the card shows the line. `held` is the line at which `+names` continues the algorithm inside it.
     const privates = process.private.filter(([key]) => key !== "line" && key !== "held").flatMap(([key, value], i) => [i ? ", " : "", HP.el("span", { class: "code", title: HP.meaning(key) }, key + " = " + value)]);
     const holds = process.name !== null && process.name !== undefined ? ", slot " + process.name : "";
     return HP.el("div", { class: "process" + (process.stopped ? " stoppedcard" : ""), "data-process": p },
@@ -187,7 +187,7 @@ HP.drawJudgement = () => {
   HP.fill("judgement", notes);
 };
 
-// The number of steps to a violation. A loop counts with one round, as everywhere on the page.
+// The number of steps to a violation. The steps of a loop are counted once, as everywhere on the page.
 HP.distance = (goal) => {
   if (goal.steps === null) return goal.sure ? "impossible from here" : "not found";
   const loop = /^(starve|deadlock)/.test(goal.goal);
@@ -226,7 +226,7 @@ HP.drawAsk = () => {
   const options = [...view.goals, { goal: "fife", title: "a later process overtakes (FIFE)" }, ...overtaken, ...costs];
   const shown = view.goals.filter((goal) => goal.steps !== null || ["exclusion", "deadlock"].includes(goal.goal) || goal.goal.startsWith("starve"));
   HP.fill("ask",
-    HP.el("p", { class: "quiet" }, "How many steps lead from here to each violation? A loop counts with one round."),
+    HP.el("p", { class: "quiet" }, "How many steps lead from here to each violation? The steps of a loop are counted once."),
     HP.el("table", { class: "distances" }, HP.el("tbody", {}, shown.map((goal) =>
       HP.el("tr", { class: [goal.violates ? "violates" : "", goal.goal === HP.goal ? "chosen" : ""].join(" ").trim(), "data-goal": goal.goal, onclick: () => choose(goal.goal) },
         HP.el("td", {}, (goal.violates ? "\u26a0 " : "") + goal.title + (goal.unpromised ? " (not promised)" : "")), HP.el("td", {}, HP.distance(goal)))))),

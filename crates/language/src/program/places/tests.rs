@@ -1,4 +1,4 @@
-//! Compares prepared invariants with the original ones.
+//! Compares the values of prepared invariants with those of the original invariants, in the states of a random run.
 
 use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
 
@@ -83,7 +83,8 @@ fn a_prepared_invariant_has_the_value_of_the_original() {
             values[index][value(original).map_or(2, usize::from)] += 1;
         }
     }
-    // The run has shown that B can be true and false, and that E can be false or have an index that does not exist.
+    // In the run, A and D are always true, B is true in some states and false in others, and E is false in some states
+    // and has an index that does not exist in others.
     let seen: Vec<[bool; 3]> = values.iter().map(|counts| counts.map(|count| count > 0)).collect();
     assert_eq!(seen[0], [false, true, false]);
     assert_eq!(seen[1], [true, true, false]);
