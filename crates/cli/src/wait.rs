@@ -60,7 +60,7 @@ pub fn run(args: Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// Returns `true` if the hall has a live holder or a waiter. If `pids` is not empty, only processes with these
+/// Returns `true` if the hall has a live holder or a live waiter. If `pids` is not empty, only processes with these
 /// PIDs count.
 fn is_busy(halls: &Halls, name: &str, pids: &[u32], users: &mut Users) -> Result<bool, Error> {
     let status = halls.look(name, users)?.status;

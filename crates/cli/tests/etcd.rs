@@ -296,7 +296,7 @@ fn invalid_options_are_refused_with_a_reason() {
 fn after_the_dial_timeout_the_error_names_the_cluster_that_is_down() {
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nowhere.local_addr().expect("it has one").to_string();
-    // The first member accepts connections but does not answer. The second accepts no connections.
+    // At `address`, connections are accepted but nothing answers. At port 1, no connection is accepted.
     let silent = Halls::on(&format!("etcd://{address}"));
     let absent = Halls::on("etcd://127.0.0.1:1");
     for (halls, address) in [(silent, address.as_str()), (absent, "127.0.0.1:1")] {

@@ -43,7 +43,7 @@ pub use path::run_to;
 pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_deadlock, cheapest_trap};
 pub use unfold::renamed_cycle;
 
-/// The maximum number of different marks.
+/// The maximum number of different marks that a [`Look`] can set.
 const MARKS: usize = 64;
 
 /// A state that the search still has to expand, with the facts about its origin that the search needs.
@@ -79,8 +79,8 @@ impl<const W: usize> Entry<W> for [u64; W] {
     }
 }
 
-/// Returns the marks of a state as a set of bits. A search for violations marks the states that have them
-/// ([`Space::violations`]). A search for a certain state marks this state with bit 0.
+/// A function that returns the marks of a state as a set of bits. A search for violations marks the states that have
+/// them ([`Space::violations`]). A search for a certain state marks this state with bit 0.
 type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
 
 /// The states to search, and the marks to look for.
@@ -120,8 +120,8 @@ pub struct Searched<const W: usize> {
 }
 
 impl<const W: usize> Searched<W> {
-    /// Returns a state of the smallest level that has the violation. Of several such states, this is the one
-    /// with the smallest words, so the number of threads makes no difference.
+    /// Returns the first state with the violation `bit`: on the smallest level that has such a state, the one
+    /// with the smallest words. So the result does not depend on the number of threads.
     pub fn violating(&self, bit: u32) -> Option<AtLevel<W>> {
         self.violating[bit as usize]
     }
@@ -138,9 +138,9 @@ pub fn search<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Sear
     search_all(space, limits, &Memory::new(limits.bytes)).0
 }
 
-/// Searches like [`search`], and numbers the states. `memory` replaces the limit on memory.
+/// Searches like [`search`], and numbers the states. `memory` replaces [`Limits::bytes`].
 ///
-/// The second result is the limit that prevents numbering, if there is one.
+/// The second result is the numbered states, or the reason why the search or the numbering ended early.
 pub fn search_and_number<const W: usize>(
     space: &dyn Space<W>,
     limits: &Limits<'_>,

@@ -43,11 +43,11 @@ pub trait Space<const W: usize>: Sync {
     /// leads to the same state.
     fn successors(&self, state: &[u64; W], each: &mut dyn FnMut(Agent, [u64; W]));
 
-    /// Appends the successors of a state to `found`, in canonical form. Leaves out steps that lead to the same state, and
-    /// may leave out the steps of the processes in the set `skip`.
+    /// Appends the successors of a state to `found`, in canonical form. Leaves out steps that lead to the same state,
+    /// and may leave out the steps of the processes in the set `skip`.
     ///
-    /// `skip` is 0, or it is the set that `expand` returned with `state`. `space/expand.rs` contains the proof that a
-    /// breadth-first search finds every state nevertheless.
+    /// `skip` is 0, or the set that an earlier call of `expand` appended together with `state`. `space/expand.rs`
+    /// contains the proof that a breadth-first search finds every state nevertheless.
     #[inline]
     fn expand(&self, state: &[u64; W], _skip: u64, found: &mut Found<W>) {
         self.successors(state, &mut |_, successor| {
@@ -92,8 +92,8 @@ pub struct SafetyFlags {
     pub names: bool,
 }
 
-/// The violations that a single state shows, as bit numbers. A *violation* is a property of the algorithm that
-/// does not hold in a run.
+/// The bit numbers of the violations that a single state shows. A state shows a *violation* if a property of the
+/// algorithm does not hold in it.
 pub mod violation {
     /// More than k processes are in their critical sections.
     pub const EXCLUSION: u32 = 0;
@@ -125,7 +125,8 @@ pub struct Sequential<'a> {
     pub flags: SafetyFlags,
     /// The paper's invariants.
     pub invariants: Option<Invariants<'a>>,
-    /// Whether [`Space::expand`] leaves out no step.
+    /// Whether [`Space::expand`] makes the steps that it could leave out because another order of the same steps leads
+    /// to the same state.
     pub every_step: bool,
 }
 

@@ -39,8 +39,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Acquires `count` slots together for which `environment` has values. On a terminal, shows the queue while
-    /// waiting.
+    /// Acquires `count` slots together, and only slots for which `environment` has values. On a terminal, shows the
+    /// queue while waiting.
     pub fn acquire_many<'a>(
         &self,
         hall: &'a SharedHall,
@@ -154,7 +154,7 @@ fn refusal(hall: &SharedHall, error: Error) -> Refusal {
 
 /// Returns the PID of an ancestor of this process that holds a slot of `hall`, if there is one.
 fn outer_holder(hall: &SharedHall) -> Option<u32> {
-    // Every command of `hallpass run` has this variable.
+    // Every command that `hallpass run` starts has this variable.
     env::var_os(environment::NAME)?;
     let holders = hall.status().holders;
     let mut ancestors = iter::successors(Some(process::id() as i32), |pid| parent_of(*pid));

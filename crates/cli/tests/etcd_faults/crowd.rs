@@ -22,7 +22,8 @@ use crate::{Login, SLOTS, TTL};
 
 /// How long most commands run, in milliseconds.
 const SHORT: &str = "5-200";
-/// How long some commands run. If nobody ended them, they would still run when their successors have the slot.
+/// How long some commands run, in milliseconds. If such a command loses its slot and hallpass does not end it, it still
+/// runs when the next waiter gets the slot.
 const LONG: &str = "8000-11000";
 /// The suffix of the names of long visits.
 pub const LONG_SUFFIX: &str = ".long";
@@ -39,9 +40,9 @@ pub struct Crowd {
 /// Orders to all competitors.
 #[derive(Default)]
 struct Orders {
-    /// The current passage of each competitor is its last one.
+    /// If true, the competitors finish their current passages and begin no more.
     ends: AtomicBool,
-    /// No competitor begins a passage.
+    /// While true, no competitor begins a passage.
     pause: AtomicBool,
 }
 
@@ -188,7 +189,7 @@ impl Competitor {
     }
 }
 
-/// Returns the command `hallpass run` of a visitor, with this URL and these variables.
+/// Returns the command `hallpass run` of a visitor, with this URL and the environment variables of `login`.
 pub fn hallpass(url: &str, login: Login) -> Command {
     let mut command = mortal(env!("CARGO_BIN_EXE_hallpass"));
     command.args(["run", "--on", url, "-k", &SLOTS.to_string()]);

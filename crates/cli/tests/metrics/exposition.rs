@@ -19,7 +19,7 @@ struct Family {
 impl Exposition {
     /// Parses a page.
     pub fn parse(page: &str) -> Self {
-        assert!(page.is_empty() || page.ends_with('\n'), "the last line must end");
+        assert!(page.is_empty() || page.ends_with('\n'), "the last line must end with a newline");
         let mut families = HashSet::new();
         let mut family: Option<Family> = None;
         let mut helped = None;

@@ -77,7 +77,8 @@ impl TurnKeys {
         seen: Revision,
     ) -> Result<TurnChange, Error> {
         let Ok(events) = events else { return Ok(TurnChange::NewPredecessor) };
-        // A member that lags behind may report changes that this waiter has seen already, so compare revisions.
+        // A server of the store that lags behind may report changes that this waiter has seen already, so compare
+        // revisions.
         let own =
             |event: &&Event| event.is_put_after(seen) && event.kv.key == self.inside.as_bytes();
         if let Some(event) = events.iter().find(own) {
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_seen_already_only_causes_another_look() {
+    fn a_change_that_was_read_before_is_reported_as_other() {
         let keys = TurnKeys { predecessor: Some("queue/a".into()), inside: "inside/b".into() };
         let change = |event| keys.interpret(Ok(vec![event]), 10);
         let deleted = change(event("queue/a", true, 11)).expect("a plain event");

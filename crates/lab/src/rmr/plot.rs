@@ -33,11 +33,11 @@ pub struct Series {
     pub group: usize,
     /// The points, from left to right.
     pub points: Vec<(u32, u32)>,
-    /// The sizes without a bound. They are marked at the upper edge.
+    /// The sizes without a bound: passages of any cost exist. They are marked at the upper edge.
     pub unbounded: Vec<u32>,
 }
 
-/// A plot of the worst passages against the size, with its texts.
+/// A plot of worst cases against a size, such as n, with its texts.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// The title, above the plot.

@@ -104,7 +104,7 @@ fn a_hall_held_by_a_dead_process_can_be_removed() {
     test.dir().remove(NAME, false).unwrap();
 }
 
-/// Root may open everything, so a puppet becomes another user.
+/// Root may open every file. So a [`Puppet`] (a child process that the test controls) becomes another user and tries.
 #[test]
 fn a_user_without_permission_gets_an_error_about_permissions() {
     let test = TestHall::new(1);

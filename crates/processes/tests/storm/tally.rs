@@ -1,4 +1,4 @@
-//! Counts what the victims were doing.
+//! Counts what the *victims*, the processes that the storm kills, were doing.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::board::{Note, STATES, State};
 
-/// If a waiter is killed within this time after a holder, it may be freeing the slot of the holder.
+/// A waiter that is killed within this time after a holder may have been freeing the slot of that holder.
 const RESCUE: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Tally {
     pub fn killed(&mut self, notes: &[Note], stopped: bool, at: Instant) {
         self.kills += 1;
         self.while_stopped += u64::from(stopped);
-        // Of two threads, the thread in the middle of an operation counts.
+        // Of two threads, the one with the larger state counts. `Outside` is the smallest state.
         let state = notes.iter().map(Note::state).max_by_key(|state| *state as u64);
         let state = state.expect("a process has at least one thread");
         *self.states.entry(state as u64).or_default() += 1;

@@ -1,7 +1,8 @@
-//! The fast path: the three lines of a passage that finds a slot free and no waiter.
+//! The fast path: the three lines (L1, L2 and X1) of a passage that finds a slot free and no waiter.
 //!
-//! Each function is one line and makes one shared access. In the lab, [`step`](super::step) executes
-//! these functions. The native hall calls the same functions directly.
+//! Each function makes one shared access. [`look`], [`take`] and [`put_back`] are one line each. In the lab,
+//! [`step`](super::step) executes them. The native hall calls the same functions directly. It also calls
+//! [`look_or_take`], which can execute L1 and L2 in one access.
 
 use super::{
     environment::FastEnvironment,

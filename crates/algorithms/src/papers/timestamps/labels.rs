@@ -1,13 +1,13 @@
 //! Bounded labels: a finite set in which there is always a label later than all labels in use. The
 //! labels follow Dolev & Shavit, "Bounded concurrent time-stamp systems are constructible", 1989.
 //!
-//! A label has n - 1 digits from 1 to 5, initially all 1. The first digit in which two labels differ
-//! determines their order. Equal labels are ordered by process. The digits 1 and 2 come before 3, 4 and
+//! For n processes, a label has n - 1 digits from 1 to 5, initially all 1. The first digit in which two labels
+//! differ determines their order. Equal labels are ordered by process. The digits 1 and 2 come before 3, 4 and
 //! 5, and 1 before 2. The digits 3, 4 and 5 form a cycle: 3 < 4 < 5 < 3. So this relation does not order
 //! all labels. But among the labels that are in use at one time, no three ever form a cycle.
-//! [`Stamp::later`] ensures this, and the lab checks it. The reason: the more first digits some labels
-//! share, the fewer processes may have these labels (one fewer for each further digit). So a process
-//! takes the third digit of the cycle only after the holder of the first digit has left it.
+//! [`Stamp::later`] ensures this, and the lab checks it. The reason: it limits how many processes may have labels
+//! with the same leading digits. With each further leading digit, the limit is smaller by one. So a process
+//! takes the third digit of the cycle only after the process that had the first digit has another digit.
 //!
 //! A label is packed into 3(n - 1) bits, with the first digit in the most significant bits. Each digit
 //! is stored minus one, so that 0 is the initial label.
@@ -26,7 +26,7 @@ const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
 /// The bit position of a [mark](Stamp::mark), above all digits.
 const MARK_AT: u32 = 56;
 
-/// The number of digits before the cycle of three.
+/// The number of digit values that come before the cycle of three: the digits 1 and 2.
 pub const CHAIN: u64 = 2;
 
 /// Returns the number of bits of a label for `n` processes.
@@ -86,8 +86,8 @@ impl Stamp {
             return None;
         }
         let top = view(latest).label();
-        // The first digit position for which this holds: the number of other processes that share the digits of
-        // the latest label up to this position exceeds the number of positions left.
+        // The first digit position that is too crowded: the other processes that share the digits of the latest
+        // label up to and including this position are more than the positions after it.
         let position = (1..n).find(|&position| {
             let below = DIGIT_BITS * (n - 1 - position) as u32;
             let alike = |&j: &Pid| j != i && view(j).label() >> below == top >> below;

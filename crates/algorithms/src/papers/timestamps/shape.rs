@@ -1,4 +1,5 @@
-//! The fields of a register: its bits, its values, and how to print it.
+//! The fields of a register: its bits, its values, and how to print it. [`linear`](super::linear) explains the colours
+//! and the copies.
 
 use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Write as _;
@@ -21,7 +22,7 @@ pub(super) const NONE: u64 = COLOURS;
 
 /// The maximum number of bits of a register: a [`Word`] that is not negative has 63 bits.
 pub(super) const MAX_BITS: u32 = 63;
-/// The maximum number of values that are listed, so that the lab can explore the register.
+/// A register with at most this many values declares a list of them, so that the lab can explore it.
 const MAX_LISTED: u64 = 1000;
 
 /// The fields of a word, from the lowest bit up: labels with their marks, hands, colours, and flags.

@@ -54,7 +54,8 @@ impl fmt::Debug for Contestant {
 }
 
 impl Contestant {
-    /// Runs the processes on a new semaphore. Fails if the semaphore cannot have that many slots.
+    /// Runs the processes on a new semaphore. Fails if the semaphore cannot have as many slots as the load asks for or
+    /// cannot be created, or if a process makes no passage for a long time.
     pub fn run(&self, load: &Load) -> Result<Sample, String> {
         (self.run)(load)
     }

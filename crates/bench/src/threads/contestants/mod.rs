@@ -37,9 +37,9 @@ pub enum Camp {
     Paper,
 }
 
-/// The contestant with which all others are compared.
+/// The lower bound with which all others are compared.
 pub const FLOOR: &str = "floor";
-/// The second contestant with which all others are compared.
+/// The semaphore of tokio, with which all others are also compared.
 pub const TOKIO: &str = "tokio";
 /// The semaphore of the crate async-lock.
 pub const ASYNC_LOCK: &str = "async-lock";
@@ -85,7 +85,7 @@ impl Contestant {
         Contestant { name, camp, order, run: Box::new(run), tasks: None }
     }
 
-    /// Adds the semaphore that tasks await.
+    /// Adds the workloads for tasks, which run on a semaphore of type `S`.
     fn with_tasks<S: TaskSemaphore>(self) -> Self {
         Contestant { tasks: Some(tasks::run::<S>), ..self }
     }
@@ -99,7 +99,7 @@ impl Contestant {
     /// Runs the threads on a new semaphore.
     ///
     /// # Errors
-    /// Returns the reason if the semaphore does not exist at this size.
+    /// Returns the reason if the contestant does not support this number of threads or slots.
     pub fn run(&self, load: &Load, observe: Observe<'_>) -> Result<Sample, String> {
         (self.run)(load, observe)
     }

@@ -27,7 +27,7 @@ const FILE: &str = include_str!("new.kx");
 const MANIFEST: &str = include_str!("Cargo.toml.txt");
 const MAIN: &str = include_str!("main.rs.txt");
 
-/// Writes the file or the crate. Existing files are kept.
+/// Writes the file or the crate. Fails if the file or the folder exists.
 pub fn run(args: Args) -> program::Result {
     let name = args.name.strip_suffix(EXTENSION).unwrap_or(&args.name);
     let begins = |c: char| c.is_ascii_alphabetic();
