@@ -14,6 +14,7 @@ mod inherited;
 mod loss_hook;
 mod operands;
 mod options;
+mod script;
 mod signal_settings;
 mod spawn;
 mod supervisor;

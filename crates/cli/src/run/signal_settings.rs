@@ -13,7 +13,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
-use super::spawn;
+use super::{script, spawn};
 use crate::signals::{SignalSet, ignore, is_ignored, raise, set_default};
 
 /// `true` if SIGPIPE was ignored when hallpass was started. (Later, it is always ignored: Rust's runtime does this.)
@@ -57,23 +57,38 @@ impl SignalSettings {
 
     /// Starts `command` with these settings. With `die_with_us`, the kernel kills the command when this thread ends.
     pub fn spawn(self, mut command: Command, die_with_us: bool) -> io::Result<Pid> {
+        match self.spawn_program(&mut command, die_with_us) {
+            Err(error) if script::is_refused(&error) => {
+                self.spawn_program(&mut script::by_shell(&command), die_with_us)
+            }
+            started => started,
+        }
+    }
+
+    fn spawn_program(self, command: &mut Command, die_with_us: bool) -> io::Result<Pid> {
         // `spawn::spawn` searches the PATH of this process. It cannot make the command ignore a signal, and cannot make
         // the kernel kill the command when this thread ends.
-        let is_plain = !die_with_us && !self.child_ignored && !spawn::changes(&command, "PATH");
-        if is_plain {
+        if !die_with_us && !self.child_ignored && !spawn::changes(command, "PATH") {
             let defaults = if self.pipe_ignored { &[][..] } else { &[Signal::PIPE] };
-            match spawn::spawn(&command, &self.blocked, defaults) {
-                // The kernel refuses a script without a `#!` line. With glibc, `Command::spawn` gives such a script to
-                // the shell. With musl, it fails with the same error.
-                Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
-                started => return started,
-            }
+            return spawn::spawn(command, &self.blocked, defaults);
         }
         match die_with_us {
-            true => self.pass_on_and_die_with_us(&mut command),
-            false => self.pass_on(&mut command),
+            true => self.pass_on_and_die_with_us(command),
+            false => self.pass_on(command),
         }
         Ok(Pid::from_child(&command.spawn()?))
+    }
+
+    /// Replaces this process with the command, with these settings. Returns only if that failed.
+    pub fn exec(self, mut command: Command) -> io::Error {
+        self.pass_on(&mut command);
+        let error = command.exec();
+        if !script::is_refused(&error) {
+            return error;
+        }
+        let mut shell = script::by_shell(&command);
+        self.pass_on(&mut shell);
+        shell.exec()
     }
 
     /// Does the same as [`pass_on`](SignalSettings::pass_on), and makes the kernel kill the command when this thread

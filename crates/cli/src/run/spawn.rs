@@ -25,7 +25,7 @@ use crate::signals::SignalSet;
 /// `blocked`, and has the default action for the signals in `defaults`.
 ///
 /// # Errors
-/// - `ENOEXEC` for a script without a `#!` line. With glibc, `Command` would run such a script with the shell.
+/// - `ENOEXEC` for a script without a `#!` line (see [`script`](super::script)).
 /// - `ENOENT` if the program is not on `PATH`.
 /// - The other errors of `posix_spawn(3)`.
 pub fn spawn(command: &Command, blocked: &SignalSet, defaults: &[Signal]) -> io::Result<Pid> {

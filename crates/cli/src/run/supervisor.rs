@@ -7,10 +7,7 @@
 
 use std::{
     io,
-    os::{
-        fd::{AsFd, BorrowedFd},
-        unix::process::CommandExt,
-    },
+    os::fd::{AsFd, BorrowedFd},
     process::{Command, ExitCode},
     time::Duration,
 };
@@ -86,12 +83,11 @@ impl Ended {
 }
 
 /// Replaces this process with the command. Returns only if that failed.
-pub fn become_command(mut command: Command) -> io::Error {
+pub fn become_command(command: Command) -> io::Error {
     match SignalSettings::now() {
-        Ok(signal_settings) => signal_settings.pass_on(&mut command),
-        Err(error) => return error,
+        Ok(signal_settings) => signal_settings.exec(command),
+        Err(error) => error,
     }
-    command.exec()
 }
 
 /// Signals that are caught for a supervisor, before its child is started.
