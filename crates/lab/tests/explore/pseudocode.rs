@@ -106,7 +106,7 @@ fn states_of_runs(machine: &Arc<dyn Machine>) -> Vec<(Pid, Local)> {
 }
 
 /// The private variables that need no meaning: the page shows them as the line or the slot.
-const SHOWN_OTHERWISE: [&str; 2] = ["line", "held"];
+const SHOWN_OTHERWISE: [&str; 2] = ["line", "exit"];
 
 /// Returns the names of the private variables that occur in a long run.
 fn private_variables(id: &str, n: usize, k: usize) -> BTreeSet<String> {

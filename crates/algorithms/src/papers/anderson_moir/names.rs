@@ -33,7 +33,7 @@ pub struct Named<A> {
     pub(super) x: Array,
 }
 
-/// The position of a process. `held` is the first line of the exclusion algorithm's exit section.
+/// The position of a process. `exit` is the first line of the exclusion algorithm's exit section.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At<S> {
     /// Lines 1 and 6: the process is in the exclusion algorithm.
@@ -43,14 +43,14 @@ pub enum At<S> {
         /// The name that the process tries next.
         name: u8,
         /// The first line of the exclusion algorithm's exit section.
-        held: S,
+        exit: S,
     },
     /// Line 5: the process frees its name.
     L5 {
         /// The name that the process holds.
         name: u8,
         /// The first line of the exclusion algorithm's exit section.
-        held: S,
+        exit: S,
     },
 }
 use At::*;
@@ -95,21 +95,21 @@ impl<A: Algorithm> Algorithm for Named<A> {
             Exclusion(at) => match self.exclusion.step(m, p, at) {
                 Goto(at) => Goto(Exclusion(at)),
                 Spin(at) => Spin(Exclusion(at)),
-                Enter(held) => Goto(L3 { name: 0, held }), // line 2
+                Enter(exit) => Goto(L3 { name: 0, exit }), // line 2
                 Leave => Leave,
             },
-            L3 { name, held } if !self.is_name(name) => Enter(L5 { name, held }),
-            L3 { name, held } => {
+            L3 { name, exit } if !self.is_name(name) => Enter(L5 { name, exit }),
+            L3 { name, exit } => {
                 if m.test_and_set(self.x.at(name as usize)) {
-                    Goto(L3 { name: name + 1, held })
+                    Goto(L3 { name: name + 1, exit })
                 } else {
-                    Enter(L5 { name, held })
+                    Enter(L5 { name, exit })
                 }
             }
-            L5 { name, held } if !self.is_name(name) => Goto(Exclusion(held)),
-            L5 { name, held } => {
+            L5 { name, exit } if !self.is_name(name) => Goto(Exclusion(exit)),
+            L5 { name, exit } => {
                 m.write(self.x.at(name as usize), 0);
-                Goto(Exclusion(held))
+                Goto(Exclusion(exit))
             }
         }
     }
@@ -142,7 +142,7 @@ impl<A: Algorithm> Algorithm for Named<A> {
     fn variables(&self, at: Self::State) -> Option<Vec<(String, String)>> {
         let (inner, name) = match at {
             Exclusion(at) => (at, None),
-            L3 { name, held } | L5 { name, held } => (held, Some(name)),
+            L3 { name, exit } | L5 { name, exit } => (exit, Some(name)),
         };
         let mut all = self.exclusion.variables(inner)?;
         all.extend(name.map(|name| ("name".to_string(), name.to_string())));
@@ -164,7 +164,7 @@ impl<A: Algorithm> Algorithm for Named<A> {
             let (Loc::Entry(at) | Loc::Critical(at) | Loc::Exit(at)) = loc else { continue };
             let (Loc::Entry(new) | Loc::Critical(new) | Loc::Exit(new)) = inner else { continue };
             match at {
-                Exclusion(old) | L3 { held: old, .. } | L5 { held: old, .. } => *old = new,
+                Exclusion(old) | L3 { exit: old, .. } | L5 { exit: old, .. } => *old = new,
             }
         }
     }
@@ -195,9 +195,9 @@ fn exclusion_of<S: Copy>(loc: &Loc<At<S>>) -> Loc<S> {
         Loc::Remainder => Loc::Remainder,
         Loc::Entry(Exclusion(at)) => Loc::Entry(at),
         Loc::Exit(Exclusion(at)) => Loc::Exit(at),
-        Loc::Critical(Exclusion(held)) => Loc::Critical(held),
-        Loc::Entry(L3 { held, .. } | L5 { held, .. })
-        | Loc::Critical(L3 { held, .. } | L5 { held, .. })
-        | Loc::Exit(L3 { held, .. } | L5 { held, .. }) => Loc::Critical(held),
+        Loc::Critical(Exclusion(exit)) => Loc::Critical(exit),
+        Loc::Entry(L3 { exit, .. } | L5 { exit, .. })
+        | Loc::Critical(L3 { exit, .. } | L5 { exit, .. })
+        | Loc::Exit(L3 { exit, .. } | L5 { exit, .. }) => Loc::Critical(exit),
     }
 }
