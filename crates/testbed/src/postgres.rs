@@ -275,8 +275,9 @@ impl PostgresServer {
         }
     }
 
-    /// Starts the server if it is dead. Does not wait until it answers.
-    pub fn restart(&self) {
+    /// Starts the server if it is dead. Does not wait until it answers. The server ends if processes of the dead one
+    /// still run.
+    fn restart(&self) {
         let mut child = self.child.lock().expect("not poisoned");
         if child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_none())) {
             return;
@@ -302,7 +303,7 @@ impl PostgresServer {
     }
 
     /// Waits until the server answers. Returns `false` if it ends or takes too long.
-    pub fn becomes_ready(&self) -> bool {
+    fn becomes_ready(&self) -> bool {
         let start = Instant::now();
         while !self.try_psql("SELECT 1").status.success() {
             let mut child = self.child.lock().expect("not poisoned");
