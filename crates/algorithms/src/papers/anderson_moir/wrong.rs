@@ -127,19 +127,19 @@ changed_lines! {
     Named<A>, names::At<A::State> => Next<names::At<A::State>> where [A: Algorithm];
     /// Line 3 of Figure 1 only reads, so two processes can take the same name.
     NameReadOnly: |s, m, _p| {
-        names::At::L3 { name, held } if s.is_name(name) => {
+        names::At::L3 { name, exit } if s.is_name(name) => {
             if m.read(s.x.at(name as usize)) != 0 {
-                Goto(names::At::L3 { name: name + 1, held })
+                Goto(names::At::L3 { name: name + 1, exit })
             } else {
-                Enter(names::At::L5 { name, held })
+                Enter(names::At::L5 { name, exit })
             }
         },
     }
     /// Line 5 of Figure 1 does not clear the bit: names run out.
     NameNeverFreed: |s, m, _p| {
-        names::At::L5 { name, held } if s.is_name(name) => {
+        names::At::L5 { name, exit } if s.is_name(name) => {
             m.write(s.x.at(name as usize), 1);
-            Goto(names::At::Exclusion(held))
+            Goto(names::At::Exclusion(exit))
         },
     }
 }
