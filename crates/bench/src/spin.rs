@@ -42,7 +42,7 @@ struct Pan {
     arguments: Vec<String>,
 }
 
-/// The figures that SPIN printed.
+/// The result of a run of SPIN: the measured time, and the figures that SPIN printed.
 struct Run {
     states: u64,
     time: Duration,

@@ -27,7 +27,8 @@ pub enum LineKind {
     Columns,
     Holder,
     Waiter,
-    /// A holder that has died. A newcomer can get its slot.
+    /// A dead holder. On one machine, its process has ended, and a newcomer can get its slot. On a cluster, its claim
+    /// is gone, and a newcomer can get its slot after 1.1 ttl.
     Dead,
     /// A holder or waiter that is suspended, as by Ctrl-Z.
     Stopped,

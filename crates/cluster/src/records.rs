@@ -49,7 +49,7 @@ impl Door {
 /// A claim. The same record is stored below `queue/`, `inside/` and `slots/`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ClaimRecord {
-    /// Identifies the claim. The keys of the claim end with it.
+    /// Identifies the claim. The keys of the claim below `queue/` and `inside/` end with it.
     #[serde(rename = "claim")]
     pub id: String,
     /// The slot that the claim has, or the smallest of its slots.

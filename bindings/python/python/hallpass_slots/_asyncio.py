@@ -26,7 +26,7 @@ _Held = TypeVar("_Held", bound=Union[Pass, Passes])
 
 
 class Acquiring(Generic[_Held]):
-    """The result of ``Hall.acquire_async``: await it for a pass, or use it in ``async with``."""
+    """What ``Hall.acquire_async`` and ``Hall.acquire_many_async`` return: await it, or use it in ``async with``."""
 
     __slots__ = ("_entered", "_held", "_start")
 
@@ -40,7 +40,7 @@ class Acquiring(Generic[_Held]):
 
     async def __aenter__(self) -> _Held:
         if self._entered:
-            raise RuntimeError("this object is in use: call acquire_async once for each `async with`")
+            raise RuntimeError("this object is in use: request slots once for each `async with`")
         self._entered = True
         try:
             self._held = await self

@@ -66,7 +66,7 @@ fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
 }
 
 /// Returns warnings about contestants that cannot be ranked because their measurements overlap. Workloads that
-/// measure waits get no warnings, because they are ranked by a percentile, which has no spread.
+/// measure waits get no warnings: they are ranked by a percentile, and the report has no spread for it.
 fn warnings(outcome: &Outcome) -> String {
     if outcome.workload.measures_waits() {
         return String::new();

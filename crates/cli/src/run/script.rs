@@ -17,8 +17,8 @@ const SHELL: &str = "/bin/sh";
 /// The variable with the directories of programs.
 const PATH: &str = "PATH";
 
-/// The directories in which glibc and musl look for a program if `PATH` is not set.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
+/// The directories in which musl looks for a program if `PATH` is not set.
+const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 
 /// Returns `true` if the error says that the program is a script without a `#!` line. (The kernel reports the same
 /// error for a program of another architecture. glibc gives it to the shell, too.)

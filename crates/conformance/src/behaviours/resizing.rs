@@ -89,7 +89,7 @@ pub fn removed_slots_are_not_handed_out_again<H: HallUnderTest>() {
     }
 }
 
-/// After a hall has shrunk, a waiter gets a remaining slot as soon as fewer slots are held than the hall has.
+/// After a hall has shrunk, a waiter gets a remaining slot at the latest when fewer slots are held than the hall has.
 pub fn a_waiter_of_a_shrunk_hall_gets_a_remaining_slot<H: HallUnderTest>() {
     let hall: H = open(3);
     let mut held = fill(&hall, 3);

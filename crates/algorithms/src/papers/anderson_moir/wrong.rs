@@ -74,7 +74,8 @@ changed_lines! {
     Fig8NoInitialise: |s, m, p| {
         fig8::Line::L5 => { m.write(s.q, p as Word); Goto(fig8::Line::L7) },
     }
-    /// Lines 13 and 14 are dropped: a leaving process never gives the spin location back.
+    /// Lines 13 and 14 are dropped: a leaving process sets the flag of the current spin location, but does not make a
+    /// location with a clear flag current. So all flags stay set, and no later process waits.
     Fig8NoPretending: |s, m, _p| {
         fig8::Line::L12 { v } => { m.test_and_set(s.p.at(v as usize)); Leave },
     }
