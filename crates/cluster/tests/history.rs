@@ -1,4 +1,4 @@
-//! Tests of clusters that lose their history, of members of different clusters, and of halls whose keys could mix.
+//! Tests of clusters that lose their history, and of halls whose keys could mix.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::{path::Path, sync::mpsc, thread, time::Instant};
 
 use common::{SHORT_TTL, connect, etcd_options, eventually, options, wait, with_short_ttl};
 use hallpass_cluster::{Cluster, ClusterHall, ClusterOptions, Error, Loss};
-use hallpass_testbed::{EtcdCluster, Proxy, Storage, TIMEOUT, etcd};
+use hallpass_testbed::{EtcdCluster, Proxy, TIMEOUT, etcd};
 
 /// Connects with this prefix.
 fn below(cluster: &EtcdCluster, prefix: &str) -> Cluster {
@@ -302,61 +302,6 @@ fn names_and_prefixes_that_would_mix_halls_are_refused() {
         assert!(matches!(error, Error::BadOption { .. }), "{error}");
     }
     assert!(below(cluster, "/slots/inside").open("hall", 1).is_ok(), "no keys can mix there");
-}
-
-#[test]
-fn members_of_two_clusters_in_one_url_are_refused() {
-    let Some(()) = etcd() else { return };
-    let (one, other) = (EtcdCluster::start(1), EtcdCluster::start(1));
-    let both = [&one, &other].map(|cluster| cluster.member(0).client_address().to_string());
-    for endpoints in [both.clone(), [both[1].clone(), both[0].clone()]] {
-        let options = options(&format!("etcd://{}", endpoints.join(",")));
-        let mixed = Cluster::connect(options).expect("valid options");
-        // Opening a hall does not wait long for members that are slow to answer, so it may succeed at first.
-        eventually(|| match mixed.open("gpu", 1) {
-            Ok(_) => false,
-            Err(error) => {
-                assert!(error.to_string().contains("different clusters"), "{error}");
-                true
-            }
-        });
-    }
-}
-
-/// etcd computes identities from the peer addresses and the token, so clusters that keep the default peer address have
-/// the same identity.
-#[test]
-fn members_of_two_clusters_with_the_same_identity_are_refused() {
-    let Some(()) = etcd() else { return };
-    let flags = [
-        "--initial-advertise-peer-urls=http://localhost:2380",
-        "--initial-cluster=m0=http://localhost:2380",
-        "--initial-cluster-token=etcd-cluster",
-    ];
-    let start = || EtcdCluster::start_with(1, Storage::Memory, &flags);
-    let (one, other) = (start(), start());
-    let addresses = [&one, &other].map(|cluster| cluster.member(0).client_address().to_string());
-    let mixed = options(&format!("etcd://{}", addresses.join(",")));
-    // Once with equal revisions, and once with different ones.
-    for _ in 0..2 {
-        let mixed = Cluster::connect(mixed.clone()).expect("valid options");
-        eventually(|| match mixed.open("gpu", 1) {
-            Ok(_) => false,
-            Err(error) => {
-                assert!(error.to_string().contains("different clusters"), "{error}");
-                true
-            }
-        });
-        let put = one.etcdctl(&["put", "elsewhere", "x"]).status();
-        assert!(put.expect("it runs").success());
-    }
-    // Two addresses of one member are no mixture.
-    let path = Proxy::before(one.member(0));
-    let twice = format!("etcd://{},{}", addresses[0], path.address());
-    let twice = Cluster::connect(options(&twice)).expect("valid options");
-    let hall = twice.open("gpu", 1).expect("a new hall can be created");
-    hall.acquire().expect("a slot is free").release().expect("the pass is valid");
-    assert_eq!(hall.available().expect("reachable"), 1);
 }
 
 #[test]

@@ -139,6 +139,9 @@ pub(super) const RENEWAL_AGES: &str = "SELECT id,
         milliseconds - (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint
     FROM hallpass.leases WHERE id = ANY ($1) AND ends >= clock_timestamp()";
 
+/// Returns the identity of the server, which it shares with all its standbys.
+pub(super) const SYSTEM: &str = "SELECT system_identifier::text FROM pg_control_system()";
+
 /// Lists the halls that have a door.
 pub(super) const NAMES: &str =
     "SELECT hall FROM hallpass.records WHERE key = hall || '/door' ORDER BY hall";

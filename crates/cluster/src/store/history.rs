@@ -80,8 +80,8 @@ impl History {
     /// # Errors
     /// Returns an error with the reason.
     pub(crate) fn note_mixture(&self, which: &str) -> Result<(), Failure> {
-        let why = "the members belong to different clusters";
-        let advice = "name members of one cluster only";
+        let why = "the servers belong to different clusters";
+        let advice = "name servers of one cluster only";
         self.lock().mixed = Some(format!("{why}, {which}: {advice}"));
         self.check()
     }
