@@ -32,6 +32,14 @@ impl Loaded {
     pub(super) fn stamp(&self) -> Stamp {
         Stamp { epoch: self.timeline.unsigned_abs(), revision: self.document.revision }
     }
+
+    /// Counts leases that do not exist, but have records, as over. This happens only if an operator has deleted rows.
+    /// Nobody could renew such a lease, and its records would stay permanently. Requires that all leases are loaded.
+    fn end_missing_leases(&mut self) {
+        let Document { records, leases, .. } = &self.document;
+        let named = records.values().map(|kv| kv.lease).filter(|lease| *lease != 0);
+        self.overdue.extend(named.filter(|lease| !leases.contains(lease)));
+    }
 }
 
 /// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server when it ran the
@@ -55,7 +63,11 @@ pub(super) async fn load(
         scope.leases.as_slice().into(),
         scope.bound_to.as_slice().into(),
     ];
-    loaded(&line.query(sql::LOAD, parameters).await?)
+    let mut loaded = loaded(&line.query(sql::LOAD, parameters).await?)?;
+    if scope.all_leases {
+        loaded.end_missing_leases();
+    }
+    Ok(loaded)
 }
 
 /// Reads the rows of [`sql::LOAD`].

@@ -155,7 +155,9 @@ impl PostgresStore {
             let read = |line: Arc<Line>| async move { load(&line, hall, part, proof).await };
             let loaded = self.database.attempt(read).await?;
             known.history.note_cluster(loaded.system)?;
-            if !loaded.overdue.is_empty() && !scope.all_leases {
+            let has_lease = |lease: &LeaseId| loaded.document.leases.contains(lease);
+            let is_over = !loaded.overdue.is_empty() || !scope.leases.iter().all(has_lease);
+            if is_over && !scope.all_leases {
                 // The records of the leases that are over may be outside of the part that was loaded.
                 scope = whole();
                 continue;
@@ -247,7 +249,8 @@ fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
     document.revision = next_revision(document.revision, loaded.timeline) - 1;
     let mut leases = loaded.overdue.clone();
     if let Change::Revoke(lease) = change {
-        leases.extend(document.leases.contains(&lease).then_some(lease));
+        let is_bound = document.records.values().any(|kv| kv.lease == lease);
+        leases.extend((is_bound || document.leases.contains(&lease)).then_some(lease));
     }
     let mut keys = document.end_leases(&leases);
     let response = match change {
