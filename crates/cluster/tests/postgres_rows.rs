@@ -1,4 +1,4 @@
-//! Tests of operators who delete rows of the tables by hand.
+//! Tests of operators who delete rows of the tables, or whole tables, by hand.
 #![cfg(feature = "postgres")]
 
 mod common;
@@ -37,4 +37,23 @@ fn a_hall_recovers_after_its_leases_were_deleted() {
     let next = next.recv_timeout(TIMEOUT).expect("the waiter gets the slot");
     next.expect("reachable");
     eventually(|| near.waiting().expect("reachable") == 0);
+}
+
+#[test]
+fn a_table_that_was_dropped_is_created_again() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let open = || {
+        let connected = Cluster::connect(with_short_ttl(&server.url())).expect("valid options");
+        connected.open("gpu", 1)
+    };
+    let hall = open().expect("reachable");
+    for table in ["leases", "records", "halls"] {
+        let pass = hall.acquire().expect("the waiter gets the slot");
+        server.psql(&format!("DROP TABLE hallpass.{table}"));
+        // A holder and a newcomer.
+        let _ = pass.release();
+        eventually(|| open().is_ok());
+    }
+    hall.acquire().expect("the waiter gets the slot").release().expect("the pass is valid");
 }

@@ -225,7 +225,7 @@ impl Client {
             }
             Err(_) => {
                 patience.not_answered_within(limit);
-                Err(Failure::Unreachable(format!("no answer within {limit:?}")))
+                Err(Failure::Unreachable(format!("no answer within {limit:.1?}")))
             }
         }
     }
@@ -237,7 +237,8 @@ impl Client {
         login: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let limit = self.shared.login_timeout;
-        let late = |_| Failure::Unreachable(format!("the login was not answered within {limit:?}"));
+        let late =
+            |_| Failure::Unreachable(format!("the login was not answered within {limit:.1?}"));
         timeout(limit, login).await.map_err(late)?
     }
 }

@@ -72,7 +72,7 @@ impl Database {
         for (at, server) in servers.clone().skip(latest).chain(servers.take(latest)) {
             let limit = end.saturating_duration_since(Instant::now()) / left.max(1) as u32;
             left -= 1;
-            let late = || Failure::Unreachable(format!("no connection within {limit:?}"));
+            let late = || Failure::Unreachable(format!("no connection within {limit:.1?}"));
             match timeout(limit, self.connect_to(server)).await.unwrap_or_else(|_| Err(late())) {
                 Ok(line) => {
                     self.latest.store(at, Relaxed);
