@@ -1,11 +1,11 @@
-//! Tests of operators who delete rows of the tables, or whole tables, by hand.
+//! Tests of users of the database who may only read, or who delete rows or tables by hand.
 #![cfg(feature = "postgres")]
 
 mod common;
 
 use std::{sync::mpsc, thread};
 
-use common::{await_queue, eventually, with_short_ttl};
+use common::{await_queue, eventually, options, with_short_ttl};
 use hallpass_cluster::Cluster;
 use hallpass_testbed::{PostgresServer, TIMEOUT, postgres};
 
@@ -56,4 +56,27 @@ fn a_table_that_was_dropped_is_created_again() {
         eventually(|| open().is_ok());
     }
     hall.acquire().expect("the waiter gets the slot").release().expect("the pass is valid");
+}
+
+/// The lease of a holder is over, and nobody has changed the hall since.
+#[test]
+fn a_user_who_may_only_read_sees_a_vanished_holder() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let connect = |url: &str| Cluster::connect(options(url)).expect("valid options");
+    let hall = connect(&server.url()).open("gpu", 1).expect("reachable");
+    let pass = hall.acquire().expect("a slot is free");
+    server.psql(
+        "CREATE ROLE eve LOGIN;
+         GRANT USAGE ON SCHEMA hallpass TO eve;
+         GRANT SELECT ON ALL TABLES IN SCHEMA hallpass TO eve",
+    );
+    let reader = connect(&server.url().replacen("postgres@", "eve@", 1));
+    let seen = reader.open_existing("gpu").expect("eve may read");
+    assert!(seen.status().expect("reachable").holders[0].alive);
+    server.psql("UPDATE hallpass.leases SET ends = clock_timestamp() - interval '1 s'");
+    for _ in 0..2 {
+        assert!(!seen.status().expect("eve may read").holders[0].alive);
+    }
+    drop(pass);
 }

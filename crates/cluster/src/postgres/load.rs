@@ -33,6 +33,14 @@ impl Loaded {
         Stamp { epoch: self.timeline.unsigned_abs(), revision: self.document.revision }
     }
 
+    /// Removes the records of leases that are over from this copy of the hall. The revision stays, because the store does
+    /// not change.
+    pub(super) fn hide_overdue(&mut self) {
+        let revision = self.document.revision;
+        self.document.end_leases(&self.overdue);
+        self.document.revision = revision;
+    }
+
     /// Counts leases that do not exist, but have records, as over. This happens only if an operator has deleted rows.
     /// Nobody could renew such a lease, and its records would stay permanently. Requires that all leases are loaded.
     fn end_missing_leases(&mut self) {
