@@ -64,6 +64,24 @@ fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_created_a
 }
 
 #[test]
+fn a_removal_that_arrives_late_does_not_remove_a_hall_that_was_created_again() {
+    with_hall(async |store| {
+        let door = |view: View| view.door.expect("there is a hall").modified;
+        let old = door(store.view(None).await.expect("reachable"));
+        assert!(store.remove(old, false, false).await.expect("reachable"));
+        let new = door(store.create(Door::with(1)).await.expect("reachable"));
+        for force in [false, true] {
+            assert!(!store.remove(old, force, force).await.expect("reachable"), "force: {force}");
+            assert_eq!(door(store.view(None).await.expect("reachable")), new);
+        }
+        // A hall whose door was written since, for example by `resize`.
+        let was = store.view(None).await.expect("reachable");
+        store.change_door(Door::with(2), &was).await.expect("reachable");
+        assert!(!store.remove(new, true, false).await.expect("reachable"));
+    });
+}
+
+#[test]
 fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
