@@ -82,6 +82,26 @@ fn a_removal_that_arrives_late_does_not_remove_a_hall_that_was_created_again() {
 }
 
 #[test]
+fn an_eviction_that_arrives_late_does_not_evict_the_next_holder() {
+    with_hall(async |store| {
+        let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
+        let records = ["first", "second"].map(record);
+        let [first, second] =
+            [0, 1].map(|at| ClaimRef { record: &records[at], lease, slots: SlotSet::default() });
+        let claim = Ask::Claim { slot: 0, wait: true };
+        let mut was = store.view(None).await.expect("reachable");
+        was = store.perform(claim.clone(), Some(first), &was).await.expect("reachable");
+        let free = Ask::Free { slot: 0, anyway: false };
+        store.perform(free, Some(first), &was).await.expect("reachable");
+        let now = store.view(None).await.expect("reachable");
+        store.perform(claim, Some(second), &now).await.expect("reachable");
+        store.evict(0, &was).await.expect("reachable");
+        let now = store.view(Some(second)).await.expect("reachable");
+        assert!(now.own.is_inside(), "{now:?}");
+    });
+}
+
+#[test]
 fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
