@@ -319,6 +319,18 @@ fn after_the_dial_timeout_the_error_names_the_cluster_that_is_down() {
     }
 }
 
+/// The keeper, which writes there, has another working directory.
+#[test]
+fn a_relative_state_directory_is_below_the_working_directory() {
+    let (_, halls) = halls!("state");
+    let mut command = halls.command("run", &["-k", "1", "x", "true"]);
+    command.current_dir(halls.path()).env("HALLPASS_STATE_DIR", "state");
+    assert!(command.status().expect("it runs").success());
+    eventually("the directory has a file", || {
+        halls.path().join("state").read_dir().is_ok_and(|mut files| files.next().is_some())
+    });
+}
+
 #[test]
 fn no_command_line_contains_the_password() {
     let Some(()) = hallpass_testbed::etcd() else { return };

@@ -7,7 +7,7 @@ use std::{fs, io::Read, thread, time::Duration};
 
 use common::{
     HALLPASS, Halls, Running,
-    cluster::{await_renewal, cluster},
+    cluster::{Far, await_renewal, cluster, far_stores},
     eventually, send, state, text,
 };
 use hallpass_testbed::{EtcdCluster, Proxy};
@@ -266,6 +266,27 @@ fn a_short_outage_has_no_effect() {
     assert!(!halls.is_free("x"));
     assert_eq!(holder.leave().0, Some(0));
     assert!(halls.is_free("x"));
+}
+
+/// The outage begins at a random time between two renewals.
+#[test]
+fn with_the_default_ttl_a_command_outlives_an_outage_of_ten_seconds() {
+    thread::scope(|scope| {
+        for Far { path, halls, near } in far_stores("outage") {
+            scope.spawn(move || {
+                let mut holder = halls.hold(&["-k", "1"], "outlived");
+                path.cut();
+                thread::sleep(Duration::from_secs(10));
+                path.heal();
+                // The command would be ended within this time.
+                thread::sleep(Duration::from_secs(9));
+                holder.say("on\n");
+                assert_eq!(holder.line(), "on");
+                assert!(!near.is_free("outlived"));
+                assert_eq!(holder.leave().0, Some(0));
+            });
+        }
+    });
 }
 
 #[test]

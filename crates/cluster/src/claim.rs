@@ -60,6 +60,9 @@ pub(crate) struct Claim {
     stage: watch::Sender<Stage>,
     /// Whether a request for this claim got no answer. Such a request may take effect later.
     pub uncertain: AtomicBool,
+    /// Whether the last renewal found the claim, but not its lease. Once, this may be because the lease ended between
+    /// the two requests of the renewal.
+    lacks_lease: AtomicBool,
 }
 
 /// The purpose of a claim.
@@ -115,6 +118,7 @@ impl Claim {
             exit_hint: Mutex::default(),
             stage: watch::Sender::new(Stage::Entering),
             uncertain: AtomicBool::new(false),
+            lacks_lease: AtomicBool::new(false),
         }
     }
 
@@ -321,6 +325,7 @@ impl Claim {
             store.keep_lease_alive(self.lease_id()),
             store.exit_view(self.reference())
         );
+        let lease_is_gone = matches!(kept, Ok(false));
         let kept = matches!(kept, Ok(true));
         if kept {
             *lock(&self.renewed) = asked;
@@ -334,6 +339,14 @@ impl Claim {
             Ok(view) => view,
         };
         self.note(asked, &view);
+        let exists = matches!(view.own, OwnClaim::Inside { .. } | OwnClaim::Waiting { .. });
+        // ORDERING: Relaxed, because only this task uses the flag.
+        if self.lacks_lease.swap(lease_is_gone && exists, Relaxed) && lease_is_gone && exists {
+            // The claim has outlived its lease, because an operator has deleted the lease alone. Nobody could give it
+            // a slot. So end the claim: a holder then creates it again, and a waiter joins the queue again.
+            store.revoke_lease(self.lease_id()).await;
+            return false;
+        }
         if let (OwnClaim::Detached { .. }, Stage::Held) = (view.own, self.stage()) {
             return self.attach(store, view.own).await;
         }

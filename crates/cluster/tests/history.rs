@@ -1,4 +1,4 @@
-//! Tests of clusters that lose their history, of members of different clusters, and of halls whose keys could mix.
+//! Tests of clusters that lose their history, and of halls whose keys could mix.
 
 mod common;
 
@@ -302,25 +302,6 @@ fn names_and_prefixes_that_would_mix_halls_are_refused() {
         assert!(matches!(error, Error::BadOption { .. }), "{error}");
     }
     assert!(below(cluster, "/slots/inside").open("hall", 1).is_ok(), "no keys can mix there");
-}
-
-#[test]
-fn members_of_two_clusters_in_one_url_are_refused() {
-    let Some(()) = etcd() else { return };
-    let (one, other) = (EtcdCluster::start(1), EtcdCluster::start(1));
-    let both = [&one, &other].map(|cluster| cluster.member(0).client_address().to_string());
-    for endpoints in [both.clone(), [both[1].clone(), both[0].clone()]] {
-        let options = options(&format!("etcd://{}", endpoints.join(",")));
-        let mixed = Cluster::connect(options).expect("valid options");
-        // Opening a hall does not wait long for members that are slow to answer, so it may succeed at first.
-        eventually(|| match mixed.open("gpu", 1) {
-            Ok(_) => false,
-            Err(error) => {
-                assert!(error.to_string().contains("different clusters"), "{error}");
-                true
-            }
-        });
-    }
 }
 
 #[test]

@@ -140,13 +140,30 @@ pub(crate) fn enqueue_while<H: HallUnderTest, T: Send + 'static>(
     in_time: impl Fn() -> bool,
     f: impl FnOnce(&H) -> T + Send + 'static,
 ) -> Option<Queued<T>> {
+    start_in_queue(hall, |_| in_time(), f)
+}
+
+/// Works like [`enqueue`], for a caller with a time limit. Returns `None` if the caller has given up before it was seen
+/// in the queue.
+pub(crate) fn enqueue_for_a_while<H: HallUnderTest, T: Send + 'static>(
+    hall: &H,
+    f: impl FnOnce(&H) -> T + Send + 'static,
+) -> Option<Queued<T>> {
+    start_in_queue(hall, |queued| !queued.is_done(), f)
+}
+
+fn start_in_queue<H: HallUnderTest, T: Send + 'static>(
+    hall: &H,
+    in_time: impl Fn(&Queued<T>) -> bool,
+    f: impl FnOnce(&H) -> T + Send + 'static,
+) -> Option<Queued<T>> {
     let before = hall.waiting();
     let queued = Queued::start(hall, f);
-    eventually("one more caller waits", || hall.waiting() == before + 1 || !in_time());
+    eventually("one more caller waits", || hall.waiting() == before + 1 || !in_time(&queued));
     // A hall may count a waiter some steps before the waiter is in the queue. A sleeping waiter is
     // certainly in the queue.
-    eventually("the waiter sleeps", || queued.sleeps() || !in_time());
-    in_time().then_some(queued)
+    eventually("the waiter sleeps", || queued.sleeps() || !in_time(&queued));
+    in_time(&queued).then_some(queued)
 }
 
 /// Checks that the hall is full: `try_acquire` fails.

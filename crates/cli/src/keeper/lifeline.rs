@@ -110,3 +110,54 @@ pub fn ask_to_end(pid: Pid) {
 pub fn end(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(unsafe_code)]
+
+    use rustix::{
+        fs::{OFlags, fcntl_setfl},
+        io::read,
+        pipe::pipe,
+        process::getpid,
+    };
+
+    use super::*;
+
+    /// The number of processes of the chain, and how long each of them lives, in microseconds.
+    const LINKS: usize = 1500;
+    const LIFE: libc::c_uint = 1500;
+
+    /// Starts a process that forks and exits, whose child does the same, and so on.
+    fn start_chain() {
+        // SAFETY: the child calls only functions that are allowed in a copy of a process with several threads.
+        unsafe {
+            if libc::fork() != 0 {
+                return;
+            }
+            for _ in 1..LINKS {
+                if libc::fork() != 0 {
+                    libc::usleep(LIFE);
+                    libc::_exit(0);
+                }
+            }
+            libc::_exit(0)
+        }
+    }
+
+    #[test]
+    fn a_chain_of_processes_that_fork_and_exit_is_found_as_long_as_it_lasts() {
+        let (open, write_end) = pipe().expect("a pipe");
+        let lifeline = Lifeline::of(&write_end, getpid(), getpid()).expect("it is a pipe");
+        start_chain();
+        drop(write_end);
+        fcntl_setfl(&open, OFlags::NONBLOCK).expect("a pipe");
+        let mut found = 0;
+        while !lifeline.holders().is_empty() {
+            found += 1;
+        }
+        // The pipe is closed when no process of the chain has it open.
+        let rest = read(&open, &mut [0]);
+        assert_eq!(rest, Ok(0), "the chain still runs; it was found {found} times");
+    }
+}

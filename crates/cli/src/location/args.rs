@@ -123,6 +123,7 @@ impl LocationArgs {
 
     fn options(&self, url: &str) -> Result<ClusterOptions, Error> {
         let mut options = ClusterOptions::at(url)?;
+        options.state_dir.iter_mut().try_for_each(make_absolute)?;
         if let Some(time) = self.dial_timeout {
             options.command_timeout = time;
         }

@@ -156,7 +156,7 @@ impl Database {
             Ok(outcome) => outcome,
             Err(_) => {
                 self.patience.not_answered_within(limit);
-                Err(Failure::Unreachable(format!("no answer within {limit:?}")))
+                Err(Failure::Unreachable(format!("no answer within {limit:.1?}")))
             }
         };
         match &outcome {
@@ -190,7 +190,7 @@ impl Database {
             return Err(failure.clone());
         }
         let limit = self.login_limit();
-        let late = |_| Failure::Unreachable(format!("no connection within {limit:?}"));
+        let late = |_| Failure::Unreachable(format!("no connection within {limit:.1?}"));
         let begun = Instant::now();
         let connected = timeout(limit, self.connect()).await;
         match connected.unwrap_or_else(|elapsed| Err(late(elapsed))) {

@@ -66,8 +66,12 @@ fn of_connection(error: &tokio_postgres::Error) -> Failure {
     {
         return Failure::Certificate(text);
     }
+    if text.contains("password missing") {
+        let advice = "set PGPASSWORD, or write ~/.pgpass or a file for --password-file";
+        return Failure::Denied(format!("the server asks for a password: {advice}"));
+    }
     // These are errors of the client, not of the network.
-    if ["password missing", "unsupported authentication", "server does not support TLS"]
+    if ["unsupported authentication", "server does not support TLS"]
         .iter()
         .any(|words| text.contains(words))
     {

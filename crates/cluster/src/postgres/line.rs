@@ -226,12 +226,22 @@ impl Line {
     pub(super) async fn check_tables(&self) -> Result<(), Failure> {
         let Wire::Server(server) = &self.wire else { return Ok(()) };
         let client = &server.client;
-        let version = match self.while_usable(client.query_typed(sql::FIND_VERSION, &[])).await? {
-            Err(error) if is_missing(&error) => {
+        let find = || self.while_usable(client.query_typed(sql::FIND_VERSION, &[]));
+        let is_whole = |rows: &[tokio_postgres::Row]| {
+            rows.first().is_none_or(|row| row.try_get(1).unwrap_or(true))
+        };
+        let version = match find().await? {
+            Err(error) if is_missing(&error) => None,
+            // A user of the database has dropped some of the tables.
+            Ok(rows) if !is_whole(&rows) => None,
+            found => Some(found?),
+        };
+        let version = match version {
+            Some(version) => version,
+            None => {
                 self.execute(sql::CREATE).await?;
-                self.while_usable(client.query_typed(sql::FIND_VERSION, &[])).await??
+                find().await??
             }
-            found => found?,
         };
         match version.first().map(|row| row.try_get::<_, i32>(0)) {
             Some(Ok(sql::VERSION)) => Ok(()),

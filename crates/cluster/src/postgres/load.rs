@@ -32,6 +32,22 @@ impl Loaded {
     pub(super) fn stamp(&self) -> Stamp {
         Stamp { epoch: self.timeline.unsigned_abs(), revision: self.document.revision }
     }
+
+    /// Removes the records of leases that are over from this copy of the hall. The revision stays, because the store does
+    /// not change.
+    pub(super) fn hide_overdue(&mut self) {
+        let revision = self.document.revision;
+        self.document.end_leases(&self.overdue);
+        self.document.revision = revision;
+    }
+
+    /// Counts leases that do not exist, but have records, as over. This happens only if an operator has deleted rows.
+    /// Nobody could renew such a lease, and its records would stay permanently. Requires that all leases are loaded.
+    fn end_missing_leases(&mut self) {
+        let Document { records, leases, .. } = &self.document;
+        let named = records.values().map(|kv| kv.lease).filter(|lease| *lease != 0);
+        self.overdue.extend(named.filter(|lease| !leases.contains(lease)));
+    }
 }
 
 /// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server when it ran the
@@ -55,7 +71,11 @@ pub(super) async fn load(
         scope.leases.as_slice().into(),
         scope.bound_to.as_slice().into(),
     ];
-    loaded(&line.query(sql::LOAD, parameters).await?)
+    let mut loaded = loaded(&line.query(sql::LOAD, parameters).await?)?;
+    if scope.all_leases {
+        loaded.end_missing_leases();
+    }
+    Ok(loaded)
 }
 
 /// Reads the rows of [`sql::LOAD`].

@@ -37,6 +37,7 @@ mod timelines;
 mod tls;
 mod url;
 mod values;
+mod write;
 
 pub use options::PostgresOptions;
 

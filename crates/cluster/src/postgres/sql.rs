@@ -3,13 +3,16 @@
 /// The version of the tables.
 pub(super) const VERSION: i32 = 1;
 
-/// Returns the version of the tables; fails with "undefined table" if there are none.
+/// Returns the version of the tables, and whether all of them exist; fails with "undefined table" if the table with the
+/// version does not exist.
 ///
 /// Also changes three settings of this session, which the user or the database may have set. `synchronous_commit` is
 /// on, because a commit that is not on disk, or not on the standby, proves nothing. Transactions are read committed: if
 /// two steps change a hall at the same time, the second must see the change of the first, instead of failing. The
 /// server plans a prepared statement only once.
 pub(super) const FIND_VERSION: &str = "SELECT version,
+        num_nulls(to_regclass('hallpass.halls'), to_regclass('hallpass.records'),
+            to_regclass('hallpass.leases')) = 0,
         CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
             THEN set_config('synchronous_commit', 'on', false) END,
         set_config('default_transaction_isolation', 'read committed', false),
@@ -138,6 +141,9 @@ pub(super) const KEEP_ALIVE: &str = "UPDATE hallpass.leases
 pub(super) const RENEWAL_AGES: &str = "SELECT id,
         milliseconds - (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint
     FROM hallpass.leases WHERE id = ANY ($1) AND ends >= clock_timestamp()";
+
+/// Returns the identity of the server, which it shares with all its standbys.
+pub(super) const SYSTEM: &str = "SELECT system_identifier::text FROM pg_control_system()";
 
 /// Lists the halls that have a door.
 pub(super) const NAMES: &str =

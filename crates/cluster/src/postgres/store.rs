@@ -12,12 +12,13 @@ use super::{
     connection::Database,
     line::Line,
     load::{Loaded, load},
-    notifications::{channels_of, payload, watch},
+    notifications::watch,
     options::PostgresOptions,
     scope::Scope,
     sql,
-    timelines::{Timelines, next_revision},
+    timelines::next_revision,
     values::Row,
+    write::Write,
 };
 use crate::{
     ClusterOptions, Error,
@@ -74,11 +75,13 @@ enum Change<'a> {
 }
 
 /// A hall after a change.
-struct Changed {
-    document: Document,
+pub(super) struct Changed {
+    pub document: Document,
     response: Option<StepResponse>,
-    keys: BTreeSet<Vec<u8>>,
-    leases: BTreeSet<LeaseId>,
+    /// The keys of the records that were written or deleted.
+    pub keys: BTreeSet<Vec<u8>>,
+    /// The leases that ended.
+    pub leases: BTreeSet<LeaseId>,
 }
 
 impl PostgresStore {
@@ -110,12 +113,14 @@ impl PostgresStore {
             known.history.note_cluster(loaded.system)?;
             if !loaded.overdue.is_empty() {
                 // The answer must not show records that vanish without a step.
-                self.change(hall, Change::EndLeases).await?;
-                // In a slow network, even two attempts may take longer than `longest_step`, and both are allowed.
-                if attempt > 0 && begun.elapsed() >= self.longest_step {
-                    break;
+                match self.change(hall, Change::EndLeases).await {
+                    // In a slow network, even two attempts may take longer than `longest_step`, and both are allowed.
+                    Ok(_) if attempt > 0 && begun.elapsed() >= self.longest_step => break,
+                    Ok(_) => continue,
+                    // This user may only read. So leave the records out of the answer.
+                    Err(Failure::Denied(_)) => loaded.hide_overdue(),
+                    Err(failure) => return Err(failure),
                 }
-                continue;
             }
             let (mut response, _) = loaded.document.perform(step)?;
             response.generation = match proof {
@@ -152,7 +157,9 @@ impl PostgresStore {
             let read = |line: Arc<Line>| async move { load(&line, hall, part, proof).await };
             let loaded = self.database.attempt(read).await?;
             known.history.note_cluster(loaded.system)?;
-            if !loaded.overdue.is_empty() && !scope.all_leases {
+            let has_lease = |lease: &LeaseId| loaded.document.leases.contains(lease);
+            let is_over = !loaded.overdue.is_empty() || !scope.leases.iter().all(has_lease);
+            if is_over && !scope.all_leases {
                 // The records of the leases that are over may be outside of the part that was loaded.
                 scope = whole();
                 continue;
@@ -244,7 +251,8 @@ fn perform(loaded: &Loaded, change: Change<'_>) -> Result<Changed, Failure> {
     document.revision = next_revision(document.revision, loaded.timeline) - 1;
     let mut leases = loaded.overdue.clone();
     if let Change::Revoke(lease) = change {
-        leases.extend(document.leases.contains(&lease).then_some(lease));
+        let is_bound = document.records.values().any(|kv| kv.lease == lease);
+        leases.extend((is_bound || document.leases.contains(&lease)).then_some(lease));
     }
     let mut keys = document.end_leases(&leases);
     let response = match change {
@@ -264,49 +272,6 @@ pub(super) fn rehearse(loaded: &Loaded, step: &Step) -> Option<StepResponse> {
     let changed = perform(loaded, Change::Step(step)).ok()?;
     let _ = Write::new(loaded, &changed);
     changed.response
-}
-
-/// The parameters of the statement that writes a change.
-#[derive(Default)]
-struct Write {
-    revision: Revision,
-    timelines: Vec<i64>,
-    deleted: Vec<String>,
-    keys: Vec<String>,
-    values: Vec<String>,
-    created: Vec<Revision>,
-    modified: Vec<Revision>,
-    leases: Vec<LeaseId>,
-    channels: Vec<String>,
-    payloads: Vec<String>,
-}
-
-impl Write {
-    fn new(loaded: &Loaded, changed: &Changed) -> Write {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let least = next_revision(loaded.document.revision, loaded.timeline);
-        let revision = changed.document.revision.max(least);
-        let timelines = Timelines::numbers(&loaded.timelines);
-        let mut write = Write { revision, timelines, ..Write::default() };
-        for key in &changed.keys {
-            let name = text(key);
-            for channel in channels_of(&name) {
-                write.channels.push(channel);
-                write.payloads.push(payload(revision, &name));
-            }
-            match changed.document.records.get(key) {
-                None => write.deleted.push(name),
-                Some(kv) => {
-                    write.keys.push(name);
-                    write.values.push(text(&kv.value));
-                    write.created.push(kv.create_revision);
-                    write.modified.push(kv.mod_revision);
-                    write.leases.push(kv.lease);
-                }
-            }
-        }
-        write
-    }
 }
 
 /// Returns the pause after an attempt that failed because another process was faster. `attempt` counts from 0, and
@@ -344,6 +309,14 @@ impl Store for PostgresStore {
 
     fn base(&self, hall: &str) -> String {
         format!("{hall}/")
+    }
+
+    fn check_servers<'a>(&'a self, hall: &'a str) -> Reply<'a, ()> {
+        Box::pin(async move {
+            let history = self.hall(hall).history.clone();
+            let systems = self.database.other_systems().await?;
+            systems.into_iter().try_for_each(|system| history.note_cluster(system))
+        })
     }
 
     fn step<'a>(&'a self, hall: &'a str, step: Step) -> Reply<'a, StepResponse> {

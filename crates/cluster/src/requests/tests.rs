@@ -6,7 +6,13 @@ use hallpass_algorithms::halls::cluster::Ask;
 use hallpass_testbed::TIMEOUT;
 
 use super::*;
-use crate::{ClusterOptions, records::ClaimRecord, runtime::Tasks, slot_set::SlotSet, store};
+use crate::{
+    ClusterOptions,
+    records::ClaimRecord,
+    runtime::Tasks,
+    slot_set::SlotSet,
+    store::{self, KeyRange, KeyRead, Reply, Watch},
+};
 
 /// Runs a test on a new hall with one slot, on each store.
 fn with_hall<F: Future<Output = ()>>(test: impl Fn(HallStore) -> F) {
@@ -58,6 +64,44 @@ fn a_claim_that_arrives_late_does_not_join_a_hall_that_was_removed_and_created_a
 }
 
 #[test]
+fn a_removal_that_arrives_late_does_not_remove_a_hall_that_was_created_again() {
+    with_hall(async |store| {
+        let door = |view: View| view.door.expect("there is a hall").modified;
+        let old = door(store.view(None).await.expect("reachable"));
+        assert!(store.remove(old, false, false).await.expect("reachable"));
+        let new = door(store.create(Door::with(1)).await.expect("reachable"));
+        for force in [false, true] {
+            assert!(!store.remove(old, force, force).await.expect("reachable"), "force: {force}");
+            assert_eq!(door(store.view(None).await.expect("reachable")), new);
+        }
+        // A hall whose door was written since, for example by `resize`.
+        let was = store.view(None).await.expect("reachable");
+        store.change_door(Door::with(2), &was).await.expect("reachable");
+        assert!(!store.remove(new, true, false).await.expect("reachable"));
+    });
+}
+
+#[test]
+fn an_eviction_that_arrives_late_does_not_evict_the_next_holder() {
+    with_hall(async |store| {
+        let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
+        let records = ["first", "second"].map(record);
+        let [first, second] =
+            [0, 1].map(|at| ClaimRef { record: &records[at], lease, slots: SlotSet::default() });
+        let claim = Ask::Claim { slot: 0, wait: true };
+        let mut was = store.view(None).await.expect("reachable");
+        was = store.perform(claim.clone(), Some(first), &was).await.expect("reachable");
+        let free = Ask::Free { slot: 0, anyway: false };
+        store.perform(free, Some(first), &was).await.expect("reachable");
+        let now = store.view(None).await.expect("reachable");
+        store.perform(claim, Some(second), &now).await.expect("reachable");
+        store.evict(0, &was).await.expect("reachable");
+        let now = store.view(Some(second)).await.expect("reachable");
+        assert!(now.own.is_inside(), "{now:?}");
+    });
+}
+
+#[test]
 fn a_slot_with_the_same_token_is_not_freed_if_it_belongs_to_another_claim() {
     with_hall(async |store| {
         let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
@@ -96,6 +140,72 @@ fn plain_reads_show_the_same_claim_as_a_step() {
             let (alone, view) = (alone.expect("reachable"), view.expect("reachable"));
             assert_eq!(alone.own, view.own, "{}", record.id);
         }
+    });
+}
+
+/// A store that refuses every step, as etcd 3.5 does while it has no space.
+struct Full(Arc<dyn Store>);
+
+impl Store for Full {
+    fn place(&self) -> Place {
+        self.0.place()
+    }
+    fn history(&self, hall: &str) -> Arc<History> {
+        self.0.history(hall)
+    }
+    fn base(&self, hall: &str) -> String {
+        self.0.base(hall)
+    }
+    fn step<'a>(&'a self, _: &'a str, _: Step) -> Reply<'a, StepResponse> {
+        Box::pin(async { Err(Failure::NoSpace("no space".into())) })
+    }
+    fn read<'a>(&'a self, hall: &'a str, key: String) -> Reply<'a, KeyRead> {
+        self.0.read(hall, key)
+    }
+    fn watch<'a>(&'a self, hall: &'a str, ranges: Vec<KeyRange>) -> Reply<'a, Watch> {
+        self.0.watch(hall, ranges)
+    }
+    fn grant<'a>(&'a self, hall: &'a str, ttl: Duration) -> Reply<'a, LeaseId> {
+        self.0.grant(hall, ttl)
+    }
+    fn keep_alive<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, bool> {
+        self.0.keep_alive(hall, lease)
+    }
+    fn revoke<'a>(&'a self, hall: &'a str, lease: LeaseId) -> Reply<'a, ()> {
+        self.0.revoke(hall, lease)
+    }
+    fn renewal_ages<'a>(
+        &'a self,
+        hall: &'a str,
+        leases: Vec<LeaseId>,
+    ) -> Reply<'a, HashMap<LeaseId, Duration>> {
+        self.0.renewal_ages(hall, leases)
+    }
+    fn names(&self) -> Reply<'_, Vec<String>> {
+        self.0.names()
+    }
+    fn write(&self) -> Reply<'_, ()> {
+        self.0.write()
+    }
+}
+
+/// Some versions of etcd refuse even steps that only read, so the holder has to use plain reads.
+#[test]
+fn a_holder_sees_its_claim_even_if_the_store_refuses_every_step() {
+    with_hall(async |store| {
+        let lease = store.grant_lease(Duration::from_secs(60)).await.expect("reachable");
+        let record = record("holder");
+        let mut own = ClaimRef { record: &record, lease, slots: SlotSet::default() };
+        let was = store.view(None).await.expect("reachable");
+        let claim = Ask::Claim { slot: 0, wait: true };
+        let held = store.perform(claim, Some(own), &was).await.expect("reachable").own;
+        own.slots = slot_0();
+        let full = Arc::new(Full(store.store.clone()));
+        let full = HallStore::new(full, &store.name, store.url.clone());
+        assert_eq!(full.exit_view(own).await.expect("it answers").own, held);
+        assert!(store.revoke_lease(lease).await);
+        let gone = full.exit_view(own).await.expect("it answers").own;
+        assert_eq!(gone, OwnClaim::Outside);
     });
 }
 

@@ -68,12 +68,21 @@ impl History {
     pub(crate) fn note_cluster(&self, cluster: u64) -> Result<(), Failure> {
         let mut seen = self.lock();
         let first = *seen.cluster.get_or_insert(cluster);
-        if first != cluster {
-            let why = "the members belong to different clusters";
-            let advice = "name members of one cluster only";
-            seen.mixed = Some(format!("{why}, {first:x} and {cluster:x}: {advice}"));
-        }
         drop(seen);
+        match first == cluster {
+            true => self.check(),
+            false => self.note_mixture(&format!("{first:x} and {cluster:x}")),
+        }
+    }
+
+    /// Notes that the servers belong to different clusters. `which` names the clusters.
+    ///
+    /// # Errors
+    /// Returns an error with the reason.
+    pub(crate) fn note_mixture(&self, which: &str) -> Result<(), Failure> {
+        let why = "the servers belong to different clusters";
+        let advice = "name servers of one cluster only";
+        self.lock().mixed = Some(format!("{why}, {which}: {advice}"));
         self.check()
     }
 

@@ -7,7 +7,9 @@ use std::{
 
 use crate::{
     ManyUnderTest, Refusal, assert_nothing_lost, enqueue, eventually,
-    helpers::{LONG, assert_full, enqueue_while, fill, open, retry_longer, sorted},
+    helpers::{
+        LONG, assert_full, enqueue_for_a_while, enqueue_while, fill, open, retry_longer, sorted,
+    },
 };
 
 /// A request for several slots gets distinct slots in ascending order, the smallest free ones.
@@ -146,7 +148,8 @@ pub fn a_large_request_that_times_out_leaves_the_slots_to_others<H: ManyUnderTes
     retry_longer(|limit| {
         let hall: H = open(4);
         let held = hall.acquire().expect("free");
-        let many = enqueue(&hall, move |hall| hall.acquire_many_for(4, limit).map(drop));
+        let many =
+            enqueue_for_a_while(&hall, move |hall| hall.acquire_many_for(4, limit).map(drop))?;
         let mut behind = Vec::new();
         for _ in 0..4 {
             behind.push(enqueue_while(&hall, || !many.is_done(), H::acquire)?);

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     HallUnderTest, Queued, Refusal, assert_nothing_lost, deadline, enqueue, eventually,
-    helpers::{LONG, SHORT, enqueue_while, fill, open, retry_longer},
+    helpers::{LONG, SHORT, enqueue_for_a_while, enqueue_while, fill, open, retry_longer},
 };
 
 /// A caller that finds a free slot takes it, even if its time limit is zero.
@@ -67,8 +67,8 @@ pub fn a_waiter_that_times_out_keeps_the_order_of_the_others<H: HallUnderTest>()
             for number in 0..3 {
                 let in_time = || gives_up.as_ref().is_none_or(|one: &Queued<_>| !one.is_done());
                 if number == impatient {
-                    gives_up =
-                        Some(enqueue(&hall, move |hall| hall.acquire_for(limit).map(H::release)));
+                    let acquire = move |hall: &H| hall.acquire_for(limit).map(H::release);
+                    gives_up = Some(enqueue_for_a_while(&hall, acquire)?);
                 } else {
                     patient.push(enqueue_while(&hall, in_time, H::acquire)?);
                 }

@@ -40,6 +40,24 @@ impl Client {
         .await
     }
 
+    /// Makes a call that has one answer, at this member.
+    pub(super) async fn unary_at<M, R>(
+        &self,
+        line: &Line,
+        path: &'static str,
+        message: M,
+    ) -> Result<R, Failure>
+    where
+        M: prost::Message + Clone + 'static,
+        R: prost::Message + Default + 'static,
+    {
+        self.logged_in(line, |line| {
+            let message = message.clone();
+            async move { line.unary(path, message).await }
+        })
+        .await
+    }
+
     /// Makes one attempt at the current member. If this member cannot be reached, the next attempt goes to the next
     /// member.
     pub(super) async fn attempt<T, F>(&self, call: impl Fn(Line) -> F) -> Result<T, Failure>
@@ -207,7 +225,7 @@ impl Client {
             }
             Err(_) => {
                 patience.not_answered_within(limit);
-                Err(Failure::Unreachable(format!("no answer within {limit:?}")))
+                Err(Failure::Unreachable(format!("no answer within {limit:.1?}")))
             }
         }
     }
@@ -219,7 +237,8 @@ impl Client {
         login: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let limit = self.shared.login_timeout;
-        let late = |_| Failure::Unreachable(format!("the login was not answered within {limit:?}"));
+        let late =
+            |_| Failure::Unreachable(format!("the login was not answered within {limit:.1?}"));
         timeout(limit, login).await.map_err(late)?
     }
 }
@@ -232,6 +251,11 @@ fn is_unknown_token<T>(outcome: &Result<T, Failure>) -> bool {
 impl Line {
     pub(super) fn new(turn: u64, member: String, channel: Channel) -> Line {
         Line { turn, member, channel, token: None }
+    }
+
+    /// Returns the address of the member.
+    pub(super) fn member(&self) -> &str {
+        &self.member
     }
 
     fn with(&self, token: &Option<AsciiMetadataValue>) -> Line {

@@ -7,6 +7,7 @@ use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 
 use super::{
     Client, Failure,
+    attempt::Line,
     messages::{
         LeaseGrantRequest, LeaseGrantResponse, LeaseKeepAliveRequest, LeaseKeepAliveResponse,
         LeaseRevokeRequest, LeaseRevokeResponse, LeaseTimeToLiveRequest, LeaseTimeToLiveResponse,
@@ -66,6 +67,29 @@ impl Client {
         let exists = found.ttl >= 0;
         let age = Duration::from_secs(found.granted_ttl.saturating_sub(found.ttl).max(0) as u64);
         Ok(exists.then_some(age))
+    }
+
+    /// Asks this member for a new lease, and returns its id.
+    pub(super) async fn grant_at(&self, line: &Line, ttl_seconds: i64) -> Result<i64, Failure> {
+        let request = LeaseGrantRequest { ttl: ttl_seconds };
+        let granted: LeaseGrantResponse = self.unary_at(line, GRANT, request).await?;
+        match granted.error.is_empty() {
+            true => Ok(granted.id),
+            false => Err(Failure::Refused(granted.error)),
+        }
+    }
+
+    /// Returns whether a lease exists, according to this member.
+    pub(super) async fn has_lease_at(&self, line: &Line, id: i64) -> Result<bool, Failure> {
+        let request = LeaseTimeToLiveRequest { id };
+        let found: LeaseTimeToLiveResponse = self.unary_at(line, TIME_TO_LIVE, request).await?;
+        Ok(found.ttl >= 0)
+    }
+
+    /// Ends a lease at this member.
+    pub(super) async fn revoke_at(&self, line: &Line, id: i64) -> Result<(), Failure> {
+        let request = LeaseRevokeRequest { id };
+        self.unary_at::<_, LeaseRevokeResponse>(line, REVOKE, request).await.map(drop)
     }
 
     /// Ends a lease. Also succeeds if the lease is gone already.

@@ -23,6 +23,8 @@ pub(crate) struct KeyValue {
 pub(super) struct ResponseHeader {
     #[prost(uint64, tag = "1")]
     pub cluster_id: u64,
+    #[prost(uint64, tag = "2")]
+    pub member_id: u64,
     #[prost(int64, tag = "3")]
     pub revision: i64,
 }

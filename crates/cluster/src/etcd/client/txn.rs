@@ -5,8 +5,8 @@ use super::{
     attempt::Line,
     messages::{
         Compare, CompareResult, CompareTarget, DeleteRangeRequest, KeyValue as RawKeyValue,
-        PutRequest, RangeRequest, RangeResponse, Request, RequestOp, Response, SortOrder,
-        SortTarget, TargetUnion, TxnRequest, TxnResponse as Raw,
+        PutRequest, RangeRequest, RangeResponse, Request, RequestOp, Response, ResponseHeader,
+        SortOrder, SortTarget, TargetUnion, TxnRequest, TxnResponse as Raw,
     },
 };
 use crate::store::{
@@ -51,17 +51,30 @@ impl Client {
         Ok(KeyRead { kv, revision: header.revision, generation })
     }
 
-    /// Asks the member at the other end of `line` for the identity of its cluster, by reading a key.
-    pub(super) async fn cluster_of(&self, line: &Line, key: String) -> Result<u64, Failure> {
-        let then = vec![Op::get(key).without_consensus()];
+    /// Asks the member at the other end of `line` who it is, by reading a key. Only an answer by consensus shows
+    /// everything that was written before.
+    pub(super) async fn identify(
+        &self,
+        line: &Line,
+        key: String,
+        by_consensus: bool,
+    ) -> Result<Identity, Failure> {
+        let get = Op::get(key);
+        let then = vec![if by_consensus { get } else { get.without_consensus() }];
         let request = TxnRequest::from(Step { then, ..Step::default() });
-        let read = |line: Line| {
-            let request = request.clone();
-            async move { line.unary::<_, Raw>(TXN, request).await }
-        };
-        let raw = self.logged_in(line, read).await?;
-        Ok(raw.header.unwrap_or_default().cluster_id)
+        let raw: Raw = self.unary_at(line, TXN, request).await?;
+        let ResponseHeader { cluster_id, member_id, revision } = raw.header.unwrap_or_default();
+        Ok(Identity { cluster: cluster_id, member: member_id, revision })
     }
+}
+
+/// What a member says about itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    pub cluster: u64,
+    pub member: u64,
+    /// The revision of its data.
+    pub revision: Revision,
 }
 
 /// Revisions of etcd have no epoch.

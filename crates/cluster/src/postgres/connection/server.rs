@@ -1,15 +1,15 @@
 //! Connects to a server that accepts writes, and checks it.
 
 use std::{
-    sync::atomic::Ordering::Relaxed,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use tokio::time::timeout;
-use tokio_postgres::Config;
+use tokio::{sync::Semaphore, time::timeout};
+use tokio_postgres::{Config, config::TargetSessionAttrs};
 
 use super::{
-    super::{activities::Need, line::Line},
+    super::{activities::Need, line::Line, sql},
     Database,
 };
 use crate::{failure::Failure, options::current_password, retry::lock};
@@ -72,7 +72,7 @@ impl Database {
         for (at, server) in servers.clone().skip(latest).chain(servers.take(latest)) {
             let limit = end.saturating_duration_since(Instant::now()) / left.max(1) as u32;
             left -= 1;
-            let late = || Failure::Unreachable(format!("no connection within {limit:?}"));
+            let late = || Failure::Unreachable(format!("no connection within {limit:.1?}"));
             match timeout(limit, self.connect_to(server)).await.unwrap_or_else(|_| Err(late())) {
                 Ok(line) => {
                     self.latest.store(at, Relaxed);
@@ -101,8 +101,41 @@ impl Database {
         timeout(limit, self.connect_to(server)).await.ok()?.ok()
     }
 
+    /// Returns the identities of the servers that this process is not connected to, as far as they answer. Connects to
+    /// each of them for a moment, also to standbys.
+    pub(in super::super) async fn other_systems(&self) -> Result<Vec<u64>, Failure> {
+        if self.servers.len() == 1 || self.line().await?.is_shared() {
+            return Ok(Vec::new());
+        }
+        // ORDERING: Relaxed, because a server that is asked without need does no harm.
+        let latest = self.latest.load(Relaxed);
+        let mut systems = Vec::new();
+        for (_, server) in self.servers.iter().enumerate().filter(|(at, _)| *at != latest) {
+            let mut server = server.clone();
+            server.target_session_attrs(TargetSessionAttrs::Any);
+            let ask = async {
+                // This connection does not count towards the connections to the primary server.
+                let line = self.connect_with(&server, Arc::new(Semaphore::new(1))).await?;
+                line.query(sql::SYSTEM, &[]).await
+            };
+            // A server that cannot be reached or is full says nothing about its identity.
+            let Ok(Ok(rows)) = timeout(self.login_timeout, ask).await else { continue };
+            let system = rows.first().map(|row| row.text(0)).transpose()?;
+            systems.extend(system.and_then(|text| text.parse::<u64>().ok()));
+        }
+        Ok(systems)
+    }
+
     async fn connect_to(&self, server: &Config) -> Result<Line, Failure> {
-        let permit = self.permits.clone().acquire_owned().await;
+        self.connect_with(server, self.permits.clone()).await
+    }
+
+    async fn connect_with(
+        &self,
+        server: &Config,
+        permits: Arc<Semaphore>,
+    ) -> Result<Line, Failure> {
+        let permit = permits.acquire_owned().await;
         let permit = permit.map_err(|closed| Failure::Unreachable(closed.to_string()))?;
         let mut server = server.clone();
         if let Some(password) =
