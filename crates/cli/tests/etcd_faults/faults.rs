@@ -266,8 +266,9 @@ impl Targets<'_> {
         true
     }
 
-    /// Makes the store lose its latest history. Only a process that saw a part of this history notices the loss. So no
-    /// command starts at that time and for twice the ttl, as docs/cluster.md advises.
+    /// Makes the store lose its latest history. A process notices the loss only if it saw a part of this history, or if
+    /// its machine has a record of a token from it. A new process may have neither. So no command starts at that time
+    /// and for twice the ttl, as docs/cluster.md advises.
     pub fn lose_history(&self, lose: impl FnOnce()) {
         self.crowd.hold_newcomers_back(true);
         // After this time, every process that was started before has read the hall.

@@ -243,7 +243,8 @@ impl Borrowed {
         let translate = |matches: &Matches, at: &[Local]| -> Option<Vec<Local>> {
             at.iter().map(|&at| matches.get(at)).collect()
         };
-        // A state without a counterpart is outside the tables, and the tables report it.
+        // Every private state has a counterpart unless a variable has left its range, and the compiled tables report
+        // that.
         let Some(mut there) = translate(&self.pairs.there, processes) else { return };
         let vars = &self.pairs.vars;
         let mut values: Vec<Word> = vars.iter().map(|&var| memory[var]).collect();
