@@ -1,12 +1,12 @@
-//! Tests of users of the database who may only read, or who delete rows or tables by hand.
+//! Tests of a database that someone changes by hand: rights, rows, tables and settings.
 #![cfg(feature = "postgres")]
 
 mod common;
 
-use std::{sync::mpsc, thread};
+use std::{sync::mpsc, thread, time::Duration};
 
 use common::{await_queue, eventually, options, with_short_ttl};
-use hallpass_cluster::Cluster;
+use hallpass_cluster::{Cluster, ClusterOptions, Error};
 use hallpass_testbed::{PostgresServer, TIMEOUT, postgres};
 
 /// The claims in the tables have no leases any more, so nobody can give them a slot.
@@ -79,4 +79,26 @@ fn a_user_who_may_only_read_sees_a_vanished_holder() {
         assert!(!seen.status().expect("eve may read").holders[0].alive);
     }
     drop(pass);
+}
+
+/// Another server may have taken over. So even a step that only reads must not be answered.
+#[test]
+fn a_server_that_waits_for_a_standby_answers_no_step_that_reads() {
+    let Some(()) = postgres() else { return };
+    let server = PostgresServer::start();
+    let options =
+        ClusterOptions { command_timeout: Duration::from_secs(5), ..options(&server.url()) };
+    let connected = Cluster::connect(options).expect("valid options");
+    let hall = connected.open("gpu", 1).expect("a new hall can be created");
+    hall.status().expect("reachable");
+    let set_standby = |name: &str| {
+        server.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'"));
+        server.psql("SELECT pg_reload_conf()");
+        eventually(|| server.psql("SHOW synchronous_standby_names") == name);
+    };
+    set_standby("nobody");
+    let error = hall.status().expect_err("no standby confirms the commit");
+    assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+    set_standby("");
+    eventually(|| hall.status().is_ok());
 }
