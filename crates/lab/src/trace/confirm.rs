@@ -153,17 +153,17 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
     }
 }
 
-/// Returns whether `p` returns to a state in its entry section if only `p` and its store buffer take steps.
+/// Returns whether `p` returns to a state in its entry section if only `p` and the store buffers take steps.
 fn alone(interpreter: &mut Interpreter, p: Pid) -> bool {
-    let flush = interpreter.machine().n() + p;
+    let n = interpreter.machine().n();
     let mut seen = HashSet::new();
     while seen.len() < ALONE && interpreter.stand(p).section.is_entry() {
         if !seen.insert(interpreter.normal(interpreter.state())) {
             return true;
         }
-        // The buffer goes first, because every store reaches memory eventually.
-        let flushed = !interpreter.state().buffers[p].is_empty();
-        if interpreter.step(if flushed { flush } else { p }).is_err() {
+        // The buffers go first, because every store reaches memory eventually.
+        let flushed = (0..n).find(|&q| !interpreter.state().buffers[q].is_empty());
+        if interpreter.step(flushed.map_or(p, |q| n + q)).is_err() {
             return false;
         }
     }
