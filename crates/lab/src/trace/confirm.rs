@@ -65,10 +65,12 @@ impl Evidence<'_> {
         for moment in 0..=*moments.end() {
             if moments.contains(&moment) {
                 let snapshot = interpreter.snapshot();
-                if alone(&mut interpreter, p) {
-                    return Ok(true);
+                for own_last in [false, true] {
+                    if alone(&mut interpreter, p, own_last) {
+                        return Ok(true);
+                    }
+                    interpreter.restore(&snapshot);
                 }
-                interpreter.restore(&snapshot);
             }
             let Some(agent) = steps.next() else { break };
             interpreter.step(*agent)?;
@@ -153,16 +155,18 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
     }
 }
 
-/// Returns whether `p` returns to a state in its entry section if only `p` and the store buffers take steps.
-fn alone(interpreter: &mut Interpreter, p: Pid) -> bool {
+/// Returns whether `p` returns to a state in its entry section if only `p` and the store buffers take steps. Every store
+/// reaches memory eventually, so the buffers go first. `own_last` puts the buffer of `p` after the others.
+fn alone(interpreter: &mut Interpreter, p: Pid, own_last: bool) -> bool {
     let n = interpreter.machine().n();
     let mut seen = HashSet::new();
     while seen.len() < ALONE && interpreter.stand(p).section.is_entry() {
         if !seen.insert(interpreter.normal(interpreter.state())) {
             return true;
         }
-        // The buffers go first, because every store reaches memory eventually.
-        let flushed = (0..n).find(|&q| !interpreter.state().buffers[q].is_empty());
+        let buffers = &interpreter.state().buffers;
+        let full = (0..n).filter(|&q| !buffers[q].is_empty());
+        let flushed = full.min_by_key(|&q| (q == p) == own_last);
         if interpreter.step(flushed.map_or(p, |q| n + q)).is_err() {
             return false;
         }
