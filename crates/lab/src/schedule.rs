@@ -165,7 +165,7 @@ pub enum WriterCopy {
     Lost,
 }
 
-/// The cost of a read-modify-write that changes nothing.
+/// The cost of a failed read-modify-write (see `Op::fails_on`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FailedRmw {
     /// The operation counts as a write: it is remote, and invalidates copies.

@@ -54,7 +54,7 @@ pub struct Step {
     pub next: u32,
     /// The number of the value after the step.
     pub value: u32,
-    /// Whether the access is a read-modify-write that changes nothing.
+    /// Whether the access is a failed read-modify-write.
     pub failed: bool,
     /// Whether the value after the step is outside the variable's range.
     pub out_of_range: bool,

@@ -272,3 +272,20 @@ fn a_count_of_references_that_reached_a_limit_is_not_exhaustive() {
         assert_eq!(shown.contains("not all schedules"), !is_exhaustive, "{shown}");
     }
 }
+
+#[test]
+fn a_replay_says_which_part_of_a_finding_no_single_run_can_show() {
+    let folder = folder();
+    let last_line = |string: &str| {
+        let output = lab(folder.path(), &format!("replay --quiet {string}"));
+        assert_eq!(status(&output), 0, "{}", text(&output));
+        text(&output).lines().last().map(str::to_string).expect("a line")
+    };
+    let strong = "hp1.am-fig3.3.1.sc.00.strong-0-1-27.0111111220001101202222111010.0.812286c5";
+    assert_eq!(
+        last_line(strong),
+        "confirmed, except that no single run can show that process 1 is enabled; `check` decides it"
+    );
+    let starved = "hp1.am-fig3.2.1.sc.0.starve-1-0.001111.1.70042194";
+    assert_eq!(last_line(starved), "confirmed: the run shows what its replay string states");
+}

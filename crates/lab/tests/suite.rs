@@ -242,6 +242,20 @@ fn the_hall_of_threads_is_explored_with_store_buffers() {
 }
 
 #[test]
+fn runs_with_store_buffers_show_what_the_check_found() {
+    // The cycle of the run with unbounded bypass leaves a store in its buffer. In the run for `fife-strong`, a waiter is
+    // enabled because the store of another process reaches memory eventually.
+    let selected = vec![Property::Fife, Property::FifeStrong, Property::Bypass];
+    let question = Question {
+        memory: MemoryModel::StoreBuffers,
+        ..Question::everything("am-fig3", 3, 2).only(selected)
+    };
+    let report = ask(&question);
+    assert_eq!(report.outcome(Property::Bypass).bound, Some(Bound::Unbounded));
+    confirm_all(&report);
+}
+
+#[test]
 fn a_full_store_buffer_makes_the_result_partial() {
     let with_buffers =
         |id| Question { memory: MemoryModel::StoreBuffers, ..Question::everything(id, 2, 1) };

@@ -240,7 +240,7 @@ pub(super) const LIMITS: [&str; 7] = [
      processes stopped permanently outside their remainder as the source promises to survive: k - 1 for most \
      algorithms. The other processes cannot detect which processes have stopped.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
-     as it was; a read-modify-write that changes nothing counts as a write; the cache is cold when a \
+     as it was; a failed read-modify-write counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \
      process.",
     "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \

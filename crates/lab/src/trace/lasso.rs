@@ -14,18 +14,39 @@ fn moves(steps: &[Step], p: Pid) -> bool {
     steps.iter().any(|step| step.agent == p)
 }
 
+fn has_cycle(run: &Evidence<'_>) -> Result<(), String> {
+    match run.cycle.is_empty() {
+        true => Err("the run ends, but the finding is about a run that continues forever".into()),
+        false => Ok(()),
+    }
+}
+
 /// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
 /// where it begins. This function also checks that no store stays in a buffer forever, which does not happen on real
 /// hardware.
 pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
-    if run.cycle.is_empty() {
-        return Err("the run ends, but the finding is about a run that continues forever".into());
-    }
+    has_cycle(run)?;
     // If the buffer of a process takes no step in the cycle, the process stores nothing in the cycle
     // either, because the state recurs. So its buffer is the same in all states of the cycle.
     let n = run.schedule.n;
     match (0..n).find(|&p| !run.end.buffers[p].is_empty() && !moves(&run.cycle, n + p)) {
         Some(p) => Err(format!("the store buffer of process {p} is never flushed")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that there is a cycle that can repeat forever in a run in which a process starves. Liveness is about what
+/// happens after the last mishap, unless mishaps of this kind may recur forever.
+fn keeps_out_forever(run: &Evidence<'_>) -> Result<(), String> {
+    repeats_forever(run)?;
+    let recurs = |p: Pid| run.machine().mishap(p).is_some_and(|mishap| mishap.recurs);
+    let mut steps = run.cycle.iter();
+    match steps.find_map(|step| {
+        step.mishap().filter(|_| !recurs(step.process)).map(|name| (step.process, name))
+    }) {
+        Some((p, name)) => Err(format!(
+            "the cycle contains a mishap (process {p}: {name}), but liveness is about what happens after the last mishap"
+        )),
         None => Ok(()),
     }
 }
@@ -63,7 +84,7 @@ fn waits_forever(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
 
 /// Checks that no process enters in the cycle, although a process in its entry section takes steps.
 pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String> {
-    repeats_forever(run)?;
+    keeps_out_forever(run)?;
     check_stopped(run, stopped)?;
     let enters = |step: &&Step| step.after.section == Section::Critical && !step.is_flush();
     if let Some(step) = run.cycle.iter().find(enters) {
@@ -77,14 +98,17 @@ pub(super) fn deadlock(run: &Evidence<'_>, stopped: &[Pid]) -> Result<(), String
 
 /// Checks that `victim` takes steps in the cycle and stays in its entry section.
 pub(super) fn starvation(run: &Evidence<'_>, victim: Pid, stopped: &[Pid]) -> Result<(), String> {
-    repeats_forever(run)?;
+    keeps_out_forever(run)?;
     check_stopped(run, stopped)?;
     waits_forever(run, victim)
 }
 
 /// Checks that `p` takes steps in the cycle and stays in `section`.
+///
+/// A store may stay in its buffer during the whole cycle. The cycle shows that no number of steps is a bound: for every
+/// number, a run repeats the cycle often enough, and the store reaches memory after that.
 pub(super) fn stays_in(run: &Evidence<'_>, p: Pid, section: Section) -> Result<(), String> {
-    repeats_forever(run)?;
+    has_cycle(run)?;
     let name = words::section(section);
     if !moves(&run.cycle, p) {
         return Err(format!("process {p} does not move in the cycle"));
@@ -112,7 +136,7 @@ pub(super) fn fife(
     at: usize,
     there: Section,
 ) -> Result<(), String> {
-    repeats_forever(run)?;
+    keeps_out_forever(run)?;
     let must_be = |p: Pid, section: Section| {
         let is = run.section(p, at);
         let name = words::section;
@@ -131,6 +155,12 @@ pub(super) fn fife(
             "process {first} had not left the doorway when process {second} entered it"
         ));
     }
+    // If `second` waits, the finding is that it is enabled. One run cannot show this, but it can show the opposite.
+    if there == Section::Waiting && run.waits_alone(second, at..=at)? {
+        return Err(format!(
+            "after {at} steps process {second} waits forever if it alone takes steps"
+        ));
+    }
     stays_out(run, first, at)
 }
 
@@ -144,17 +174,19 @@ fn stays_out(run: &Evidence<'_>, p: Pid, at: usize) -> Result<(), String> {
 }
 
 /// Checks how often `victim` is overtaken. With `times`, the victim must be overtaken this many times in the first `at`
-/// steps, and must not enter from then on. Without `times`, it must wait during the whole cycle, and some process must
-/// enter in the cycle.
+/// steps, and must not enter from then on. Without `times`, it must wait during the whole cycle, some process must
+/// enter in the cycle, and the run must show that the victim can be kept out forever.
 pub(super) fn bypass(
     run: &Evidence<'_>,
     victim: Pid,
     times: Option<u32>,
     at: usize,
 ) -> Result<(), String> {
-    repeats_forever(run)?;
-    let left = run.last(victim, at, &Event::LeavesDoorway);
-    let (Some(left), true) = (left, run.section(victim, at).is_entry()) else {
+    has_cycle(run)?;
+    let last = |event: &Event| run.last(victim, at, event);
+    let (left, began) = (last(&Event::LeavesDoorway), last(&Event::LeavesRemainder));
+    let (Some(left), true) = (left.filter(|_| left >= began), run.section(victim, at).is_entry())
+    else {
         return Err(format!("after {at} steps process {victim} does not wait"));
     };
     let enters = |step: &Step| step.events.iter().any(|event| matches!(event, Event::Enters(_)));
@@ -163,12 +195,20 @@ pub(super) fn bypass(
             return Err(format!("process {victim} does not wait during the whole cycle"));
         }
         // A process that enters in every round begins a passage in every round, so it overtakes the victim from the
-        // second round on.
-        return match run.cycle.iter().any(enters) {
-            true => Ok(()),
-            false => Err("no process enters in the cycle".into()),
-        };
+        // second round on, unless the victim is enabled.
+        if !run.cycle.iter().any(enters) {
+            return Err("no process enters in the cycle".into());
+        }
+        // The cycle shows an unbounded number of overtakings, even if a store reaches memory only after many rounds. The
+        // cycle itself shows that the victim is not enabled if it can repeat forever while the victim takes steps.
+        let shown = moves(&run.cycle, victim) && keeps_out_forever(run).is_ok();
+        let moments = run.stem.len()..=run.stem.len() + run.cycle.len();
+        if shown || run.waits_alone(victim, moments)? {
+            return Ok(());
+        }
+        return Err(format!("the run does not show that process {victim} can be kept out forever"));
     };
+    keeps_out_forever(run)?;
     let overtakes = |&index: &usize| {
         let step = &run.stem[index];
         enters(step) && run.last(step.process, index + 1, &Event::LeavesRemainder) > Some(left)

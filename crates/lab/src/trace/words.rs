@@ -224,8 +224,8 @@ pub(crate) fn rules(rules: &Conventions) -> [&'static str; 3] {
         WriterCopy::Lost => "a write removes the writer's own copy",
     };
     let failed = match rules.failed_rmw {
-        FailedRmw::Write => "a read-modify-write that changes nothing counts as a write",
-        FailedRmw::Read => "a read-modify-write that changes nothing counts as a read",
+        FailedRmw::Write => "a failed read-modify-write counts as a write",
+        FailedRmw::Read => "a failed read-modify-write counts as a read",
     };
     let cache = match rules.cache {
         CacheAtStart::Cold => "a passage begins with an empty cache",

@@ -6,6 +6,7 @@ use hallpass_lab::{
     catalogue,
     check::{Property, Question, Report, Verdict, check},
     graph::Bound,
+    schedule::MemoryModel,
     trace,
 };
 
@@ -138,6 +139,22 @@ fn a_normal_form_of_another_machine_is_refused() {
     let error =
         check(&Question::everything(&id, 2, 1), &resources(1 << 20, 1 << 28, &stop)).unwrap_err();
     assert!(error.to_string().contains("is not the same step machine as bakery"), "{error}");
+}
+
+#[test]
+fn a_loop_in_an_exit_section_may_leave_a_store_in_its_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    let waits = "algorithm waits shared x : 0..1 = 0 y : 0..1 = 0 passage 1: x := 1 critical 2: await y = 1 end";
+    let id = load(&folder, "waits.kx", waits);
+    let stop = AtomicBool::new(false);
+    let question = Question {
+        memory: MemoryModel::StoreBuffers,
+        ..Question::everything(&id, 2, 1).only(vec![Property::Exit])
+    };
+    let report = check(&question, &resources(1 << 20, 1 << 28, &stop)).unwrap();
+    let run = report.outcome(Property::Exit).run.clone().expect("the exit section has no bound");
+    assert_eq!((run.stem.as_slice(), run.cycle.as_slice()), (&[0; 3][..], &[0][..]));
+    trace::confirm(&run).unwrap();
 }
 
 #[test]

@@ -141,6 +141,55 @@ fn first_in_not_first_enabled() {
 }
 
 #[test]
+fn a_process_that_waits_forever_is_not_enabled() {
+    // Process 2 is in its critical section. Process 0 waits for it at the inner level, and process 1 at the outer level.
+    let stem = [2, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1];
+    let run = schedule("am-fig3", (3, 1), &stem, &[0]);
+    let error = rejected(&with(run, Finding::FifeStrong { first: 0, second: 1, at: 12 }));
+    assert_eq!(error, "after 12 steps process 1 waits forever if it alone takes steps");
+}
+
+#[test]
+fn an_enabled_process_is_not_overtaken() {
+    // Process 2 waits. Process 0 releases it and stays in its remainder. Then process 1 enters again and again.
+    let stem = [0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 0, 1, 1, 1, 1, 1];
+    let run = schedule("am-fig3", (3, 2), &stem, &[1, 1, 1, 1, 1]);
+    let endless = Finding::Bypass { victim: 2, times: None, at: 16 };
+    let error = rejected(&with(run.clone(), endless.clone()));
+    assert_eq!(error, "the run does not show that process 2 can be kept out forever");
+    // Without line 8, process 2 is not released.
+    let run = schedule(
+        "am-fig3:no-release",
+        (3, 2),
+        &[0, 0, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 1, 1],
+        &[1, 1, 1, 1],
+    );
+    let at = run.stem.len();
+    trace::confirm(&with(run, Finding::Bypass { victim: 2, times: None, at })).unwrap();
+}
+
+#[test]
+fn overtakings_before_a_passage_do_not_count() {
+    // Processes 0 and 1 enter after the first passage of process 2 and before its second one.
+    let stem = [2, 2, 2, 2, 2, 0, 0, 1, 1, 2, 2, 2, 2];
+    let run = schedule("am-fig3", (3, 2), &stem, &[2]);
+    let error = rejected(&with(run, Finding::Bypass { victim: 2, times: Some(2), at: 10 }));
+    assert_eq!(error, "after 10 steps process 2 does not wait");
+}
+
+#[test]
+fn liveness_is_about_what_happens_after_the_last_mishap() {
+    // Process 0 has stopped in its critical section, and process 1 waits. Agent 5 kills process 2.
+    let starving = |stem: &[usize], cycle: &[usize]| {
+        let run = schedule("etcd-mortal", (3, 1), stem, cycle);
+        with(run, Finding::Starvation { victim: 1, stopped: vec![0] })
+    };
+    trace::confirm(&starving(&[0, 0, 0, 1, 1, 1, 5, 5], &[1])).unwrap();
+    let error = rejected(&starving(&[0, 0, 0, 1, 1, 1, 5, 5], &[1, 5]));
+    assert!(error.starts_with("the cycle contains a mishap (process 2: killed)"), "{error}");
+}
+
+#[test]
 fn remote_references_of_the_last_passage() {
     let conventions = Conventions::default();
     let rmr = |model, process, count| Finding::Rmr { model, process, count, conventions };

@@ -7,6 +7,7 @@ use hallpass_algorithms::registry::NAMES;
 use hallpass_lab::{
     catalogue,
     program::{self, HOLDS, VIOLATED, files, output::outln},
+    schedule::Finding,
     trace,
 };
 
@@ -52,7 +53,7 @@ pub fn run(Args { string, file, html, quiet }: Args) -> program::Result {
     }
     Ok(match trace::confirm(&schedule) {
         Ok(()) => {
-            outln!("confirmed: the run shows what its replay string states");
+            outln!("{}", confirmed(&schedule.finding));
             ExitCode::from(HOLDS)
         }
         Err(why) => {
@@ -60,4 +61,14 @@ pub fn run(Args { string, file, html, quiet }: Args) -> program::Result {
             ExitCode::from(VIOLATED)
         }
     })
+}
+
+/// Returns the last line about a confirmed run.
+fn confirmed(finding: &Finding) -> String {
+    match finding {
+        Finding::FifeStrong { second, .. } => format!(
+            "confirmed, except that no single run can show that process {second} is enabled; `check` decides it"
+        ),
+        _ => "confirmed: the run shows what its replay string states".into(),
+    }
 }

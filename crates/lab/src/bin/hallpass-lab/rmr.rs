@@ -142,7 +142,7 @@ fn print(report: &Report) {
 
 fn rules(conventions: Conventions) -> String {
     format!(
-        "a write leaves the writer's own copy {}; a read-modify-write that changes nothing counts \
+        "a write leaves the writer's own copy {}; a failed read-modify-write counts \
          as a {}; the cache is {} when a passage begins",
         match conventions.writer_copy {
             WriterCopy::AsItWas => "as it was",
