@@ -7,14 +7,91 @@ use std::{
 
 use crate::{explore::Ended, store::Id};
 
-use super::{Addressing, Local, Memory, Segment};
+use super::{Addressing, Codes, Local, Memory, Segment};
 
 /// The number of lines on either side of a guess that are searched first.
 const NEAR: usize = 64;
 
-/// A complete set of numbered states. The number of a state follows from its place, and the place from
-/// the number. So the numbers take one word for each line.
-pub struct Numbered<const W: usize> {
+/// A complete set of numbered states.
+pub struct Numbered<const W: usize>(Kind<W>);
+
+enum Kind<const W: usize> {
+    /// The entries are states.
+    States(Entries<W>),
+    /// The entries are codes of states.
+    Codes(Entries<2>, Codes<W>),
+}
+
+impl<const W: usize> Numbered<W> {
+    pub(super) fn of_states(states: Entries<W>) -> Self {
+        Numbered(Kind::States(states))
+    }
+
+    pub(super) fn of_codes(entries: Entries<2>, codes: Codes<W>) -> Self {
+        Numbered(Kind::Codes(entries, codes))
+    }
+
+    /// Returns the number of states.
+    pub fn len(&self) -> Id {
+        match &self.0 {
+            Kind::States(states) => states.len,
+            Kind::Codes(entries, _) => entries.len,
+        }
+    }
+
+    /// Returns whether there are no states.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of a state, if the set contains it.
+    #[inline]
+    pub fn find(&self, state: &[u64; W]) -> Option<Id> {
+        match &self.0 {
+            Kind::States(states) => states.find(state),
+            Kind::Codes(entries, codes) => entries.find(&codes.find(state)?),
+        }
+    }
+
+    /// Loads the memory that a search for these states reads. The loads overlap.
+    #[inline]
+    pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
+        match &self.0 {
+            Kind::States(entries) => entries.touch(states.copied()),
+            Kind::Codes(entries, codes) => {
+                entries.touch(states.filter_map(|state| codes.find(state)));
+            }
+        }
+    }
+
+    /// Returns the state with this number.
+    #[inline]
+    pub fn get(&self, id: Id) -> [u64; W] {
+        match &self.0 {
+            Kind::States(states) => states.get(id),
+            Kind::Codes(entries, codes) => codes.state(&entries.get(id)),
+        }
+    }
+
+    /// Calls `each` with the number and the state of every state of a segment, until `each` breaks. Returns the
+    /// value with which it breaks.
+    pub fn try_for_each_in<B>(
+        &self,
+        segment: u8,
+        mut each: impl FnMut(Id, [u64; W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match &self.0 {
+            Kind::States(states) => states.try_for_each_in(segment, each),
+            Kind::Codes(entries, codes) => {
+                entries.try_for_each_in(segment, |id, code| each(id, codes.state(&code)))
+            }
+        }
+    }
+}
+
+/// The entries of a complete set. The number of an entry follows from its place, and the place from the number. So the
+/// numbers take one word for each line.
+pub(super) struct Entries<const W: usize> {
     segments: Vec<Segment<W>>,
     /// For each segment and line: the number of the line's first state. After its lines, each segment has one
     /// more number: that of the next segment's first state.
@@ -25,7 +102,7 @@ pub struct Numbered<const W: usize> {
     len: Id,
 }
 
-impl<const W: usize> Numbered<W> {
+impl<const W: usize> Entries<W> {
     pub(super) fn new(
         segments: Vec<Segment<W>>,
         addressing: Addressing<W>,
@@ -55,17 +132,7 @@ impl<const W: usize> Numbered<W> {
             firsts.push(numbers);
             ends.push(len);
         }
-        Ok(Numbered { segments, firsts, ends, addressing, len })
-    }
-
-    /// Returns the number of states.
-    pub fn len(&self) -> Id {
-        self.len
-    }
-
-    /// Returns whether there are no states.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+        Ok(Entries { segments, firsts, ends, addressing, len })
     }
 
     /// Returns the number of a state, if the set contains it.
@@ -79,9 +146,9 @@ impl<const W: usize> Numbered<W> {
 
     /// Loads the memory that a search for these states reads. The loads overlap.
     #[inline]
-    pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
-        let touch = |touched, state: &[u64; W]| {
-            let (segment, Local(local)) = self.addressing.address(state);
+    pub fn touch(&self, states: impl Iterator<Item = [u64; W]>) {
+        let touch = |touched, state: [u64; W]| {
+            let (segment, Local(local)) = self.addressing.address(&state);
             let segment = &self.segments[usize::from(segment)];
             touched ^ segment.touch(segment.target(local))
         };
