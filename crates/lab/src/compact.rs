@@ -6,6 +6,9 @@
 //! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
 //! states of 44 bits each, an entry takes less than 4 bytes.
 //!
+//! A state that is wider than a word has a code, and the set has the codes instead of the states (see [`Codes`]). Codes
+//! are much narrower than such states.
+//!
 //! The set consists of segments. Each segment has a lock, and threads insert states in batches. A batch goes
 //! into one segment, so a lock is taken once for many states, and the cache misses of a batch overlap. A
 //! segment grows on its own. So the set never needs memory for two copies of itself.
@@ -13,6 +16,9 @@
 //! While the set grows, its states have no numbers and no order. A complete set can be numbered (see [`Numbered`]).
 //! The search keeps the states that it still has to expand (see [`search`](crate::search)).
 
+mod block;
+mod codes;
+mod dictionary;
 mod numbered;
 mod segment;
 mod shape;
@@ -23,9 +29,12 @@ use std::sync::{
 };
 
 use crate::{explore::Ended, hashing::Bijection};
+use codes::FIRST_BITS;
+use numbered::Entries;
 use segment::{Insertion, Segment, Target};
 
-pub use numbered::Numbered;
+pub use codes::{Code, Codes, MOST_CODE_BITS, NoCode};
+pub use numbered::{Numbered, Sought};
 
 const SEGMENT_BITS: u32 = 6;
 
@@ -79,6 +88,11 @@ impl Memory {
     /// Removes `bytes` bytes from the memory in use.
     pub fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Returns the number of bytes in use.
+    pub fn used(&self) -> u64 {
+        self.used.load(Relaxed)
     }
 
     /// Returns the number of bytes that are left.
@@ -145,7 +159,31 @@ impl<const W: usize> Addressing<W> {
 pub struct CompactSet<'a, const W: usize> {
     segments: Vec<Mutex<Segment<W>>>,
     addressing: Addressing<W>,
+    /// Whether a state may have more bits in its last word than the set was created for. The widths of segments then
+    /// differ.
+    gets_wider: bool,
     memory: &'a Memory,
+}
+
+impl<'a> CompactSet<'a, 2> {
+    /// Creates an empty set of codes (see [`Codes`]). A segment has room for as many bits as the longest code that it has
+    /// got so far.
+    pub fn of_codes(memory: &'a Memory) -> Self {
+        CompactSet { gets_wider: true, ..Self::new([FIRST_BITS, 0], memory) }
+    }
+
+    /// Numbers the states that have these codes, like [`into_numbered`](CompactSet::into_numbered).
+    ///
+    /// # Errors
+    /// Fails like [`into_numbered`](CompactSet::into_numbered).
+    pub fn into_numbered_states<const W: usize>(
+        self,
+        codes: Codes<W>,
+        most: u64,
+        stop: &AtomicBool,
+    ) -> Result<Numbered<W>, Ended> {
+        Ok(Numbered::of_codes(self.into_entries(most, stop)?, codes))
+    }
 }
 
 impl<'a, const W: usize> CompactSet<'a, W> {
@@ -156,7 +194,8 @@ impl<'a, const W: usize> CompactSet<'a, W> {
         let segment = |index| Segment::new(addressing.local_bits, widths, stagger(index));
         let segments: Vec<Segment<W>> = (0..SEGMENTS).map(segment).collect();
         memory.used.fetch_add(segments.iter().map(Segment::bytes).sum(), Relaxed);
-        CompactSet { segments: segments.into_iter().map(Mutex::new).collect(), addressing, memory }
+        let segments = segments.into_iter().map(Mutex::new).collect();
+        CompactSet { segments, addressing, gets_wider: false, memory }
     }
 
     /// Returns the segment of a state, below [`SEGMENTS`], and its address there.
@@ -182,6 +221,9 @@ impl<'a, const W: usize> CompactSet<'a, W> {
         new: &mut Vec<T>,
     ) -> Result<(), OutOfMemory> {
         let mut segment = self.segment(segment);
+        if self.gets_wider {
+            self.widen(&mut segment, batch.iter().map(|(_, item)| state(item)))?;
+        }
         for part in batch.chunks(TOGETHER) {
             let done = insert_together(&mut segment, part, &state, new);
             self.insert_singly(&mut segment, &part[done..], &state, new)?;
@@ -200,7 +242,7 @@ impl<'a, const W: usize> CompactSet<'a, W> {
         for (Local(local), item) in batch {
             loop {
                 match segment.insert(*local, &state(item)) {
-                    Insertion::NoRoom => self.grow(segment)?,
+                    Insertion::NoRoom => self.grow(segment, segment.widths())?,
                     Insertion::Known => break,
                     Insertion::New => {
                         new.push(*item);
@@ -212,12 +254,27 @@ impl<'a, const W: usize> CompactSet<'a, W> {
         Ok(())
     }
 
+    /// Makes room for the last words of these states.
+    fn widen(
+        &self,
+        segment: &mut Segment<W>,
+        states: impl Iterator<Item = [u64; W]>,
+    ) -> Result<(), OutOfMemory> {
+        let bits = states.fold(0, |bits, state| bits | state[W - 1]);
+        let mut widths = segment.widths();
+        if bits.checked_shr(widths[W - 1]).unwrap_or(0) != 0 {
+            widths[W - 1] = u64::BITS - bits.leading_zeros();
+            self.grow(segment, widths)?;
+        }
+        Ok(())
+    }
+
     #[cold]
-    fn grow(&self, segment: &mut Segment<W>) -> Result<(), OutOfMemory> {
+    fn grow(&self, segment: &mut Segment<W>, widths: [u32; W]) -> Result<(), OutOfMemory> {
         loop {
-            let (old, larger) = (segment.bytes(), segment.bytes_grown().ok_or(OutOfMemory)?);
+            let (old, larger) = (segment.bytes(), segment.bytes_grown(widths).ok_or(OutOfMemory)?);
             self.memory.take(larger)?;
-            if segment.grow() {
+            if segment.grow(widths) {
                 self.memory.give_back(old);
                 return Ok(());
             }
@@ -231,10 +288,14 @@ impl<'a, const W: usize> CompactSet<'a, W> {
     /// Fails if there are more than `most` states, if the numbers take more memory than is left, or if `stop`
     /// becomes true. Returns which of these limits was reached.
     pub fn into_numbered(self, most: u64, stop: &AtomicBool) -> Result<Numbered<W>, Ended> {
+        Ok(Numbered::of_states(self.into_entries(most, stop)?))
+    }
+
+    fn into_entries(self, most: u64, stop: &AtomicBool) -> Result<Entries<W>, Ended> {
         let unlock =
             |segment: Mutex<Segment<W>>| segment.into_inner().expect("no panic while held");
         let segments = self.segments.into_iter().map(unlock).collect();
-        Numbered::new(segments, self.addressing, self.memory, most, stop)
+        Entries::new(segments, self.addressing, self.memory, most, stop)
     }
 
     /// Returns the number of states.

@@ -10,6 +10,7 @@
 
 mod bits;
 mod bounds;
+mod coded;
 mod components;
 mod enabled;
 mod frontier;
@@ -28,7 +29,7 @@ use std::sync::{
 };
 
 use crate::{
-    compact::{CompactSet, Memory, Numbered},
+    compact::{Codes, CompactSet, Memory, Numbered},
     explore::{Ended, Limits, MOST_STATES, MOST_THREADS},
     space::{Space, violation},
 };
@@ -46,6 +47,19 @@ pub use unfold::renamed_cycle;
 /// The maximum number of different marks that a [`Look`] can set.
 const MARKS: usize = 64;
 
+/// What a search remembers of the origin of a state.
+trait Origin {
+    /// A state with its origin.
+    type Entry<const W: usize>: Entry<W>;
+}
+
+/// A search that remembers nothing.
+struct Nothing;
+
+impl Origin for Nothing {
+    type Entry<const W: usize> = [u64; W];
+}
+
 /// A state that the search still has to expand, with the facts about its origin that the search needs.
 trait Entry<const W: usize>: Copy + Send + Sync {
     /// Creates the entry of an initial state.
@@ -56,6 +70,8 @@ trait Entry<const W: usize>: Copy + Send + Sync {
     fn state(&self) -> &[u64; W];
     /// Returns the entry of another state with the same origin.
     fn with(&self, state: [u64; W]) -> Self;
+    /// Returns the ancestor on the level [`Task::middle`], if the search remembers it. Otherwise returns any state.
+    fn ancestor(&self) -> [u64; W];
 }
 
 impl<const W: usize> Entry<W> for [u64; W] {
@@ -77,6 +93,10 @@ impl<const W: usize> Entry<W> for [u64; W] {
     fn with(&self, state: [u64; W]) -> Self {
         state
     }
+
+    fn ancestor(&self) -> [u64; W] {
+        *self
+    }
 }
 
 /// A function that returns the marks of a state as a set of bits. A search for violations marks the states that have
@@ -91,6 +111,14 @@ struct Task<'a, const W: usize> {
     middle: u32,
     /// Whether to end after the first level with a marked state.
     until_found: bool,
+}
+
+/// The initial states of a search, in canonical form.
+type Roots<'a, const W: usize> = Box<dyn Iterator<Item = [u64; W]> + 'a>;
+
+/// Returns the initial states of a space, in canonical form.
+fn roots<const W: usize>(space: &dyn Space<W>) -> Roots<'_, W> {
+    Box::new(space.initial().map(|state| space.canonical(state)))
 }
 
 /// A state and its level.
@@ -147,9 +175,12 @@ pub fn search_and_number<const W: usize>(
     memory: &Memory,
 ) -> (Searched<W>, Result<Numbered<W>, Ended>) {
     let (searched, set) = search_all(space, limits, memory);
-    let states = match searched.ended {
-        Ended::Complete => set.into_numbered(MOST_STATES, limits.stop),
-        ended => Err(ended),
+    let states = match (searched.ended, set) {
+        (Ended::Complete, Set::States(set)) => set.into_numbered(MOST_STATES, limits.stop),
+        (Ended::Complete, Set::Codes(set, codes)) => {
+            set.into_numbered_states(codes, MOST_STATES, limits.stop)
+        }
+        (ended, _) => Err(ended),
     };
     (searched, states)
 }
@@ -158,13 +189,13 @@ fn search_all<'a, const W: usize>(
     space: &dyn Space<W>,
     limits: &Limits<'_>,
     memory: &'a Memory,
-) -> (Searched<W>, CompactSet<'a, W>) {
+) -> (Searched<W>, Set<'a, W>) {
     let look = |state: &[u64; W]| space.violations(state);
     let task = Task { space, look: &look, middle: 0, until_found: false };
-    let mut roots = space.initial().map(|state| space.canonical(state));
-    let (found, set) = run::<W, [u64; W]>(&task, &mut roots, limits, memory);
-    let at_level =
-        |found: &Option<(u32, [u64; W])>| found.map(|(level, state)| AtLevel { level, state });
+    let (found, set) = run::<W, Nothing>(&task, &|| roots(space), limits, memory);
+    let at_level = |found: &Option<Marked<W>>| {
+        found.map(|Marked { level, state, .. }| AtLevel { level, state })
+    };
     let searched = Searched {
         states: found.states,
         transitions: found.transitions,
@@ -177,15 +208,30 @@ fn search_all<'a, const W: usize>(
     (searched, set)
 }
 
+/// The states that a search has found.
+enum Set<'a, const W: usize> {
+    States(CompactSet<'a, W>),
+    Codes(CompactSet<'a, 2>, Codes<W>),
+}
+
+/// A state with a mark.
+#[derive(Clone, Copy)]
+struct Marked<const W: usize> {
+    level: u32,
+    state: [u64; W],
+    /// See [`Entry::ancestor`].
+    ancestor: [u64; W],
+}
+
 /// The result of [`run`].
-struct Outcome<E> {
+struct Outcome<const W: usize> {
     states: u64,
     transitions: u64,
     depth: u32,
     ended: Ended,
     roots: u64,
     /// For each mark: the smallest level with a state that has it, and the smallest such state.
-    marked: Vec<Option<(u32, E)>>,
+    marked: Vec<Option<Marked<W>>>,
 }
 
 /// A value in a cache line of its own, so that changing it does not slow down threads that read other values.
@@ -240,19 +286,45 @@ impl<const W: usize, E> Shared<'_, '_, W, E> {
     }
 }
 
-/// Searches from `roots`.
-fn run<'a, const W: usize, E: Entry<W>>(
+/// Searches from the states that `roots` returns.
+///
+/// If a state is wider than a word, and the space divides it into parts, the search uses codes of the states. It begins
+/// again without codes if they turn out to be no use.
+fn run<'a, 'r, const W: usize, O: Origin>(
     task: &Task<'_, W>,
-    roots: &mut dyn Iterator<Item = [u64; W]>,
+    roots: &dyn Fn() -> Roots<'r, W>,
     limits: &Limits<'_>,
     memory: &'a Memory,
-) -> (Outcome<E>, CompactSet<'a, W>) {
+) -> (Outcome<W>, Set<'a, W>) {
+    let parts = if W > 1 { task.space.parts() } else { Vec::new() };
+    if !parts.is_empty() {
+        let used = memory.used();
+        match coded::run_coded::<W, O>(task, &parts, roots, limits, memory) {
+            Some((outcome, set, codes)) => return (outcome, Set::Codes(set, codes)),
+            None => memory.give_back(memory.used() - used),
+        }
+    }
+    let set = CompactSet::new(task.space.word_bits(), memory);
+    let (outcome, set) =
+        run_on::<W, O::Entry<W>>(task, &mut roots(), &|_| false, set, limits, memory);
+    (outcome, Set::States(set))
+}
+
+/// Searches from these states with this empty set. Ends after a level if `is_useless` returns true for the number of states.
+fn run_on<'a, const W: usize, E: Entry<W>>(
+    task: &Task<'_, W>,
+    roots: &mut dyn Iterator<Item = [u64; W]>,
+    is_useless: &dyn Fn(u64) -> bool,
+    set: CompactSet<'a, W>,
+    limits: &Limits<'_>,
+    memory: &'a Memory,
+) -> (Outcome<W>, CompactSet<'a, W>) {
     let threads = limits.threads.clamp(1, MOST_THREADS);
     let shared = Shared {
         task,
         limits,
         memory,
-        set: CompactSet::new(task.space.word_bits(), memory),
+        set,
         packing: Packing::new(task.space.word_bits(), task.space.agents()),
         level: Level::new(),
         mail: Mail::new(threads),
@@ -265,7 +337,7 @@ fn run<'a, const W: usize, E: Entry<W>>(
     let first_root = roots.peek().copied().unwrap_or([0; W]);
     let mut workers: Vec<Worker<W, E>> =
         (0..threads).map(|index| Worker::new(index, first_root)).collect();
-    let mut marked: Vec<Option<(u32, E)>> = vec![None; MARKS];
+    let mut marked: Vec<Option<Marked<W>>> = vec![None; MARKS];
     let mut depth = 0;
 
     for root in roots {
@@ -280,10 +352,11 @@ fn run<'a, const W: usize, E: Entry<W>>(
     workers[0].insert_rest(&shared);
     let roots = shared.states.0.load(Relaxed);
     loop {
-        gather(&mut marked, &mut workers, depth);
+        gather(task.space, &mut marked, &mut workers, depth);
         shared.level.begin(workers.iter_mut().map(|worker| &mut worker.next));
         let is_found = task.until_found && marked.iter().any(Option::is_some);
-        if shared.level.left() == 0 || shared.has_ended() || is_found {
+        let states = shared.states.0.load(Relaxed);
+        if shared.level.left() == 0 || shared.has_ended() || is_found || is_useless(states) {
             break;
         }
         expand_level(&shared, &mut workers, depth);
@@ -324,13 +397,20 @@ fn expand_level<const W: usize, E: Entry<W>>(
 
 /// Collects the marks of the states on this level. A mark on an earlier level takes precedence.
 fn gather<const W: usize, E: Entry<W>>(
-    marked: &mut [Option<(u32, E)>],
+    space: &dyn Space<W>,
+    marked: &mut [Option<Marked<W>>],
     workers: &mut [Worker<W, E>],
     level: u32,
 ) {
     for (bit, first) in marked.iter_mut().enumerate() {
         let found = workers.iter_mut().filter_map(|worker| worker.marked[bit].take());
-        let least = found.min_by(|one, other| one.state().cmp(other.state()));
-        *first = first.or(least.map(|entry| (level, entry)));
+        let least =
+            found.reduce(
+                |one, other| {
+                    if space.precedes(other.state(), one.state()) { other } else { one }
+                },
+            );
+        let marked = |entry: E| Marked { level, state: *entry.state(), ancestor: entry.ancestor() };
+        *first = first.or(least.map(marked));
     }
 }

@@ -36,6 +36,18 @@ pub trait Space<const W: usize>: Sync {
         [u64::BITS; W]
     }
 
+    /// Returns the bits of each part of a state. Each bit in use belongs to one part. A part should have few values: a
+    /// search numbers the values of each part of a wide state (see [`Codes`](crate::compact::Codes)). Returns no parts if
+    /// states are not divided.
+    fn parts(&self) -> Vec<[u64; W]> {
+        Vec::new()
+    }
+
+    /// Returns whether a state comes before another one in an order that does not depend on the course of a search.
+    fn precedes(&self, one: &[u64; W], other: &[u64; W]) -> bool {
+        one < other
+    }
+
     /// Returns every initial state.
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_>;
 
@@ -200,6 +212,10 @@ impl<const W: usize> Space<W> for Sequential<'_> {
 
     fn word_bits(&self) -> [u32; W] {
         self.tables.word_bits()
+    }
+
+    fn parts(&self) -> Vec<[u64; W]> {
+        self.tables.parts()
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {

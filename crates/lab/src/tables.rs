@@ -9,6 +9,7 @@
 mod budget;
 mod closure;
 mod look_up;
+mod parts;
 
 use std::collections::HashMap;
 

@@ -5,16 +5,112 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{explore::Ended, store::Id};
+use crate::{explore::Ended, space::Agent, store::Id};
 
-use super::{Addressing, Local, Memory, Segment};
+use super::{Addressing, Code, Codes, Local, Memory, Segment};
 
 /// The number of lines on either side of a guess that are searched first.
 const NEAR: usize = 64;
 
-/// A complete set of numbered states. The number of a state follows from its place, and the place from
-/// the number. So the numbers take one word for each line.
-pub struct Numbered<const W: usize> {
+/// A complete set of numbered states.
+pub struct Numbered<const W: usize>(Kind<W>);
+
+/// The codes of the states that a search looks for, if the set has codes. `None` stands for a state without a code, which
+/// the set does not contain.
+#[derive(Default)]
+pub struct Sought(Vec<Option<Code>>);
+
+enum Kind<const W: usize> {
+    /// The entries are states.
+    States(Entries<W>),
+    /// The entries are codes of states.
+    Codes(Entries<2>, Codes<W>),
+}
+
+impl<const W: usize> Numbered<W> {
+    pub(super) fn of_states(states: Entries<W>) -> Self {
+        Numbered(Kind::States(states))
+    }
+
+    pub(super) fn of_codes(entries: Entries<2>, codes: Codes<W>) -> Self {
+        Numbered(Kind::Codes(entries, codes))
+    }
+
+    /// Returns the number of states.
+    pub fn len(&self) -> Id {
+        match &self.0 {
+            Kind::States(states) => states.len,
+            Kind::Codes(entries, _) => entries.len,
+        }
+    }
+
+    /// Returns whether there are no states.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of a state, if the set contains it.
+    #[inline]
+    pub fn find(&self, state: &[u64; W]) -> Option<Id> {
+        match &self.0 {
+            Kind::States(states) => states.find(state),
+            Kind::Codes(entries, codes) => entries.find(&codes.find(state)?),
+        }
+    }
+
+    /// Prepares a search for the states of these steps, which begin in `from`: loads the memory that the search reads,
+    /// so that the loads overlap. `sought` keeps what the search needs.
+    #[inline]
+    pub fn prepare(&self, from: &[u64; W], steps: &[(Agent, [u64; W])], sought: &mut Sought) {
+        match &self.0 {
+            Kind::States(entries) => entries.touch(steps.iter().map(|(_, state)| state)),
+            Kind::Codes(entries, codes) => {
+                let like = codes.find(from).expect("the set contains the state");
+                let code = |(_, state): &(Agent, [u64; W])| codes.find_like(state, (from, like));
+                sought.0.clear();
+                sought.0.extend(steps.iter().map(code));
+                entries.touch(sought.0.iter().flatten());
+            }
+        }
+    }
+
+    /// Returns the number of the state after the step with this index, like [`find`](Numbered::find).
+    #[inline]
+    pub fn find_prepared(&self, index: usize, state: &[u64; W], sought: &Sought) -> Option<Id> {
+        match &self.0 {
+            Kind::States(states) => states.find(state),
+            Kind::Codes(entries, _) => entries.find(&sought.0[index]?),
+        }
+    }
+
+    /// Returns the state with this number.
+    #[inline]
+    pub fn get(&self, id: Id) -> [u64; W] {
+        match &self.0 {
+            Kind::States(states) => states.get(id),
+            Kind::Codes(entries, codes) => codes.state(&entries.get(id)),
+        }
+    }
+
+    /// Calls `each` with the number and the state of every state of a segment, until `each` breaks. Returns the
+    /// value with which it breaks.
+    pub fn try_for_each_in<B>(
+        &self,
+        segment: u8,
+        mut each: impl FnMut(Id, [u64; W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match &self.0 {
+            Kind::States(states) => states.try_for_each_in(segment, each),
+            Kind::Codes(entries, codes) => {
+                entries.try_for_each_in(segment, |id, code| each(id, codes.state(&code)))
+            }
+        }
+    }
+}
+
+/// The entries of a complete set. The number of an entry follows from its place, and the place from the number. So the
+/// numbers take one word for each line.
+pub(super) struct Entries<const W: usize> {
     segments: Vec<Segment<W>>,
     /// For each segment and line: the number of the line's first state. After its lines, each segment has one
     /// more number: that of the next segment's first state.
@@ -25,7 +121,7 @@ pub struct Numbered<const W: usize> {
     len: Id,
 }
 
-impl<const W: usize> Numbered<W> {
+impl<const W: usize> Entries<W> {
     pub(super) fn new(
         segments: Vec<Segment<W>>,
         addressing: Addressing<W>,
@@ -55,17 +151,7 @@ impl<const W: usize> Numbered<W> {
             firsts.push(numbers);
             ends.push(len);
         }
-        Ok(Numbered { segments, firsts, ends, addressing, len })
-    }
-
-    /// Returns the number of states.
-    pub fn len(&self) -> Id {
-        self.len
-    }
-
-    /// Returns whether there are no states.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+        Ok(Entries { segments, firsts, ends, addressing, len })
     }
 
     /// Returns the number of a state, if the set contains it.

@@ -2,20 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::shape::{Shape, TAG_BITS, parts, value};
-
-/// A cache line.
-#[derive(Clone, Copy, Default)]
-#[repr(align(64))]
-struct Block([u64; WORDS]);
-
-const WORDS: usize = 8;
-
-/// The number of tags that a block could contain.
-const LANES: usize = WORDS * u64::BITS as usize / TAG_BITS;
-
-/// A word with a 1 in each of its four tags.
-const EACH_TAG: u64 = 0x0001_0001_0001_0001;
+use super::{
+    block::{Block, LANES, WORDS, equal_tags, lanes, place_of, place_of_bit, tag_at},
+    shape::{Shape, TAG_BITS, parts, value},
+};
 
 /// The factors by which small and large segments grow. A larger factor saves time, and a smaller one saves
 /// memory.
@@ -108,27 +98,43 @@ impl<const W: usize> Segment<W> {
         if self.bytes() < LARGE { GROWTH_OF_SMALL } else { GROWTH }
     }
 
-    /// Returns the number of bytes that a segment of the next size needs, or `None` if no larger segment
-    /// can help.
-    pub fn bytes_grown(&self) -> Option<u64> {
-        let shape = Shape::new(
-            self.address_bits,
-            self.widths[1..].iter().sum(),
-            self.lines * self.growth(),
-        );
-        (self.shape.range > 1).then(|| (shape.blocks() * size_of::<Block>()) as u64)
+    /// Returns the number of lines of the next size, for states with these widths. A segment with wider states first
+    /// gets as many places as before.
+    fn next_lines(&self, widths: [u32; W]) -> f64 {
+        if widths == self.widths {
+            return self.lines * self.growth();
+        }
+        let wider = Shape::new(self.address_bits, widths[1..].iter().sum(), self.lines);
+        let places = |shape: &Shape| (shape.lines * shape.per_line) as f64;
+        self.lines * (places(&self.shape) / places(&wider)).max(1.0)
     }
 
-    /// Enlarges the segment. Returns whether every state fits. If not, the segment is unchanged, but the next
-    /// call makes a larger one.
-    pub fn grow(&mut self) -> bool {
-        self.lines *= self.growth();
-        let mut larger = Self::with_lines(self.address_bits, self.widths, self.lines);
+    /// Returns the number of bytes that a segment of the next size needs, for states with these widths. Returns `None`
+    /// if no larger segment can help.
+    pub fn bytes_grown(&self, widths: [u32; W]) -> Option<u64> {
+        let lines = self.next_lines(widths);
+        let shape = Shape::new(self.address_bits, widths[1..].iter().sum(), lines);
+        let can_help = self.shape.range > 1 || widths != self.widths;
+        can_help.then(|| (shape.blocks() * size_of::<Block>()) as u64)
+    }
+
+    /// Returns the widths of the words of a state.
+    pub fn widths(&self) -> [u32; W] {
+        self.widths
+    }
+
+    /// Enlarges the segment, for states with these widths. Returns whether every state fits. If not, the segment is
+    /// unchanged, but the next call makes a larger one.
+    pub fn grow(&mut self, widths: [u32; W]) -> bool {
+        let lines = self.next_lines(widths);
+        let mut larger = Self::with_lines(self.address_bits, widths, lines);
         let mut last = Last::default();
         for line in 0..self.shape.lines {
             for place in 0..self.shape.per_line {
                 let Some((address, state)) = self.entry(line, place) else { break };
                 if !larger.insert_new(address, &state, &mut last) {
+                    let is_wider = widths != self.widths;
+                    self.lines = if is_wider { lines * self.growth() } else { lines };
                     return false;
                 }
             }
@@ -346,45 +352,4 @@ impl<const W: usize> Segment<W> {
             self.blocks[(index + 1) / WORDS].0[(index + 1) % WORDS] |= value >> (64 - shift);
         }
     }
-}
-
-/// Returns the tag at this place of a line.
-#[inline]
-fn tag_at(words: &[u64; WORDS], place: usize) -> u16 {
-    (words[place / 4 % WORDS] >> (place % 4 * TAG_BITS)) as u16
-}
-
-/// Returns a block as numbers of the size of a tag. The tag at place p is the number with the index `place_of(p)`.
-#[inline]
-fn lanes(Block(words): &Block) -> &[u16; LANES] {
-    bytemuck::cast_ref(words)
-}
-
-/// Returns a number that is not 0 if a tag of the block equals `tag`. Its lowest bit that is set stands for one of these
-/// tags (see [`place_of_bit`]).
-#[inline]
-fn equal_tags(Block(words): &Block, tag: u16) -> u64 {
-    const LOW: u64 = 0x7fff * EACH_TAG;
-    let wanted = u64::from(tag) * EACH_TAG;
-    let mut equal = 0;
-    for (index, &word) in words.iter().enumerate() {
-        // The highest bit of each tag: an addition carries into it if a lower bit of the tag differs.
-        let different = word ^ wanted;
-        let bits = !(((different & LOW) + LOW) | different) & !LOW;
-        equal |= bits >> index;
-    }
-    equal
-}
-
-/// Returns the place of a tag that a bit of [`equal_tags`] stands for.
-#[inline]
-fn place_of_bit(bit: u32) -> usize {
-    let bit = bit as usize;
-    (TAG_BITS - 1 - bit % TAG_BITS) * (LANES / WORDS) + bit / TAG_BITS
-}
-
-/// Returns the place of a lane, and the lane of a place.
-#[inline]
-const fn place_of(lane: usize) -> usize {
-    if cfg!(target_endian = "big") { lane ^ 3 } else { lane }
 }

@@ -78,7 +78,7 @@ fn neighbouring_addresses_fill_a_line_and_stay_distinct() {
     let mut segment = Segment::<1>::new(30, [38], 0.0);
     for address in 0..3000 {
         while segment.insert(address, &[0]) == Insertion::NoRoom {
-            segment.grow();
+            segment.grow(segment.widths());
         }
     }
     assert_eq!(segment.len(), 3000);
@@ -92,7 +92,7 @@ fn addresses_at_the_end_wrap_around_to_the_first_line() {
     let last = (1 << 20) - 1;
     for other in 0..200 {
         while segment.insert(last, &[0, other]) == Insertion::NoRoom {
-            segment.grow();
+            segment.grow(segment.widths());
         }
     }
     for other in 0..200 {
@@ -281,7 +281,7 @@ fn a_segment_is_exact_until_it_is_full() {
         for other in [0, 5, 64] {
             let mut segment = Segment::<2>::new(bits, [bits + SEGMENT_BITS, other], 0.7);
             for _ in 0..4 {
-                segment.grow();
+                segment.grow(segment.widths());
             }
             let mut known = HashSet::new();
             let mask = u64::MAX.checked_shr(u64::BITS - other).unwrap_or(0);
@@ -304,7 +304,10 @@ fn a_segment_is_exact_until_it_is_full() {
             assert!(
                 known.iter().all(|&(address, word)| segment.find(address, &[0, word]).is_some())
             );
-            assert!(segment.grow() || segment.grow(), "a larger segment has room for all");
+            assert!(
+                segment.grow(segment.widths()) || segment.grow(segment.widths()),
+                "a larger segment has room for all"
+            );
             assert!(
                 known.iter().all(|&(address, word)| segment.find(address, &[0, word]).is_some())
             );

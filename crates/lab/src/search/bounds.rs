@@ -19,10 +19,10 @@ use crate::{
 };
 
 use super::{
-    AtLevel, Task,
+    AtLevel, Marked, Nothing, Task,
     components::{Found, Region, RegionComponents, STATES_PER_CHECK, Stack, Within, components},
     numbers::Dense,
-    run,
+    roots, run,
     starvation::BYTES_PER_NODE,
 };
 
@@ -165,12 +165,11 @@ impl<'a, const W: usize> Weights<'a, W> {
             u64::from(is_start)
         };
         let task = Task { space, look: &is_start, middle: 0, until_found: true };
-        let mut roots = space.initial().map(|state| space.canonical(state));
         let account = Memory::new(memory.left());
         let unlimited = Limits { states: u64::MAX, ..*limits };
-        let (found, _) = run::<W, [u64; W]>(&task, &mut roots, &unlimited, &account);
+        let (found, _) = run::<W, Nothing>(&task, &|| roots(space), &unlimited, &account);
         memory.include(&account);
-        let Some((level, state)) = found.marked[0] else { return Err(found.ended) };
+        let Some(Marked { level, state, .. }) = found.marked[0] else { return Err(found.ended) };
         let start = states.find(&state).expect("the search has found every state");
         let weight = |_: Id, agent: Agent| u32::from(agent == self.process);
         let most_nodes = (memory.left() / BYTES_PER_NODE) as usize;

@@ -10,7 +10,7 @@ use crate::{
     space::Space,
 };
 
-use super::{AtLevel, Entry, Task, run};
+use super::{AtLevel, Entry, Marked, Origin, Roots, Task, roots, run};
 
 /// A state, and its ancestor on the middle level.
 #[derive(Clone, Copy)]
@@ -38,6 +38,17 @@ impl<const W: usize> Entry<W> for Descendant<W> {
     fn with(&self, state: [u64; W]) -> Self {
         Descendant { state, ..*self }
     }
+
+    fn ancestor(&self) -> [u64; W] {
+        self.ancestor
+    }
+}
+
+/// A search that remembers the ancestor.
+struct Ancestor;
+
+impl Origin for Ancestor {
+    type Entry<const W: usize> = Descendant<W>;
 }
 
 /// Returns a shortest run to a state that [`search`](super::search) has found: an initial state, and the
@@ -72,16 +83,17 @@ fn extend<const W: usize>(
     // If the goal is on level 1, the middle level is 0, and the ancestor is an initial state.
     let middle = goal.level / 2;
     let is_goal = |state: &[u64; W]| u64::from(*state == goal.state);
-    let task = Task { space, look: &is_goal, middle, until_found: true };
-    let mut roots: Box<dyn Iterator<Item = [u64; W]>> = match from {
-        Some(from) => Box::new(std::iter::once(from)),
-        None => Box::new(space.initial().map(|state| space.canonical(state))),
+    let roots = || -> Roots<'_, W> {
+        match from {
+            Some(from) => Box::new(std::iter::once(from)),
+            None => roots(space),
+        }
     };
+    let task = Task { space, look: &is_goal, middle, until_found: true };
     let memory = Memory::new(limits.bytes);
-    let (found, set) = run::<W, Descendant<W>>(&task, &mut roots, limits, &memory);
-    let Some((level, descendant)) = found.marked[0] else { return Err(found.ended) };
+    let (found, set) = run::<W, Ancestor>(&task, &roots, limits, &memory);
+    let Some(Marked { level, ancestor, .. }) = found.marked[0] else { return Err(found.ended) };
     debug_assert_eq!(level, goal.level, "a shortest path has shortest parts");
-    let ancestor = descendant.ancestor;
     drop(set);
     extend(space, path, from, AtLevel { level: middle, state: ancestor }, limits)?;
     let rest = AtLevel { level: goal.level - middle, state: goal.state };

@@ -19,11 +19,11 @@ use crate::{
 };
 
 use super::{
-    AtLevel, Task,
+    AtLevel, Marked, Nothing, Task,
     bits::Bits,
     components::{Found, Region, STATES_PER_CHECK, Within, for_each_component},
     numbers::Sparse,
-    run,
+    roots, run,
     unfold::Unfolded,
 };
 
@@ -246,12 +246,11 @@ impl<'a, const W: usize> Traps<'a, W> {
             u64::from(self.members.contains(id))
         };
         let task = Task { space, look: &is_trap, middle: 0, until_found: true };
-        let mut roots = space.initial().map(|state| space.canonical(state));
         let account = Memory::new(memory.left());
         let unlimited = Limits { states: u64::MAX, ..*limits };
-        let (found, _) = run::<W, [u64; W]>(&task, &mut roots, &unlimited, &account);
+        let (found, _) = run::<W, Nothing>(&task, &|| roots(space), &unlimited, &account);
         memory.include(&account);
-        let Some((level, state)) = found.marked[0] else { return Err(found.ended) };
+        let Some(Marked { level, state, .. }) = found.marked[0] else { return Err(found.ended) };
         let start = states.find(&state).expect("the search has found every state");
         let is_victim = |node: Id, agent: Agent| match self.region.within {
             Within::Entry(victim) | Within::Section(victim, _) => agent == victim,

@@ -115,7 +115,7 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
             let mut marks = (shared.task.look)(&state);
             while marks != 0 {
                 let least = &mut marked[marks.trailing_zeros() as usize];
-                if least.is_none_or(|least| state < *least.state()) {
+                if least.is_none_or(|least| shared.task.space.precedes(&state, least.state())) {
                     *least = Some(entry.with(state));
                 }
                 marks &= marks - 1;

@@ -250,6 +250,10 @@ impl<const W: usize> Space<W> for Forgetful<'_> {
         self.space.word_bits()
     }
 
+    fn parts(&self) -> Vec<[u64; W]> {
+        self.space.parts()
+    }
+
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
         Box::new(self.space.initial().map(|state| self.representative(state)))
     }

@@ -218,6 +218,10 @@ impl<const W: usize, S: Space<W>> Space<W> for Quotient<'_, S> {
         self.space.word_bits()
     }
 
+    fn parts(&self) -> Vec<[u64; W]> {
+        self.space.parts()
+    }
+
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
         self.space.initial()
     }

@@ -90,6 +90,10 @@ impl<const W: usize> Space<W> for StoreBuffers<'_> {
         self.base.tables.word_bits()
     }
 
+    fn parts(&self) -> Vec<[u64; W]> {
+        self.base.tables.parts()
+    }
+
     fn initial(&self) -> Box<dyn Iterator<Item = [u64; W]> + '_> {
         self.base.initial() // content 0 is the empty buffer
     }

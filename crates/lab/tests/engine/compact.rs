@@ -80,6 +80,36 @@ fn compact_answers_agree_with_the_graph_after_stale_values_are_forgotten() {
     compare(&Question { forget: true, ..question }, "zehavi");
 }
 
+/// The states of these models are wider than a word, so the search keeps codes.
+#[test]
+fn compact_answers_agree_with_the_graph_on_wide_states() {
+    let properties =
+        vec![Property::Exclusion, Property::Deadlock, Property::Starvation, Property::Exit];
+    for (algorithm, n, k, forget) in [("zehavi", 3, 1, true), ("choi", 4, 3, false)] {
+        let question = Question::everything(algorithm, n, k).only(properties.clone());
+        let question = Question { contention: 2, forget, ..question };
+        compare(&question, algorithm);
+        let [stored, compact] =
+            [false, true].map(|compact| answer(&Question { compact, ..question.clone() }));
+        assert!(compact.state_bits > 64, "{algorithm}: {} bits", compact.state_bits);
+        assert!(compact.states > 10_000, "{algorithm}: {} states", compact.states);
+        assert_eq!(compact.transitions, stored.transitions, "{algorithm}");
+        assert_eq!(compact.depth, stored.depth, "{algorithm}");
+    }
+}
+
+#[test]
+fn compact_answers_agree_with_the_graph_on_wide_states_up_to_renaming() {
+    let question = Question::everything("choi", 4, 3).only(vec![Property::Starvation]);
+    let question = Question { contention: 2, ..question };
+    let full = answer(&question);
+    let merged = answer(&Question { compact: true, symmetry: true, ..question });
+    assert!(merged.state_bits > 64, "{} bits", merged.state_bits);
+    assert!(merged.states < full.states);
+    let [full, merged] = [full, merged].map(|report| report.outcome(Property::Starvation).clone());
+    assert_eq!((merged.verdict, merged.resilience), (full.verdict, full.resilience));
+}
+
 #[test]
 fn compact_answers_agree_with_the_graph_for_fewer_competitors() {
     let question = Question::everything("am-fig3", 4, 1).only(OF_RUNS.to_vec());
