@@ -34,7 +34,7 @@ use numbered::Entries;
 use segment::{Insertion, Segment, Target};
 
 pub use codes::{Code, Codes, MOST_CODE_BITS, NoCode};
-pub use numbered::Numbered;
+pub use numbered::{Numbered, Sought};
 
 const SEGMENT_BITS: u32 = 6;
 

@@ -90,6 +90,20 @@ impl<const W: usize> Codes<W> {
         })
     }
 
+    /// Returns the code of a state like [`find`](Codes::find). Takes the parts that are the same in another state from
+    /// that state's code.
+    #[inline]
+    pub fn find_like(
+        &self,
+        state: &[u64; W],
+        (like, code_like): (&[u64; W], Code),
+    ) -> Option<Code> {
+        let changed = |dictionary: &&Dictionary<W>| !dictionary.is_same(state, like);
+        self.dictionaries.iter().filter(changed).try_fold(code_like, |code, dictionary| {
+            Some(dictionary.replace(code, dictionary.find(&dictionary.part(state))?))
+        })
+    }
+
     /// Returns the code of a state. Adds the parts that the dictionaries do not contain.
     ///
     /// # Errors
@@ -110,14 +124,10 @@ impl<const W: usize> Codes<W> {
         (like, code_like): (&[u64; W], Code),
         memory: &Memory,
     ) -> Result<Code, NoCode> {
-        let mut code = code_like;
-        for dictionary in &self.dictionaries {
-            if !dictionary.is_same(state, like) {
-                let part = self.encode_part(dictionary, state, memory)?;
-                code = dictionary.replace(code, part);
-            }
-        }
-        Ok(code)
+        let changed = |dictionary: &&Dictionary<W>| !dictionary.is_same(state, like);
+        self.dictionaries.iter().filter(changed).try_fold(code_like, |code, dictionary| {
+            Ok(dictionary.replace(code, self.encode_part(dictionary, state, memory)?))
+        })
     }
 
     #[inline]

@@ -5,15 +5,20 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{explore::Ended, store::Id};
+use crate::{explore::Ended, space::Agent, store::Id};
 
-use super::{Addressing, Codes, Local, Memory, Segment};
+use super::{Addressing, Code, Codes, Local, Memory, Segment};
 
 /// The number of lines on either side of a guess that are searched first.
 const NEAR: usize = 64;
 
 /// A complete set of numbered states.
 pub struct Numbered<const W: usize>(Kind<W>);
+
+/// The codes of the states that a search looks for, if the set has codes. `None` stands for a state without a code, which
+/// the set does not contain.
+#[derive(Default)]
+pub struct Sought(Vec<Option<Code>>);
 
 enum Kind<const W: usize> {
     /// The entries are states.
@@ -53,14 +58,28 @@ impl<const W: usize> Numbered<W> {
         }
     }
 
-    /// Loads the memory that a search for these states reads. The loads overlap.
+    /// Prepares a search for the states of these steps, which begin in `from`: loads the memory that the search reads,
+    /// so that the loads overlap. `sought` keeps what the search needs.
     #[inline]
-    pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
+    pub fn prepare(&self, from: &[u64; W], steps: &[(Agent, [u64; W])], sought: &mut Sought) {
         match &self.0 {
-            Kind::States(entries) => entries.touch(states.copied()),
+            Kind::States(entries) => entries.touch(steps.iter().map(|(_, state)| state)),
             Kind::Codes(entries, codes) => {
-                entries.touch(states.filter_map(|state| codes.find(state)));
+                let like = codes.find(from).expect("the set contains the state");
+                let code = |(_, state): &(Agent, [u64; W])| codes.find_like(state, (from, like));
+                sought.0.clear();
+                sought.0.extend(steps.iter().map(code));
+                entries.touch(sought.0.iter().flatten());
             }
+        }
+    }
+
+    /// Returns the number of the state after the step with this index, like [`find`](Numbered::find).
+    #[inline]
+    pub fn find_prepared(&self, index: usize, state: &[u64; W], sought: &Sought) -> Option<Id> {
+        match &self.0 {
+            Kind::States(states) => states.find(state),
+            Kind::Codes(entries, _) => entries.find(&sought.0[index]?),
         }
     }
 
@@ -146,9 +165,9 @@ impl<const W: usize> Entries<W> {
 
     /// Loads the memory that a search for these states reads. The loads overlap.
     #[inline]
-    pub fn touch(&self, states: impl Iterator<Item = [u64; W]>) {
-        let touch = |touched, state: [u64; W]| {
-            let (segment, Local(local)) = self.addressing.address(&state);
+    pub fn touch<'a>(&self, states: impl Iterator<Item = &'a [u64; W]>) {
+        let touch = |touched, state: &[u64; W]| {
+            let (segment, Local(local)) = self.addressing.address(state);
             let segment = &self.segments[usize::from(segment)];
             touched ^ segment.touch(segment.target(local))
         };

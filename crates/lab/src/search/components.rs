@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 use hallpass_algorithms::{Pid, Section};
 
 use crate::{
-    compact::{LAST_SEGMENT, Memory, Numbered, OutOfMemory},
+    compact::{LAST_SEGMENT, Memory, Numbered, OutOfMemory, Sought},
     explore::{Ended, Limits},
     graph::Edges,
     space::{Agent, Space},
@@ -14,6 +14,9 @@ use crate::{
 };
 
 use super::numbers::{Dense, Numbers, Sparse, UNSEEN};
+
+/// The reason why every state that a step leads to has a number.
+const FOUND: &str = "the search has found every successor";
 
 /// The states and steps of a region.
 #[derive(Clone, Copy)]
@@ -77,7 +80,7 @@ impl<const W: usize> Region<'_, W> {
 
     /// Returns the number of a state that the search has found.
     pub fn number(&self, state: &[u64; W]) -> Id {
-        self.states.find(state).expect("the search has found every successor")
+        self.states.find(state).expect(FOUND)
     }
 
     /// Calls `each` with the steps within the region. Skips the processes in `skip`.
@@ -176,6 +179,7 @@ struct DepthFirst<'a, const W: usize, N, F> {
     children: Stack<'a, Id>,
     waiting: Stack<'a, Id>,
     steps: Vec<(Agent, [u64; W])>,
+    sought: Sought,
     visited: u64,
     limits: &'a Limits<'a>,
     report: &'a dyn Fn(u64),
@@ -239,6 +243,7 @@ fn depth_first<const W: usize, N: Numbers>(
         children: Stack::new(memory),
         waiting: Stack::new(memory),
         steps: Vec::new(),
+        sought: Sought::default(),
         visited: 0,
         limits,
         report,
@@ -286,14 +291,15 @@ where
         self.numbers.open(id, number)?;
         self.next += 1;
         self.region.steps(state, &mut self.steps);
-        self.region.states.touch(self.steps.iter().map(|(_, next)| next));
+        let states = self.region.states;
+        states.prepare(state, &self.steps, &mut self.sought);
         let mut mark = ROOT;
-        for (_, next) in &self.steps {
+        for (index, (_, next)) in self.steps.iter().enumerate() {
             if next == state {
                 mark |= SELF;
                 continue;
             }
-            let child = self.region.number(next);
+            let child = states.find_prepared(index, next, &self.sought).expect(FOUND);
             match self.numbers.get(child) {
                 UNSEEN => {
                     self.children.push(child)?;

@@ -69,6 +69,7 @@ fn a_code_takes_the_parts_that_did_not_change_from_another_code() {
         }
         let code = codes.encode_like(&state, (&before.0, before.1), &memory).unwrap();
         assert_eq!(codes.find(&state), Some(code));
+        assert_eq!(codes.find_like(&state, (&before.0, before.1)), Some(code));
         assert_eq!(codes.state(&code), state);
         before = (state, code);
     }
