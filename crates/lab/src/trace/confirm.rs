@@ -1,6 +1,6 @@
 //! Confirms that a run shows its finding. This uses only the states of the interpreter.
 
-use std::{collections::HashSet, ops::RangeInclusive, sync::Arc};
+use std::{ops::RangeInclusive, sync::Arc};
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -35,9 +35,6 @@ pub(super) struct Evidence<'a> {
     pub(super) interpreter: Interpreter,
 }
 
-/// The maximum number of steps that [`Evidence::waits_alone`] takes.
-const ALONE: usize = 10_000;
-
 impl Evidence<'_> {
     pub(super) fn machine(&self) -> &dyn Machine {
         self.interpreter.machine()
@@ -49,13 +46,11 @@ impl Evidence<'_> {
         own.map_or(Section::Remainder, |step| step.after.section)
     }
 
-    /// Returns whether `p`, if it alone takes steps, never enters from some state of the run. `moments` selects the
-    /// states by the number of steps before them. If there is such a state, `p` is not enabled in it, nor in an
-    /// earlier state of the same passage, because an enabled process stays enabled until it enters.
-    pub(super) fn waits_alone(
+    /// Returns whether `holds` in some state of the run. `moments` selects the states by the number of steps before them.
+    pub(super) fn in_some_state(
         &self,
-        p: Pid,
         moments: RangeInclusive<usize>,
+        holds: impl Fn(&mut Interpreter) -> bool,
     ) -> Result<bool, String> {
         let Schedule { initial, stem, cycle, memory, .. } = self.schedule;
         let rules = words::conventions(self.schedule);
@@ -63,14 +58,8 @@ impl Evidence<'_> {
         let mut interpreter = Interpreter::on(machine, *memory, initial.clone(), &rules);
         let mut steps = stem.iter().chain(cycle);
         for moment in 0..=*moments.end() {
-            if moments.contains(&moment) {
-                let snapshot = interpreter.snapshot();
-                for own_last in [false, true] {
-                    if alone(&mut interpreter, p, own_last) {
-                        return Ok(true);
-                    }
-                    interpreter.restore(&snapshot);
-                }
+            if moments.contains(&moment) && holds(&mut interpreter) {
+                return Ok(true);
             }
             let Some(agent) = steps.next() else { break };
             interpreter.step(*agent)?;
@@ -153,25 +142,6 @@ pub fn confirm_on(machine: Arc<dyn Machine>, schedule: &Schedule) -> Result<(), 
         Finding::Rmr { model, process, count, .. } => run.rmr(*model, *process, *count),
         Finding::Played { .. } => Ok(()),
     }
-}
-
-/// Returns whether `p` returns to a state in its entry section if only `p` and the store buffers take steps. Every store
-/// reaches memory eventually, so the buffers go first. `own_last` puts the buffer of `p` after the others.
-fn alone(interpreter: &mut Interpreter, p: Pid, own_last: bool) -> bool {
-    let n = interpreter.machine().n();
-    let mut seen = HashSet::new();
-    while seen.len() < ALONE && interpreter.stand(p).section.is_entry() {
-        if !seen.insert(interpreter.normal(interpreter.state())) {
-            return true;
-        }
-        let buffers = &interpreter.state().buffers;
-        let full = (0..n).filter(|&q| !buffers[q].is_empty());
-        let flushed = full.min_by_key(|&q| (q == p) == own_last);
-        if interpreter.step(flushed.map_or(p, |q| n + q)).is_err() {
-            return false;
-        }
-    }
-    false
 }
 
 impl Evidence<'_> {

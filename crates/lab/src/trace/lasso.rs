@@ -6,6 +6,7 @@ use hallpass_algorithms::{Pid, Section};
 
 use super::{
     confirm::Evidence,
+    kept_out,
     step::{Event, Step},
     words,
 };
@@ -156,7 +157,9 @@ pub(super) fn fife(
         ));
     }
     // If `second` waits, the finding is that it is enabled. One run cannot show this, but it can show the opposite.
-    if there == Section::Waiting && run.waits_alone(second, at..=at)? {
+    if there == Section::Waiting
+        && run.in_some_state(at..=at, |interpreter| kept_out::alone(interpreter, second))?
+    {
         return Err(format!(
             "after {at} steps process {second} waits forever if it alone takes steps"
         ));
@@ -199,11 +202,20 @@ pub(super) fn bypass(
         if !run.cycle.iter().any(enters) {
             return Err("no process enters in the cycle".into());
         }
-        // The cycle shows an unbounded number of overtakings, even if a store reaches memory only after many rounds. The
-        // cycle itself shows that the victim is not enabled if it can repeat forever while the victim takes steps.
+        // The cycle shows an unbounded number of overtakings, even if a store reaches memory only after many rounds.
+        // It also shows that the victim is not enabled if it can repeat forever while the victim takes steps.
         let shown = moves(&run.cycle, victim) && keeps_out_forever(run).is_ok();
+        // Otherwise, another run from some state of the cycle shows it, because an enabled process stays enabled until
+        // it enters.
         let moments = run.stem.len()..=run.stem.len() + run.cycle.len();
-        if shown || run.waits_alone(victim, moments)? {
+        let memory = run.schedule.memory;
+        let last = *moments.end();
+        if shown
+            || run.in_some_state(moments, |interpreter| kept_out::alone(interpreter, victim))?
+            || run.in_some_state(last..=last, |interpreter| {
+                kept_out::by_others(interpreter, memory, victim)
+            })?
+        {
             return Ok(());
         }
         return Err(format!("the run does not show that process {victim} can be kept out forever"));

@@ -35,6 +35,7 @@ mod confirm;
 mod finding_code;
 mod html;
 mod interpreter;
+mod kept_out;
 mod lasso;
 mod repeat;
 mod replay_string;

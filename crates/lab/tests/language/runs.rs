@@ -158,6 +158,25 @@ fn a_loop_in_an_exit_section_may_leave_a_store_in_its_buffer() {
 }
 
 #[test]
+fn a_process_may_be_kept_out_only_by_others_that_take_part() {
+    // Process 0 waits, and process 1 enters again and again. Alone, process 0 would enter. Process 1 can keep it out,
+    // but then enters no more.
+    let waits = "algorithm kept shared x : 0..1 = 0 z : process = 0 passage waiting loop
+        0: z := me 1: if z = me then break end 2: if x = 1 then break end end
+        critical 3: if z = me then leave end 4: x := 0 end";
+    let folder = tempfile::tempdir().unwrap();
+    let id = load(&folder, "kept.kx", waits);
+    let stop = AtomicBool::new(false);
+    let question = Question::everything(&id, 2, 1).only(vec![Property::Bypass]);
+    let report = check(&question, &resources(1 << 20, 1 << 28, &stop)).unwrap();
+    let bypass = report.outcome(Property::Bypass);
+    assert_eq!(bypass.bound, Some(Bound::Unbounded));
+    let run = bypass.run.clone().expect("a run shows it");
+    assert!(!run.cycle.contains(&0), "process 0 takes no step in the cycle");
+    trace::confirm(&run).unwrap();
+}
+
+#[test]
 fn promises_of_a_file_are_enforced_and_others_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let lock = |promise: &str| {
