@@ -57,6 +57,8 @@ fn every_compact_answer_agrees_with_the_graph_on_every_small_model() {
             && model.states.is_some_and(|states| states <= most)
             && model.memory == MemoryModel::Sequential
             && model.n <= 8
+            // With `--symmetry`, there is no other answer to compare with: the stored graph decides no starvation.
+            && !model.symmetry
     };
     let mut violated = [0; OF_RUNS.len()];
     for model in manifest.models.iter().filter(is_small) {
