@@ -116,7 +116,7 @@ fn a_waiter_survives_compaction_and_the_death_of_the_leader() {
     thread::scope(|scope| {
         let second = scope.spawn(|| hall.acquire());
         await_queue(&hall, 1);
-        let leader = cluster.leader().expect("the cluster has a leader");
+        let leader = cluster.await_leader();
         let current = leader.index();
         leader.kill();
         // The other members have to elect a leader.

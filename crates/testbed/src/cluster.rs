@@ -165,6 +165,21 @@ impl EtcdCluster {
         self.ids.iter().position(|id| *id == leader).map(|index| &self.members[index])
     }
 
+    /// Returns the leader. Asks again while there is none, or while no member of a busy machine answers in time.
+    ///
+    /// # Panics
+    /// Panics if this takes longer than [`TIMEOUT`].
+    pub fn await_leader(&self) -> &Member {
+        let start = Instant::now();
+        loop {
+            if let Some(leader) = self.leader() {
+                return leader;
+            }
+            assert!(start.elapsed() < TIMEOUT, "the cluster has no leader");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// Waits until every member is healthy and all agree on the leader.
     ///
     /// # Panics

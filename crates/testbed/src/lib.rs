@@ -9,7 +9,7 @@
 //! let cluster = EtcdCluster::start(3);
 //! let path = Proxy::before(cluster.member(0));
 //! path.cut();
-//! cluster.leader().expect("there is one").kill();
+//! cluster.await_leader().kill();
 //! println!("{} or {}", cluster.url(), path.address());
 //! ```
 

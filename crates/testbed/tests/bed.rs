@@ -37,7 +37,7 @@ fn a_restarted_member_has_its_data() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start_on(1, Storage::Disk);
     assert!(put(&cluster, "a", "kept"));
-    assert_eq!(cluster.leader().map(Member::index), Some(0));
+    assert_eq!(cluster.await_leader().index(), 0);
     cluster.member(0).kill();
     assert!(!cluster.member(0).is_healthy());
     cluster.member(0).restart();
@@ -50,7 +50,7 @@ fn a_restarted_member_has_its_data() {
 fn three_members_survive_the_death_of_their_leader() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
-    let leader = cluster.leader().expect("there is a leader");
+    let leader = cluster.await_leader();
     leader.kill();
     eventually("another member leads", || {
         cluster.leader().is_some_and(|other| other.index() != leader.index())
@@ -65,7 +65,7 @@ fn a_stopped_or_isolated_leader_is_replaced() {
     let Some(()) = etcd() else { return };
     let cluster = EtcdCluster::start(3);
     for isolated in [true, false] {
-        let leader = cluster.leader().expect("there is a leader");
+        let leader = cluster.await_leader();
         if isolated {
             cluster.isolate(leader)
         } else {
