@@ -1,4 +1,4 @@
-//! Adds models for algorithms that have none yet. All results of these models are still to be measured.
+//! Adds models to the files of a manifest. All results of the new models are still to be measured.
 
 use std::fmt::Write as _;
 
@@ -34,8 +34,8 @@ pub fn add_models(
     let mut sizes_exist = sizes.is_empty();
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
-        // `entry.id` has no `+names`. So if an algorithm has models and its `+names` form has none,
-        // that form gets none.
+        // `entry.id` has no `+names`. So if an algorithm has models, but its `+names` form has none, the
+        // `+names` form gets none.
         let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
         let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
         // A single file gets every model, whatever the file is called.

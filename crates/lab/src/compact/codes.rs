@@ -11,7 +11,7 @@
 //! width, and it determines the segment together with the second word. Only the second word gets wider, and each segment
 //! of the set adapts on its own (see [`CompactSet::of_codes`](super::CompactSet::of_codes)).
 //!
-//! The dictionaries are small compared with the set, or else they are no use: [`Codes::are_too_large`].
+//! Codes save memory only while the dictionaries are small compared with the set (see [`Codes::are_too_large`]).
 
 use std::sync::Mutex;
 
@@ -33,7 +33,7 @@ pub const MOST_CODE_BITS: [u32; 2] = [FIRST_BITS, MOST_SECOND_BITS];
 /// The number of bytes that the dictionaries may take in any case.
 const SMALL: u64 = 4 << 20;
 
-/// The number of states that permit another byte.
+/// The dictionaries may take one more byte for every this many states.
 const STATES_PER_BYTE: u64 = 2;
 
 /// Returns the bit of a code at this position.

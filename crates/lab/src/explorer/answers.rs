@@ -257,7 +257,8 @@ impl Traps {
     }
 }
 
-/// Marks every state that can reach `goals` and is not marked yet.
+/// Enters `cost` and the number of steps to the nearest of `goals` for every state that can reach `goals` and has no
+/// entry in `near` yet.
 fn spread(
     chart: &Chart,
     halted: u64,

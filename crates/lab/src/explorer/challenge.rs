@@ -65,8 +65,8 @@ impl Challenge {
             .collect()
     }
 
-    /// Returns the challenge of a subject, if it is a wrong variant that has one. A subject whose size differs from the
-    /// atlas has the same task.
+    /// Returns the challenge of a subject, if the subject is a wrong variant that has one. The task does not depend on
+    /// the size: a subject that is larger or smaller than the model in the atlas has the same one.
     pub fn of(subject: &Subject) -> Option<Challenge> {
         let all = (subject.memory() == MemoryModel::Sequential).then(Challenge::all)?;
         let own = all.iter().find(|challenge| challenge.algorithm == subject.name())?;

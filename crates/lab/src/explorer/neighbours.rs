@@ -99,7 +99,7 @@ pub(super) fn explored(chart: &Chart, answers: &Answers, here: Option<Id>, k: us
     }
 }
 
-/// Draws the states near `node` with the interpreter alone, for a model that is not explored.
+/// Draws the states near `node` with the interpreter alone, for a node about which the checker has no answers.
 pub(super) fn played(session: &Session, node: NodeId) -> Result<Drawing, String> {
     const MOST: usize = 120;
     let moment = &session.node(node)?.moment;

@@ -90,7 +90,7 @@ impl Server {
     /// Plays a replay string into the tree of the first subject.
     ///
     /// # Errors
-    /// Fails if the run is not one of the subject, or a step is impossible.
+    /// Fails if the run belongs to another subject, or a step is impossible.
     pub fn play(&self, replay: &str) -> Result<(), String> {
         self.app.play(replay)
     }
@@ -140,8 +140,8 @@ impl Server {
                 .half_close(true)
                 .serve_connection(TokioIo::new(stream), service_fn(serve));
             tokio::spawn(async move {
-                // After an error, the client has gone, or the connection has lasted too long. Either way, there is
-                // nobody to tell.
+                // After an error, the client has gone, or the connection has lasted too long. Either way, the server
+                // cannot send an answer.
                 let _ = timeout(LONGEST, connection).await;
                 drop(place);
             });

@@ -88,7 +88,8 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Returns whether a process that holds this copy is late: the copy is no longer the head.
+    /// Returns whether a process that holds this copy is late, because the copy is no longer the head. In a variant
+    /// that is not orderly, no process counts as late.
     fn is_late(&self, h: usize) -> bool {
         self.variant.orderly && h != self.head
     }

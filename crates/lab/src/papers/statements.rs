@@ -55,7 +55,7 @@ pub struct Paper {
     pub year: u16,
     /// The place of publication.
     pub published: Option<String>,
-    /// The subject of the paper, in two lines.
+    /// The subject of the paper, in a few lines.
     pub intro: String,
     /// The statements, in the order of the paper.
     #[serde(rename = "statement")]
