@@ -18,9 +18,9 @@ use super::{
 const SIZES: [(usize, usize); 3] = [(2, 1), (3, 1), (3, 2)];
 
 /// Appends models to the files of their folders, for each algorithm that a pattern matches, or for
-/// every algorithm if there are no patterns. Each of these algorithms gets those of the `sizes` (n and
-/// k) at which it exists and that are not listed yet. If `sizes` is empty, algorithms without any model
-/// get the usual sizes: (2, 1), (3, 1) and (3, 2).
+/// every algorithm if there are no patterns. Each of these algorithms gets a model for each of the `sizes` (n
+/// and k) at which it exists, unless the manifest has this model already. If `sizes` is empty, algorithms
+/// without any model get the usual sizes: (2, 1), (3, 1) and (3, 2).
 ///
 /// Each property and figure of a new model is `"?"`. [`bless`](super::bless) replaces it later. Returns
 /// the names of the new models.

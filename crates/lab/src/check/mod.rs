@@ -38,7 +38,7 @@ pub enum Property {
     Doorway,
     /// FIFE: first in, first enabled (definition 2.5 of Afek et al.; see [`fife`](crate::fife)).
     Fife,
-    /// FIFE in the strong sense (definition 5.1).
+    /// FIFE in the strong sense (definition 5.1 of Afek et al.).
     FifeStrong,
     /// A process is overtaken a bounded number of times, and no more often than the algorithm promises.
     Bypass,
@@ -129,8 +129,8 @@ pub struct Question {
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.
     pub forget: bool,
-    /// Whether the search makes every step, even if another order of the same steps makes it superfluous. This takes
-    /// more time, and the answers are the same.
+    /// Whether the search makes every step, even a step that another order of the same steps makes superfluous. This
+    /// takes more time, and the answers are the same.
     pub every_step: bool,
     /// Promised properties that [`Question::supported`] has left out. If there are any, the verdict is partial at best.
     pub left_out: Vec<Property>,

@@ -248,7 +248,7 @@ fn symmetry(
     })
 }
 
-/// The parts that all memory models share.
+/// The inputs of a check. They are the same for all memory models.
 pub(super) struct Setup<'a> {
     pub machine: &'a dyn Machine,
     pub tables: &'a Tables,

@@ -99,7 +99,7 @@ impl Answers {
         &self.kept_out[p]
     }
 
-    /// Returns whether a fair continuation from `id` keeps `p`, which is in its entry section, out forever.
+    /// Returns whether `p` is in its entry section in the state `id`, and a fair continuation keeps it out forever.
     pub fn can_be_kept_out(&self, id: Id, p: Pid) -> bool {
         self.kept_out[p].contains(id)
     }

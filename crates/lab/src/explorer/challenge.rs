@@ -36,8 +36,8 @@ pub struct Challenge {
 const MOST_STATES: u64 = 2_000_000;
 
 impl Challenge {
-    /// Returns all challenges, in the order of the registry: for each wrong variant, its smallest model in the atlas
-    /// that violates a promise.
+    /// Returns all challenges, in the order of the registry. A challenge of a wrong variant is its smallest model in
+    /// the atlas that violates a promise. A variant whose smallest such model is too large has no challenge.
     pub fn all() -> &'static [Challenge] {
         static ALL: OnceLock<Vec<Challenge>> = OnceLock::new();
         ALL.get_or_init(|| {

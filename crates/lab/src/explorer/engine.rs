@@ -89,7 +89,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes over a chart that was computed elsewhere, with its answers.
+    /// Takes over a chart that was computed elsewhere, with its answers for runs in which no process has stopped.
     pub fn learn(&mut self, chart: Arc<Chart>, answers: Arc<Answers>) {
         if let Some(challenge) = &self.challenge {
             let crashes = self.session.subject().question().crashes;

@@ -7,6 +7,16 @@
 //! | key | meaning |
 //! |---|---|
 //! | `where`, `says` | the place in the paper; the statement of the paper, worded by this project |
+//! | `evidence` | a list of evidence; the next table has the keys of an entry |
+//! | `undecided` | the reason why the statement is undecided, with or without evidence |
+//! | `error` | the error in one line; only if the statement is refuted |
+//! | `note` | a remark, in Markdown |
+//!
+//! An entry of `evidence` has some of these keys:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `algorithm` | one or several algorithms, for the keys from `holds` to `replay` |
 //! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
 //! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
 //! | `asks`, `denies` | questions of `hallpass-lab ask` that are answered with *holds* at every size in the atlas (vacuous answers do not count), or with *violated* at some size |
@@ -18,9 +28,6 @@
 //! | `run` | a run that contradicts the statement; it is confirmed when the file is read |
 //! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
 //! | `covers` | the sizes that the test covers, such as `n = 2` |
-//! | `undecided` | the reason why the statement is undecided, with or without evidence |
-//! | `error` | the error in one line; only if the statement is refuted |
-//! | `note` | a remark, in Markdown |
 //!
 //! A figure is compared with a formula:
 //!
