@@ -287,7 +287,8 @@ impl Engine {
         };
         if nodes.len() > MOST {
             return Err(format!(
-                "the run has {} steps, and a file has at most {MOST}: go back and export a shorter run",
+                "the run has {} steps, and a file has at most {MOST} states, including the initial one: go back and \
+                 export a shorter run",
                 nodes.len() - 1
             ));
         }
