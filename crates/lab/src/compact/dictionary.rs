@@ -5,8 +5,9 @@
 //! and a larger table replaces the smaller one, which stays until the end for threads that still read it.
 //!
 //! ORDERING: an entry is written before its number is published in the table with Release. A look-up reads the number
-//! with Acquire before it reads the entry. A thread that decodes a code has received the code from the thread that has
-//! made it, through a lock or at the end of a level, so it sees the entries and the bits of the code.
+//! with Acquire before it reads the entry. A thread that decodes a code has received the code, through a lock or at the
+//! end of a level, from the thread that has made the code. So the decoding thread sees the entries and the bits of the
+//! code.
 
 use std::{
     hash::{BuildHasher, Hasher},

@@ -1,8 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
 //! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Without this check,
-//! a page from the internet that is open in the same browser could send requests to the server, under the page's own
-//! host name (DNS rebinding).
+//! a page from the internet that is open in the same browser could send requests to the server, if the host name of the
+//! page leads to 127.0.0.1 (DNS rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.

@@ -324,9 +324,9 @@ pub fn standard() -> Result<Vec<Paper>, String> {
 /// Parses the statements of a paper. `text` is the content of `folder/statements.toml`.
 ///
 /// # Errors
-/// Fails if a key is missing or unknown, if a statement has neither evidence nor a reason why it is undecided, if
-/// evidence mixes several kinds or lacks a key that its kind needs, if a run does not show its finding, if a fact is
-/// unknown, if a formula cannot be evaluated, or if a row of a table does not have all columns.
+/// Fails if a key is missing or unknown, if a statement has neither evidence nor a reason why it is undecided, or if
+/// evidence mixes several kinds or lacks a key that its kind needs. Also fails if a run does not show its finding, if a
+/// fact is unknown, if a formula cannot be evaluated, or if a row of a table does not have all columns.
 pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;
