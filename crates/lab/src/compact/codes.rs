@@ -24,8 +24,8 @@ pub type Code = [u64; 2];
 /// set. A wider first word would not save memory.
 pub(super) const FIRST_BITS: u32 = 40;
 
-/// The maximum number of bits of the second word of a code. In the other 8 bits of this word, the search stores a set of
-/// at most 8 processes.
+/// The maximum number of bits of the second word of a code. In the other 8 bits of this word, the search stores a set
+/// of at most 8 processes.
 const MOST_SECOND_BITS: u32 = 56;
 
 /// The maximum number of bits in each word of a code.
