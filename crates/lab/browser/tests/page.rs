@@ -1,6 +1,7 @@
 //! The page in a real browser: chromium, driven by Debian's chromium-driver.
 //!
-//! `HALLPASS_LAB` is the program `hallpass-lab`. `HALLPASS_SCREENSHOTS` names a folder for screenshots.
+//! The environment variable `HALLPASS_LAB` is the path of the program `hallpass-lab`. If `HALLPASS_SCREENSHOTS` is set,
+//! it names a folder, and the tests save screenshots there.
 
 use std::{
     env, fs,

@@ -1,4 +1,4 @@
-//! Writes measured results into the files of a manifest. The files keep their order and comments.
+//! Writes measured results into the files of a manifest. The order and the comments within each file stay.
 
 use std::ops::Range;
 
@@ -131,7 +131,7 @@ enum Found {
 }
 
 fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
-    // The report contains `range` only if it is violated.
+    // The report contains `range` only if a variable has left its range.
     let Some(outcome) = report.properties.get(listed.name()) else {
         return if report.is_complete() { Found::Value("holds".into()) } else { Found::Nothing };
     };
@@ -139,7 +139,8 @@ fn outcome(report: &check::Report, listed: Listed, expected: Answer) -> Found {
         Verdict::Holds => "holds",
         Verdict::Violated => "violated",
         Verdict::Partial => return Found::Nothing,
-        // The algorithm does not have this property. If the manifest expects it, a person has to decide.
+        // The algorithm does not have this property. If the manifest expects an answer, a person has to decide, so the
+        // answer becomes `?`.
         Verdict::NotChecked if expected == Answer::Open => return Found::NoSuchProperty,
         Verdict::NotChecked => OPEN,
     };

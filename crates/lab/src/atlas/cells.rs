@@ -149,7 +149,7 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
             "holds, however many processes have stopped".into()
         }
         (Listed::Bypass, _, Some(Bound::Most(times))) => {
-            format!("holds: a process is overtaken at most {times} times")
+            format!("holds; the maximum number of times that a process is overtaken is {times}")
         }
         (_, _, Some(Bound::Most(steps))) => format!("holds: at most {steps} own steps"),
         _ => format!("holds {note}").trim_end().to_string(),

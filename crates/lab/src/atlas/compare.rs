@@ -13,10 +13,11 @@ use crate::{
     rmr::{self, Figure},
 };
 
-/// A remark about one result of a model: `states`, the name of a property, `CC`, `DSM`, or `run`.
+/// A remark about one result of a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// The property or figure that the remark is about.
+    /// The subject of the remark: `states`, the name of a property, `CC`, `DSM`, `ask` (the questions about whole
+    /// runs), or `run` (an error, or a run that does not show its finding).
     pub about: &'static str,
     /// The text of the remark.
     pub text: String,
@@ -27,7 +28,7 @@ pub struct Remark {
 pub struct Comparison {
     /// Measurements that differ from the expectation.
     pub differences: Vec<Remark>,
-    /// Expectations that could not be compared because a limit was reached.
+    /// Expectations that could not be compared, because the result is only partial.
     pub unseen: Vec<Remark>,
 }
 
@@ -101,7 +102,7 @@ impl Comparison {
                 // The limit is reported once for all properties together.
                 Some(Outcome { verdict: Verdict::Partial, .. }) if !report.is_complete() => {}
                 Some(outcome) => self.property(listed.name(), expected, outcome),
-                // The report contains `range` only if it is violated.
+                // The report contains `range` only if a variable has left its range.
                 None if expected.answer == Answer::Holds => {}
                 None => self.differs(
                     listed.name(),

@@ -11,7 +11,7 @@
 //! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes longer |
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
-//! | `memory` | `sc` (the default) or `tso` |
+//! | `memory` | `sc` (sequential consistency, the default) or `tso` (store buffers) |
 //! | `forget`, `symmetry`, `compact` | `true`: check with the option of this name. `forget` and `symmetry` merge states, so there are fewer; `compact` takes less memory. Default: `false` |
 //! | `crashes` | starvation counts as a violation while at most this many processes have stopped; default: the number that the paper promises to survive |
 //! | `states` | the number of states |
@@ -77,13 +77,14 @@ pub struct AtlasModel {
     /// Whether stores take effect immediately or go through buffers.
     #[serde(default, with = "MemoryName")]
     pub memory: MemoryModel,
-    /// Whether the check merges states that differ only in stale values.
+    /// Whether the check merges states that differ only in stale values: values that no process can read before
+    /// a process overwrites them.
     #[serde(default)]
     pub forget: bool,
     /// Whether the check merges states that differ only by a renaming of processes.
     #[serde(default)]
     pub symmetry: bool,
-    /// Whether the check decides starvation without a stored graph.
+    /// Whether the check decides properties of whole runs without a stored graph.
     #[serde(default)]
     pub compact: bool,
     /// The duration class.

@@ -26,7 +26,7 @@ pub struct Measured {
     pub rmr: Option<Result<rmr::Report, check::Error>>,
     /// The answers to the questions, or the error. `None` if nothing was asked.
     pub ask: Option<Result<questions::Report, check::Error>>,
-    /// Runs that fail to show their finding when they are executed again on the algorithm's code.
+    /// One message for each run that does not show its finding when it is executed again on the algorithm's code.
     pub unconfirmed: Vec<String>,
     /// The duration in seconds.
     pub seconds: f64,
@@ -270,7 +270,7 @@ impl AtlasReport {
         self
     }
 
-    /// Returns one or two sentences with the number of models and their results.
+    /// Returns one sentence with the number of models, the number of states, the duration and the results.
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} as expected", self.count(Status::AsExpected))];
         for (status, words) in [(Status::Differs, "not as expected"), (Status::Partial, "partial")]

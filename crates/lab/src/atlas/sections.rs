@@ -79,8 +79,8 @@ impl Family<'_> {
 }
 
 impl Group<'_> {
-    /// Returns the smallest size at which a promised property is violated, and the violations. Sizes are
-    /// ordered by processes, and then by states.
+    /// Returns the smallest size at which a promised property or bound is violated, and the violations. Sizes
+    /// are ordered by processes, and then by states.
     pub fn caught(&self) -> Option<(&Entry, Vec<(&'static str, &Schedule)>)> {
         self.entries
             .iter()
@@ -89,13 +89,14 @@ impl Group<'_> {
             .min_by_key(|(entry, _)| (entry.model.n, entry.measured.states()))
     }
 
-    /// Returns the sizes at which no promised property is violated.
+    /// Returns the sizes at which no promised property or bound is violated.
     pub fn uncaught(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().copied().filter(|entry| catches(entry).is_empty())
     }
 }
 
-/// Returns the violations of promised properties in a model, with the runs that show them.
+/// Returns the violated promises of a model, with the runs that show them: properties, and bounds on remote
+/// references.
 fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
     let mut catches = Vec::new();
     if let Some(report) = entry.measured.check_report() {
@@ -106,8 +107,8 @@ fn catches(entry: &Entry) -> Vec<(&'static str, &Schedule)> {
         }
     }
     catches.extend(exceeded(entry));
-    // Violated properties come before broken invariants and ranges. Within each of the two, shorter runs
-    // come first.
+    // Violated properties and bounds come before broken invariants and ranges. Within each of the two groups,
+    // shorter runs come first.
     let inner = |name: &str| matches!(name, "invariants" | "range");
     catches.sort_by_key(|(name, run)| (inner(name), run.stem.len() + run.cycle.len()));
     catches

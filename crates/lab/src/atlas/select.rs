@@ -55,8 +55,8 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // If the text after the last star does not match, the search continues just after that star, which
-    // then covers one more character. It is never necessary to try earlier stars again.
+    // If the part of the pattern after its last star does not match, the star covers one more character, and the
+    // search tries this part again. It is never necessary to try earlier stars again.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -1,4 +1,4 @@
-//! Adds models for algorithms that have none yet. All results of these models are still to be measured.
+//! Adds models to the files of a manifest. All results of the new models are still to be measured.
 
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ use super::{
 const SIZES: [(usize, usize); 3] = [(2, 1), (3, 1), (3, 2)];
 
 /// Appends models to the files of their folders, for each algorithm that a pattern matches, or for
-/// every algorithm if there are no patterns. Each of these algorithms gets those of the `sizes` (n and
-/// k) at which it exists and that are not listed yet. If `sizes` is empty, algorithms without any model
-/// get the usual sizes: (2, 1), (3, 1) and (3, 2).
+/// every algorithm if there are no patterns. Each of these algorithms gets a model for each of the `sizes` (n
+/// and k) at which it exists, unless the manifest has this model already. If `sizes` is empty, algorithms
+/// without any model get the usual sizes: (2, 1), (3, 1) and (3, 2).
 ///
 /// Each property and figure of a new model is `"?"`. [`bless`](super::bless) replaces it later. Returns
 /// the names of the new models.
@@ -34,8 +34,8 @@ pub fn add_models(
     let mut sizes_exist = sizes.is_empty();
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
-        // `entry.id` has no `+names`. So if an algorithm has models and its `+names` form has none,
-        // that form gets none.
+        // `entry.id` has no `+names`. So if an algorithm has models, but its `+names` form has none, the
+        // `+names` form gets none.
         let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
         let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
         // A single file gets every model, whatever the file is called.

@@ -50,8 +50,8 @@ pub(super) fn violated(run: &Schedule) -> Option<Listed> {
 }
 
 impl Manifest {
-    /// Returns the smallest model of `algorithm` that is expected to violate a promised property, and
-    /// the first such property. Models are ordered by processes, and then by states.
+    /// Returns the smallest model of `algorithm` without store buffers that is expected to violate a promised
+    /// property, and the first such property. Models are ordered by processes, and then by states.
     pub fn rejection(&self, algorithm: &str) -> Option<(&AtlasModel, Listed)> {
         self.models
             .iter()

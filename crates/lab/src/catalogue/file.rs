@@ -201,7 +201,8 @@ impl Subject for FileSubject {
         Ok(Box::new(machine))
     }
 
-    /// Returns the promises of the file. A file without promises promises exclusion and freedom from deadlock.
+    /// Returns the promises of the file. If the file states none, they are exclusion, freedom from deadlock and the
+    /// invariants.
     fn promises(&self, n: usize, k: usize) -> Promises {
         let code = &self.file.code;
         let promised = |name: &str| code.promises.properties.iter().any(|known| known == name);

@@ -128,8 +128,8 @@ pub fn find(id: &str) -> Option<Arc<dyn Subject>> {
     SUBJECTS.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(id).cloned()
 }
 
-/// Returns who makes the promises of an algorithm, as the subject of a sentence: "the paper", "the file" for a file, or
-/// "hallpass" for a protocol of this project.
+/// Returns who makes the promises of an algorithm, as the subject of a sentence: "the paper", "the file" for a file,
+/// "the author" for a step machine of another crate, or "hallpass" for a protocol of this project.
 pub fn author(id: &str) -> &'static str {
     match (find(id), registry::entry(id)) {
         (Some(subject), _) => subject.author(),

@@ -115,7 +115,8 @@ impl<const W: usize> Analysis<'_, W> {
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
         // A process need not enter while others are killed again and again. So liveness is decided for runs with
-        // finitely many mishaps, on the steps after the last mishap.
+        // finitely many mishaps, on the steps after the last mishap. The exception is a model with mishaps that may
+        // recur forever (`Mishap::recurs`): there, liveness is decided on all steps.
         let has_last = mishaps && !self.standing.tables.mishaps_recur;
         let afterwards = has_last.then(|| all.of_first(self.question.n));
         let graph = afterwards.as_ref().unwrap_or(&all);

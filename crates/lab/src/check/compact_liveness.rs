@@ -193,7 +193,8 @@ impl<const W: usize> CompactAnalysis<'_, W> {
         let mut stopped_short = None;
         let mut first_kept_out = None;
         for (first, second) in pairs {
-            // Pairs with the same first process follow each other, so that its states are computed once.
+            // Pairs with the same first process follow each other, so the states that keep this process out are
+            // computed once for all of these pairs.
             if first_kept_out.as_ref().is_none_or(|(process, _)| *process != first) {
                 drop(first_kept_out.take());
                 first_kept_out = Some((first, self.kept_out(states, first)?));
@@ -239,7 +240,7 @@ impl<const W: usize> CompactAnalysis<'_, W> {
         let report = |visited: u64| {
             let millions = visited / 1_000_000;
             (resources.phase)(&format!(
-                "states in which process {process} is enabled, {millions} million states visited"
+                "states in which process {process} can be kept out, {millions} million states visited"
             ));
         };
         report(0);

@@ -1,5 +1,5 @@
-//! Answers a question with little memory: it keeps the set of states, but no graph. For properties of single states, it
-//! does not number the states either.
+//! Answers a question with little memory: keeps the set of states, but no graph. If all properties are properties of
+//! single states, the states have no numbers either.
 
 use std::time::Instant;
 

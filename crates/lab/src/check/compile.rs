@@ -20,7 +20,7 @@ pub(crate) fn check_counts_steps(algorithm: &str, question: &str) -> Result<(), 
         Ok((entry, _)) if !entry.counts_steps && catalogue::find(algorithm).is_none() => {
             Err(Error::Question(format!(
                 "{algorithm} leaves out steps of the algorithm, so it cannot answer a question about steps, such as \
-                 {question}: `hallpass-lab list` shows models with all steps"
+                 {question}: choose a model with all steps (`hallpass-lab list` shows all models)"
             )))
         }
         _ => Ok(()),

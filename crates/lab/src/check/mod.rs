@@ -38,7 +38,7 @@ pub enum Property {
     Doorway,
     /// FIFE: first in, first enabled (definition 2.5 of Afek et al.; see [`fife`](crate::fife)).
     Fife,
-    /// FIFE in the strong sense (definition 5.1).
+    /// FIFE in the strong sense (definition 5.1 of Afek et al.).
     FifeStrong,
     /// A process is overtaken a bounded number of times, and no more often than the algorithm promises.
     Bypass,
@@ -129,8 +129,8 @@ pub struct Question {
     /// Whether to merge states that differ only in values that no process can read before a process overwrites
     /// them.
     pub forget: bool,
-    /// Whether the search makes every step, even if another order of the same steps makes it superfluous. This takes
-    /// more time, and the answers are the same.
+    /// Whether the search makes every step, even a step that another order of the same steps makes superfluous. This
+    /// takes more time, and the answers are the same.
     pub every_step: bool,
     /// Promised properties that [`Question::supported`] has left out. If there are any, the verdict is partial at best.
     pub left_out: Vec<Property>,
@@ -139,7 +139,8 @@ pub struct Question {
 impl Question {
     /// Creates a question about every property, with the number of crashes that the paper promises to
     /// survive. The question includes a bound on overtaking only if the algorithm promises one, because checking
-    /// this bound takes as long as checking all other properties together.
+    /// this bound takes as long as checking all other properties together. If the model leaves out steps of the
+    /// algorithm, the question leaves out the bounds on steps.
     pub fn everything(algorithm: &str, n: usize, k: usize) -> Self {
         let mut question = Self::of_registered(algorithm, n, k);
         if let Some(subject) = catalogue::find(algorithm) {
@@ -151,7 +152,7 @@ impl Question {
     }
 
     /// Creates a question about every property. The promises come from the registry. An algorithm that is not
-    /// registered promises all properties except FIFE and a bound on overtaking.
+    /// registered promises all properties except FIFE, strong FIFE and a bound on overtaking.
     fn of_registered(algorithm: &str, n: usize, k: usize) -> Self {
         let entry = registry::entry(algorithm).ok().map(|(entry, _)| entry);
         let fife = entry.is_some_and(|entry| entry.promises_fife);

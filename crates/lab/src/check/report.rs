@@ -29,7 +29,7 @@ pub enum Verdict {
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The smallest number of stopped processes that can starve another process.
+    /// The smallest number of stopped processes that can starve another process or, for deadlock, block all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resilience: Option<usize>,
     /// The bound that was found, in steps or overtakings.
@@ -103,7 +103,7 @@ impl Report {
     }
 
     /// Returns whether every run was explored: the search [is complete](Report::is_complete), and no outcome is
-    /// partial because numbers grow without bound.
+    /// partial. An outcome is partial, for example, if numbers grow without bound.
     pub fn covers_all_runs(&self) -> bool {
         let is_partial = |outcome: &Outcome| outcome.verdict == Verdict::Partial;
         self.is_complete() && !self.properties.values().any(is_partial)

@@ -161,7 +161,7 @@ fn stale_rules(
     let refuse = |why: String| Err(Error::Question(why));
     if question.symmetry || question.memory == MemoryModel::StoreBuffers {
         return refuse(
-            "--forget works neither with --symmetry nor with --tso: leave it out".into(),
+            "--forget works neither with --symmetry nor with --tso: leave out --forget".into(),
         );
     }
     if question.properties.contains(&Property::Invariants) {
@@ -248,7 +248,7 @@ fn symmetry(
     })
 }
 
-/// The parts that all memory models share.
+/// The inputs of a check. They are the same for all memory models.
 pub(super) struct Setup<'a> {
     pub machine: &'a dyn Machine,
     pub tables: &'a Tables,
@@ -317,7 +317,7 @@ struct BufferFacts<'a, const W: usize> {
 }
 
 /// Explores the space and numbers its states. Returns `None` if the compact set is the better choice: if the
-/// question asks for it, or if it is only about single states and the model is not small.
+/// question asks for it, or if the question is only about single states and the model is not small.
 ///
 /// A small model is explored with numbers even if they are not needed. Then the lab finds a run without a second
 /// search, and runs have long stretches of steps by one process, which makes them easier to read.

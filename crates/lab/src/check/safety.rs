@@ -19,8 +19,8 @@ use super::{Outcome, Property, Question, Resources, Verdict, analyse::Outcomes};
 
 /// The violations that an exploration has found.
 pub(super) trait Violations {
-    /// Returns the rank of the nearest state that has the violation, if there is one. States nearer to the initial
-    /// states have smaller ranks.
+    /// Returns the rank of a nearest state that has the violation, if there is one. A state with a smaller rank is not
+    /// farther from the initial states.
     fn rank(&self, bit: u32) -> Option<u64>;
     /// Returns a shortest run to that state, or the limit that prevents this.
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended>;
@@ -100,8 +100,8 @@ impl Safety<'_> {
         found.noting(note)
     }
 
-    /// Explains why a variable has left its range. This is a mistake, unless the numbers are unbounded
-    /// and the range only limits the exploration.
+    /// Explains why a variable has left its range. Leaving the range is a mistake of the algorithm, unless the
+    /// numbers are unbounded and the range only limits the exploration.
     fn range(&self, found: Outcome) -> Outcome {
         if found.run.is_none() {
             return found; // its note says why there is no run, and only a run shows the variable
@@ -209,7 +209,7 @@ impl<const W: usize> SearchedViolations<'_, W> {
         schedule(self.question, self.tables, start, stem, cycle, finding)
     }
 
-    /// Returns a run to a state that continues with a path and a loop.
+    /// Returns a run to the state `to`. From there, the run continues with a path and a loop.
     pub fn continued(
         &self,
         to: &AtLevel<W>,

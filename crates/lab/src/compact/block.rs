@@ -2,7 +2,7 @@
 
 use super::shape::TAG_BITS;
 
-/// A cache line.
+/// 64 bytes: one cache line of the processor.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 pub(super) struct Block(pub [u64; WORDS]);
@@ -27,8 +27,8 @@ pub(super) fn lanes(Block(words): &Block) -> &[u16; LANES] {
     bytemuck::cast_ref(words)
 }
 
-/// Returns a number that is not 0 if a tag of the block equals `tag`. Its lowest bit that is set stands for one of these
-/// tags (see [`place_of_bit`]).
+/// Returns a number that is not 0 if a tag of the block equals `tag`. Each bit of the number that is set stands for one
+/// of these tags (see [`place_of_bit`]).
 #[inline]
 pub(super) fn equal_tags(Block(words): &Block, tag: u16) -> u64 {
     const LOW: u64 = 0x7fff * EACH_TAG;

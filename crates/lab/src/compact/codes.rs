@@ -11,7 +11,7 @@
 //! width, and it determines the segment together with the second word. Only the second word gets wider, and each segment
 //! of the set adapts on its own (see [`CompactSet::of_codes`](super::CompactSet::of_codes)).
 //!
-//! The dictionaries are small compared with the set, or else they are no use: [`Codes::are_too_large`].
+//! Codes save memory only while the dictionaries are small compared with the set (see [`Codes::are_too_large`]).
 
 use std::sync::Mutex;
 
@@ -24,7 +24,8 @@ pub type Code = [u64; 2];
 /// set. A wider first word would not save memory.
 pub(super) const FIRST_BITS: u32 = 40;
 
-/// The maximum number of bits of the second word of a code. The search stores a set of 8 processes in the other bits.
+/// The maximum number of bits of the second word of a code. In the other 8 bits of this word, the search stores a set
+/// of at most 8 processes.
 const MOST_SECOND_BITS: u32 = 56;
 
 /// The maximum number of bits in each word of a code.
@@ -33,7 +34,7 @@ pub const MOST_CODE_BITS: [u32; 2] = [FIRST_BITS, MOST_SECOND_BITS];
 /// The number of bytes that the dictionaries may take in any case.
 const SMALL: u64 = 4 << 20;
 
-/// The number of states that permit another byte.
+/// The dictionaries may take one more byte for every this many states.
 const STATES_PER_BYTE: u64 = 2;
 
 /// Returns the bit of a code at this position.

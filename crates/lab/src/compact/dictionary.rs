@@ -5,8 +5,9 @@
 //! and a larger table replaces the smaller one, which stays until the end for threads that still read it.
 //!
 //! ORDERING: an entry is written before its number is published in the table with Release. A look-up reads the number
-//! with Acquire before it reads the entry. A thread that decodes a code has received the code from the thread that has
-//! made it, through a lock or at the end of a level, so it sees the entries and the bits of the code.
+//! with Acquire before it reads the entry. A thread that decodes a code has received the code, through a lock or at the
+//! end of a level, from the thread that has made the code. So the decoding thread sees the entries and the bits of the
+//! code.
 
 use std::{
     hash::{BuildHasher, Hasher},
@@ -97,7 +98,7 @@ impl<const W: usize> Dictionary<W> {
         &entries[at * Self::STRIDE..][..Self::STRIDE]
     }
 
-    /// Returns the bits of the number of a value in a code, if the dictionary contains the value.
+    /// Returns the bits that stand for a value in a code, if the dictionary contains the value.
     #[inline]
     pub fn find(&self, value: &[u64; W]) -> Option<Code> {
         let table = self.tables[self.generations.load(Acquire) - 1].get().expect("a table");
@@ -166,14 +167,15 @@ impl<const W: usize> Dictionary<W> {
         code
     }
 
-    /// Returns a code with the part replaced. `code` and `part` are the bits of the code and of the new number.
+    /// Replaces the number of this dictionary in `code`. `part` has the bits of the new number in a code.
     #[inline]
     pub fn replace(&self, code: Code, part: Code) -> Code {
         let [first, second] = self.code_mask.each_ref().map(|mask| mask.load(Relaxed));
         [code[0] & !first | part[0], code[1] & !second | part[1]]
     }
 
-    /// Adds the part with this code to a state.
+    /// Adds the part that a code determines to a state. `low` has the bits of the code at positions below 64, and
+    /// `high` has the others.
     #[inline]
     pub fn decode(&self, low: u64, high: u64, state: &mut [u64; W]) {
         let mut number = 0;

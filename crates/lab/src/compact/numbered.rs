@@ -74,7 +74,8 @@ impl<const W: usize> Numbered<W> {
         }
     }
 
-    /// Returns the number of the state after the step with this index, like [`find`](Numbered::find).
+    /// Returns the number of the state after the step with this index among the steps that
+    /// [`prepare`](Numbered::prepare) got, like [`find`](Numbered::find).
     #[inline]
     pub fn find_prepared(&self, index: usize, state: &[u64; W], sought: &Sought) -> Option<Id> {
         match &self.0 {

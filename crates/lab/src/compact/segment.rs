@@ -15,7 +15,7 @@ const GROWTH: f64 = 1.4;
 /// A segment of at least this many bytes is large.
 const LARGE: u64 = 1 << 16;
 
-/// The number of lines of a new segment.
+/// The smallest number of lines of a new segment.
 const FEWEST_LINES: f64 = 4.0;
 
 /// A hash table of states. An entry stores only the bits that its place in the table does not determine (see
@@ -98,8 +98,8 @@ impl<const W: usize> Segment<W> {
         if self.bytes() < LARGE { GROWTH_OF_SMALL } else { GROWTH }
     }
 
-    /// Returns the number of lines of the next size, for states with these widths. A segment with wider states first
-    /// gets as many places as before.
+    /// Returns the number of lines of the next size, for states with these widths. If the states get wider, the segment
+    /// first gets about as many places as before.
     fn next_lines(&self, widths: [u32; W]) -> f64 {
         if widths == self.widths {
             return self.lines * self.growth();
@@ -156,7 +156,8 @@ impl<const W: usize> Segment<W> {
         Target { line, remainder }
     }
 
-    /// Loads the line of a target into the cache.
+    /// Loads the first block of a target's line into the cache. Returns a word of it, so that the caller can keep the
+    /// compiler from removing the load.
     #[inline]
     pub fn touch(&self, target: Target) -> u64 {
         self.blocks[target.line * self.shape.blocks_per_line].0[0]

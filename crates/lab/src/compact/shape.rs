@@ -12,11 +12,12 @@ const TAGS: u64 = (1 << TAG_BITS) - 1;
 /// The minimum number of entries in a line. With fewer entries, lines overflow too often.
 const FEWEST_PER_LINE: usize = 8;
 
-/// The smallest limit on the distance, in lines, between an entry and its own line.
+/// The smallest limit on the distance, in lines, between an entry and the line of its address. In a segment with fewer
+/// lines, the limit is smaller.
 const LEAST_REACH: u64 = 15;
 
-/// The largest limit on the distance, in lines, between an entry and its own line. A longer search would cost more
-/// time than a larger segment.
+/// The largest limit on the distance, in lines, between an entry and the line of its address. A longer search would
+/// cost more time than a larger segment.
 const MOST_REACH: u64 = 255;
 
 /// The maximum share of places in use.
@@ -46,7 +47,7 @@ pub(super) struct Shape {
     pub full: usize,
     /// The number of addresses of a line.
     pub range: u64,
-    /// 2^64 / `range`, rounded down.
+    /// (2^64 - 1) / `range`, rounded down.
     reciprocal: u64,
 }
 

@@ -99,7 +99,7 @@ impl Answers {
         &self.kept_out[p]
     }
 
-    /// Returns whether a fair continuation from `id` keeps `p`, which is in its entry section, out forever.
+    /// Returns whether `p` is in its entry section in the state `id`, and a fair continuation keeps it out forever.
     pub fn can_be_kept_out(&self, id: Id, p: Pid) -> bool {
         self.kept_out[p].contains(id)
     }
@@ -257,7 +257,8 @@ impl Traps {
     }
 }
 
-/// Marks every state that can reach `goals` and is not marked yet.
+/// Enters `cost` and the number of steps to the nearest of `goals` for every state that can reach `goals` and has no
+/// entry in `near` yet.
 fn spread(
     chart: &Chart,
     halted: u64,

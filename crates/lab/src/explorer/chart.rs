@@ -181,7 +181,8 @@ impl Chart {
         self.packed.find(state)
     }
 
-    /// Returns the access that `p` makes next: its kind, the variable, and whether it changes nothing.
+    /// Returns the access that `p` makes next: its kind, the variable, and whether it is a read-modify-write that
+    /// fails.
     pub(super) fn access(&self, id: Id, p: Pid) -> (Access, usize, bool) {
         self.packed.access(id, p)
     }

@@ -5,7 +5,7 @@
 //! | `do` | further keys | answer |
 //! |---|---|---|
 //! | `describe` | | the subject: figures, variables, promises |
-//! | `start` | `initial`: for each variable, the index of its initial value | `node` |
+//! | `start` | `initial`: for each variable, the index of its initial value | the root with these values |
 //! | `open` | `replay` | `path`: the nodes of the run |
 //! | `view`, `path` | `node` | the node, or all nodes from the root |
 //! | `step` | `node`, `agent` | the node after the step |
@@ -13,8 +13,8 @@
 //! | `undo` | `node` | the parent |
 //! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of the way, which are added to the tree |
 //! | `graph` | `node` | a drawing of the states: all of a small model, or those near the node |
-//! | `go` | `node`, `state` | `path`: the nodes of a way to `state`, a number in the drawing |
-//! | `tree` | `node` | the nodes of a file that opens at `node` |
+//! | `go` | `node`, `state`: the `id` of a state in the drawing | `path`: the nodes of a way to this state |
+//! | `tree` | `node` | the nodes of an exported file that opens at `node` |
 //!
 //! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `bypass-P`,
 //! `rmr-cc-P` and `rmr-dsm-P`.
@@ -89,7 +89,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes over a chart that was computed elsewhere, with its answers.
+    /// Takes over a chart that was computed elsewhere, with its answers for runs in which no process has stopped.
     pub fn learn(&mut self, chart: Arc<Chart>, answers: Arc<Answers>) {
         if let Some(challenge) = &self.challenge {
             let crashes = self.session.subject().question().crashes;
@@ -152,7 +152,8 @@ impl Engine {
     /// Answers a request.
     ///
     /// # Errors
-    /// Fails if the request is not understood or not possible; the text says why. Nothing changes then.
+    /// Fails if the request is not understood or not possible; the text says why. Nodes that the request has added
+    /// before the error stay in the tree.
     pub fn handle(&mut self, request: &Value) -> Result<Value, String> {
         let node = || number(request, "node").map(|node| node as NodeId);
         match request["do"].as_str().unwrap_or_default() {
@@ -286,7 +287,8 @@ impl Engine {
         };
         if nodes.len() > MOST {
             return Err(format!(
-                "the run has {} steps, and a file has at most {MOST}: go back and export a shorter run",
+                "the run has {} steps, and a file has at most {MOST} states, including the initial one: go back and \
+                 export a shorter run",
                 nodes.len() - 1
             ));
         }

@@ -7,7 +7,7 @@ use super::{assets, engine::Engine};
 /// Returns the page with the whole tree of `engine` in it. It opens at `node`.
 ///
 /// # Errors
-/// Fails if the tree is too large for a page.
+/// Fails if there is no such node, or if neither the tree nor the run to `node` is small enough for a page.
 pub fn export(engine: &mut Engine, node: u32) -> Result<String, String> {
     let data = json!({
         "describe": engine.handle(&json!({ "do": "describe" }))?,

@@ -18,8 +18,8 @@ pub(super) struct Moment {
     pub stopped: u64,
     /// The remote references of each process in its current passage: cache-coherent, distributed.
     pub counts: Vec<[u32; 2]>,
-    /// For each process p that waits, the processes that entered their doorways after p left its own. So p came
-    /// before them.
+    /// For each process p in its waiting room, the processes that entered their doorways after p had left its own. So p
+    /// came before them.
     pub ahead: Vec<u64>,
     /// The position of each process.
     pub stands: Vec<Stand>,
@@ -61,8 +61,8 @@ pub(super) fn hash(state: &RunState) -> u64 {
 }
 
 /// Returns [`Moment::ahead`] after a step. `first` is ahead of `second` from the moment at which `second` leaves its
-/// remainder while `first` waits. This ends when `first` enters its critical section, or when `second` returns to its
-/// remainder.
+/// remainder while `first` is in its waiting room. This ends when `first` leaves its waiting room, or when `second`
+/// returns to its remainder.
 pub(super) fn ahead(before: &Moment, stands: &[Stand]) -> Vec<u64> {
     let waits = |p: Pid| stands[p].section == Section::Waiting;
     let outside = |stand: &Stand| stand.section != Section::Remainder;

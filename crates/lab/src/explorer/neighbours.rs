@@ -41,8 +41,8 @@ pub struct Drawn {
     pub id: Option<Id>,
     /// The row of the state: the number of steps from an initial state, or from the current state.
     pub level: u32,
-    /// `broken`, `doomed` (a process can be kept out forever), `full` (k processes in the critical section), or
-    /// `plain`.
+    /// `broken` (a safety property is violated), `doomed` (a process can be kept out forever), `full` (k processes in
+    /// the critical section), or `plain`.
     pub colour: &'static str,
     /// The number of processes in their critical sections.
     pub inside: usize,
@@ -99,7 +99,7 @@ pub(super) fn explored(chart: &Chart, answers: &Answers, here: Option<Id>, k: us
     }
 }
 
-/// Draws the states near `node` with the interpreter alone, for a model that is not explored.
+/// Draws the states near `node` with the interpreter alone, for a node about which the checker has no answers.
 pub(super) fn played(session: &Session, node: NodeId) -> Result<Drawing, String> {
     const MOST: usize = 120;
     let moment = &session.node(node)?.moment;

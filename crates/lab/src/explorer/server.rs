@@ -1,8 +1,8 @@
 //! The page and its requests over HTTP, on 127.0.0.1 only. No data leaves the machine.
 //!
 //! The server refuses a request whose `Host` is not this server, or whose `Origin` is another page. Without this check,
-//! a page from the internet that is open in the same browser could send requests to the server, under the page's own
-//! host name (DNS rebinding).
+//! a page from the internet that is open in the same browser could send requests to the server, if the host name of the
+//! page leads to 127.0.0.1 (DNS rebinding).
 //!
 //! Every connection carries one request. Requests that are too large or too slow are rejected, so that no client can
 //! block the others.
@@ -90,7 +90,7 @@ impl Server {
     /// Plays a replay string into the tree of the first subject.
     ///
     /// # Errors
-    /// Fails if the run is not one of the subject, or a step is impossible.
+    /// Fails if the run belongs to another subject, or a step is impossible.
     pub fn play(&self, replay: &str) -> Result<(), String> {
         self.app.play(replay)
     }
@@ -140,8 +140,8 @@ impl Server {
                 .half_close(true)
                 .serve_connection(TokioIo::new(stream), service_fn(serve));
             tokio::spawn(async move {
-                // After an error, the client has gone, or the connection has lasted too long. Either way, there is
-                // nobody to tell.
+                // After an error, the client has gone, or the connection has lasted too long. Either way, the server
+                // cannot send an answer.
                 let _ = timeout(LONGEST, connection).await;
                 drop(place);
             });

@@ -35,7 +35,8 @@ impl Subject {
     /// in the critical section.
     ///
     /// # Errors
-    /// Fails if the algorithm does not exist, or not at this size, or cannot run with store buffers.
+    /// Fails if the algorithm does not exist, or not at this size, if it cannot run with store buffers, or if it has
+    /// more than 64 [agents](Subject::agents).
     pub fn registered(id: &str, n: usize, k: usize, memory: MemoryModel) -> Result<Self, String> {
         let machine = machine::build(id, n, k).map_err(|error| error.to_string())?;
         let Some(added) = catalogue::find(id) else {
@@ -54,8 +55,8 @@ impl Subject {
     /// without a text are shown by their labels.
     ///
     /// # Errors
-    /// Fails if the name contains characters other than letters, digits and `-_:+@`, or if the algorithm cannot run
-    /// with store buffers.
+    /// Fails if the name is empty or contains characters other than letters, digits and `-_:+@`, if the algorithm
+    /// cannot run with store buffers, or if it has more than 64 [agents](Subject::agents).
     pub fn of<A: Algorithm + Send + Sync + 'static>(
         name: &str,
         algorithm: A,

@@ -1,8 +1,8 @@
 //! Finds the variables for which a process waits, and the processes that can still end its wait.
 //!
 //! A process *waits for* variables if, alone, it would read them again and again and never enter. Another process ends
-//! the wait if it changes such a variable so that the process goes on. The search for these processes follows the
-//! explored states, but starts no passage: a process in its remainder section need not start one, so no process can
+//! the wait if it changes such a variable so that the waiting process goes on. The search for these processes follows
+//! the explored states, but starts no passage: a process in its remainder section need not start one, so no process can
 //! rely on it. The stores in the buffer of a stopped process still reach memory.
 
 use std::collections::VecDeque;
@@ -167,8 +167,8 @@ struct Ends {
     /// The processes that can still end the wait without a new passage. A stopped process ends it by a store in its
     /// buffer.
     processes: u64,
-    /// Whether the search shows that no other process ends the wait: all states were examined, and in none of them does
-    /// the process enter on its own.
+    /// Whether the search can show that no other process ends the wait: the search examined all states, and in none of
+    /// them does the waiting process enter on its own.
     complete: bool,
 }
 

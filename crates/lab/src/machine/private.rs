@@ -4,7 +4,8 @@
 //! private state `Entry(At(Q3 { place: 2, take: Some(1) }))` is at line `Q3`, with the variables `place = 2` and
 //! `take = Some(1)`.
 
-/// Returns the fields of the innermost line, in the order in which they are declared.
+/// Returns the fields of the line, in the order in which they are declared. If a field is itself a line with fields,
+/// these fields replace it.
 pub(super) fn variables(debug: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(debug.trim(), &mut found);

@@ -22,7 +22,7 @@ pub struct StepBounds {
     pub apply: Option<Bound>,
     /// The bound for reads, or `None` if no process began one.
     pub read: Option<Bound>,
-    /// A run in which an operation never ends: the state in which the operation begins, the path to a
+    /// A run in which an operation never ends: the state after the first step of the operation, the path to a
     /// cycle, and the cycle.
     pub lasso: Option<(Id, Vec<Agent>, Vec<Agent>)>,
 }

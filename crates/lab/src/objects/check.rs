@@ -141,7 +141,7 @@ pub struct Report {
     pub states: u64,
     /// The number of steps between states.
     pub transitions: u64,
-    /// The largest distance of a state from the initial state, in steps.
+    /// The number of levels of the breadth-first search.
     pub depth: u32,
     /// Whether every reachable state was explored.
     pub complete: bool,

@@ -73,7 +73,7 @@ impl ModelEnvironment<'_> {
         }
     }
 
-    /// Checks that no other process reads or writes the copy that this process begins to write.
+    /// Checks that no other process reads, writes or (with `strict`) holds the copy that this process begins to write.
     fn writes(&mut self, copy: usize) {
         if self.others().any(|(_, at)| written(at) == Some(copy) || read(at) == Some(copy)) {
             self.record(Violation::Race);

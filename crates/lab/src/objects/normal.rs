@@ -21,8 +21,8 @@
 //! - A version is compared only with another version plus one. So a difference of 1 matters.
 //! - A new version is one more than the version of a copy that a process holds. So a difference of 2 can become a
 //!   difference of 1.
-//! - The new version becomes the version of the head, or nothing is added to it again. So no larger difference
-//!   becomes 1.
+//! - Either the copy with the new version becomes the head, or no other version is computed from the new version. So
+//!   no larger difference becomes 1.
 //!
 //! **Fields that no process reads.** Three kinds of processes read a copy: a process that holds the copy (see
 //! [`held`]), a process that fetches an answer from the copy, and a process that brings the copy up to date with the
@@ -88,7 +88,8 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Returns whether a process that holds this copy is late: the copy is no longer the head.
+    /// Returns whether a process that holds this copy is late, because the copy is no longer the head. In a variant
+    /// that is not orderly, no process counts as late.
     fn is_late(&self, h: usize) -> bool {
         self.variant.orderly && h != self.head
     }

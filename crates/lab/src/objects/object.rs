@@ -64,8 +64,9 @@ pub struct SmallObject {
     pub k: usize,
 }
 
-/// The counter counts modulo this number. With 3, an operation under way could explain an answer to the
-/// request before the last one, and the variant `untagged` would need ten times as many states.
+/// The counter counts modulo this number. The violation of the variant `untagged` is a wrong answer: the answer to the
+/// request before the last one. If the counter counted modulo 3, an operation under way could explain this answer, and
+/// a search that shows the violation would need ten times as many states.
 const MODULUS: u8 = 4;
 
 impl SmallObject {

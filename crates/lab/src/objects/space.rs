@@ -104,8 +104,8 @@ impl Runs {
         self.object.kind.operations().len()
     }
 
-    /// Returns the process and the operation of an agent. Each process has one agent for each operation
-    /// that it may begin. The first of these agents also continues an operation.
+    /// Returns the process and the operation of an agent. Each process has one agent for each operation of the
+    /// object. The agent begins this operation. The first agent of a process also continues an operation.
     pub fn agent(&self, agent: Agent) -> (usize, usize) {
         (agent / self.choices(), agent % self.choices())
     }

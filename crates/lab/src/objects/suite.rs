@@ -116,8 +116,8 @@ pub const SUITE: &[Case] = &[
     violated(3, (&[2], ALL), (Violation::Missing, 85), true),
     violated(4, (&[1], ALL), (Violation::WaitFree, ANY), true),
     violated(5, (&[2], ALL), (Violation::Race, 47), true),
-    // This violation needs a read that makes a request. A process that serves another process leaves its
-    // mark, and the marked buffer stays out of use.
+    // This violation needs a read that makes a request. A process that has served another process never clears its
+    // mark, so the marked buffer stays out of use until the process marks another one.
     violated(6, (&[3], ALL), (Violation::Linearizable, 137), false),
     violated(7, (&[1, 0], FIRST), (Violation::WaitFree, ANY), true),
     violated(8, (&[3], FIRST), (Violation::Linearizable, 113), true),

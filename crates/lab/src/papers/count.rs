@@ -1,5 +1,5 @@
-//! The counts that statements bound, for each n and k. Examples are remote references and variables. A
-//! count comes from the atlas, from a replayed run, or from the algorithm itself.
+//! The counts for which statements give bounds, for each n and k. Examples are the numbers of remote references and of
+//! variables. A count comes from the atlas, from a replayed run, or from the algorithm itself.
 
 use hallpass_algorithms::registry;
 

@@ -18,8 +18,8 @@ use crate::{
 /// important verdict of all pieces of evidence decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// Every checked size agrees. Some run reaches the bound, if the bound is an
-    /// [`AtMost`](super::Bound::AtMost).
+    /// Every checked size agrees with the statement. Some run reaches the bound, if the bound is an
+    /// [`AtMost`](super::Bound::AtMost). If the statement is that something can happen, some checked size agrees.
     Confirmed,
     /// Every checked size agrees, and no run reaches the bound.
     NotTight,

@@ -33,14 +33,14 @@ const VERDICTS: [Verdict; 5] = [
 
 const LEGEND: &str = "\
 **How to read the tables.** Every verdict is computed from the atlas (the files `atlas.toml` in the folders of the
-algorithms), from the algorithms themselves, or from the definitions in the papers. At every change of hallpass, CI
-checks all models of the tier `quick` again.
+algorithms), from the algorithms themselves, from recorded runs and tests, or from the definitions in the papers. At
+every change of hallpass, CI checks all models of the tier `quick` again.
 
-- **confirmed**: every schedule of every listed size agrees with the statement. A bound is *tight* if some
-  run reaches it. `n ≤ 3` means all k < n ≤ 3, and `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two
-  processes are outside their remainder at once. If the paper leaves initial values open, the check starts
-  from every value; at sizes marked `°` it starts from the smallest value only. A statement that holds at
-  these sizes may fail at larger ones.
+- **confirmed**: every schedule of every listed size agrees with the statement. A statement that something can happen
+  is confirmed if some run shows it. A bound is *tight* if some run reaches it. `n ≤ 3` means all k < n ≤ 3, and
+  `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two processes are outside their remainder at once. If the paper
+  leaves initial values open, the check starts from every value; at sizes marked `°` it starts from the smallest value
+  only. A statement that holds at these sizes may fail at larger ones.
 - **holds, not tight**: the same, but no run reaches the stated number; `21 of 34` means that 21 is measured
   and 34 is stated. A statement that only estimates the space, such as O(N), is *confirmed* if no size exceeds the
   bound, tight or not. For O(N), hallpass has chosen a bound of this order.

@@ -7,6 +7,16 @@
 //! | key | meaning |
 //! |---|---|
 //! | `where`, `says` | the place in the paper; the statement of the paper, worded by this project |
+//! | `evidence` | a list of evidence; the next table has the keys of an entry |
+//! | `undecided` | the reason why the statement is undecided, with or without evidence |
+//! | `error` | the error in one line; only if the statement is refuted |
+//! | `note` | a remark, in Markdown |
+//!
+//! An entry of `evidence` has some of these keys:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `algorithm` | one or several algorithms, for the keys from `holds` to `replay` |
 //! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
 //! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
 //! | `asks`, `denies` | questions of `hallpass-lab ask` that are answered with *holds* at every size in the atlas (vacuous answers do not count), or with *violated* at some size |
@@ -18,9 +28,6 @@
 //! | `run` | a run that contradicts the statement; it is confirmed when the file is read |
 //! | `fact`, `test` | a computation of `papers/facts.rs`; a test as `path/of/file.rs::name` |
 //! | `covers` | the sizes that the test covers, such as `n = 2` |
-//! | `undecided` | the reason why the statement is undecided, with or without evidence |
-//! | `error` | the error in one line; only if the statement is refuted |
-//! | `note` | a remark, in Markdown |
 //!
 //! A figure is compared with a formula:
 //!
@@ -55,7 +62,7 @@ pub struct Paper {
     pub year: u16,
     /// The place of publication.
     pub published: Option<String>,
-    /// The subject of the paper, in two lines.
+    /// The subject of the paper, in a few lines.
     pub intro: String,
     /// The statements, in the order of the paper.
     #[serde(rename = "statement")]
@@ -317,9 +324,9 @@ pub fn standard() -> Result<Vec<Paper>, String> {
 /// Parses the statements of a paper. `text` is the content of `folder/statements.toml`.
 ///
 /// # Errors
-/// Fails if a key is missing or unknown, if a statement has neither evidence nor a reason why it is undecided, if
-/// evidence mixes several kinds or lacks a key that its kind needs, if a run does not show its finding, if a fact is
-/// unknown, if a formula cannot be evaluated, or if a row of a table does not have all columns.
+/// Fails if a key is missing or unknown, if a statement has neither evidence nor a reason why it is undecided, or if
+/// evidence mixes several kinds or lacks a key that its kind needs. Also fails if a run does not show its finding, if a
+/// fact is unknown, if a formula cannot be evaluated, or if a row of a table does not have all columns.
 pub fn parse(folder: &str, text: &str) -> Result<Paper, String> {
     let paper: Paper = toml_edit::de::from_str(text)
         .map_err(|error| format!("{folder}/statements.toml: {}", error.to_string().trim_end()))?;

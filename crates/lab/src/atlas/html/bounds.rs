@@ -26,7 +26,7 @@ pub(super) fn section(page: &mut String, families: &[Family<'_>], not_run: usize
     page.push_str(
         "<section id=\"bounds\"><h2>The stated bounds, against the worst passage of all schedules</h2>\n\
          <p>One mark for each size, the smallest first: the worst passage at that size, as a share of the \
-         stated bound. A full mark is tight: some run needs that many remote references.",
+         stated bound. A full mark means that some run needs at least as many remote references as the bound states.",
     );
     if not_run > 0 {
         let _ = write!(

@@ -129,7 +129,7 @@ fn duration(seconds: f64) -> String {
     if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
-/// Writes differences and incomplete results first, because readers look for them.
+/// Writes differences and incomplete results before all tables, because readers look for them.
 fn remarks(page: &mut String, report: &AtlasReport) {
     for (heading, class, lines) in [
         ("Not as expected", "bad", report.differences()),

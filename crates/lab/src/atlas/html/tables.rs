@@ -121,8 +121,8 @@ fn magnitude(states: u64) -> u64 {
     ((digits / 8.0).min(1.0) * 100.0) as u64
 }
 
-/// Writes a cell. `share` is the length of a bar behind the text, in percent. `link` is the page of the
-/// run that shows the result.
+/// Writes a cell. `share` is the length of a bar behind the text, in percent. `more` is a CSS class for this kind of
+/// cell, or empty. `link` is the page of the run that shows the result.
 fn cell(page: &mut String, cell: &Cell, share: Option<u64>, more: &str, link: Option<String>) {
     let _ = write!(page, "<td class=\"{more}{}\"", class(cell.kind));
     if let Some(share) = share {

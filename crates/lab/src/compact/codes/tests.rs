@@ -173,7 +173,8 @@ fn insert(set: &CompactSet<'_, 2>, codes: &[Code]) -> Vec<Code> {
     new
 }
 
-/// Two threads insert codes while both the dictionaries and the segments grow. Each segment gets wider at another time.
+/// Two threads insert codes while both the dictionaries and the segments grow. The segments get wider at different
+/// times.
 #[test]
 fn a_set_of_codes_has_exactly_the_states_it_was_given() {
     let memory = Memory::new(u64::MAX);
