@@ -99,9 +99,9 @@ pub enum Finding {
         /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// A violation of FIFE (first in, first enabled). `first` left the doorway before `second` entered it. After `at`
-    /// steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the rest of the
-    /// run, `first` keeps taking steps, but never enters its critical section.
+    /// A violation of FIFE (first in, first enabled). `first` left its doorway before `second` left its remainder.
+    /// After `at` steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the
+    /// rest of the run, `first` keeps taking steps, but never enters its critical section.
     Fife {
         /// The process that left its doorway first.
         first: Pid,
@@ -124,8 +124,8 @@ pub enum Finding {
     /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
     /// time, a process that left its remainder later has entered its critical section. The victim never enters in the
     /// rest of the run, although it keeps taking steps. Without a number, the victim waits throughout the cycle, and is
-    /// overtaken in every round. (A single run cannot show that the victim is not enabled in such a cycle, because this
-    /// is a fact about all runs.)
+    /// overtaken in every round of it. (A single run cannot show that the victim is not enabled in such a cycle,
+    /// because this is a fact about all runs.)
     Bypass {
         /// The process that is overtaken.
         victim: Pid,

@@ -45,7 +45,8 @@ use crate::{
 pub enum Asked {
     /// Whether a statement of the paper holds, by its name.
     Statement(String),
-    /// Whether processes enter in the order in which they leave their doorways.
+    /// Whether a process that leaves its doorway before another process leaves its remainder always enters before that
+    /// process.
     Fcfs,
     /// The time of the longest entry section, if every step and every critical section takes at most one
     /// unit of time.

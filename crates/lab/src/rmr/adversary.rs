@@ -148,7 +148,8 @@ impl Run<'_> {
         false
     }
 
-    /// Moves `q` up to and including its next write that changes a variable.
+    /// Moves `q` up to and including its next write. A failed read-modify-write does not count as one. Stops earlier if
+    /// `q` waits at a line, or after [`NEAR`] steps.
     pub fn advance(&mut self, q: Pid) {
         for _ in 0..NEAR {
             let from = self.now.locals[q];

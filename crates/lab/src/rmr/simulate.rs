@@ -112,7 +112,7 @@ pub struct Stepped {
     pub var: Option<usize>,
     /// Whether the access was a write or counts as a write.
     pub wrote: bool,
-    /// Whether the access was a read-modify-write that changed nothing.
+    /// Whether the access was a failed read-modify-write (see `Op::fails_on`).
     pub failed: bool,
     /// The remote references of the step.
     pub remote: Counts,

@@ -1,7 +1,9 @@
 //! The numbers that a depth-first search assigns to states.
 //!
 //! A state is *unseen*, *open* or *closed*. The search opens a state when it visits the state for the first time, and
-//! closes it when the component of the state is complete. It compares the numbers of open states only.
+//! closes it when the component of the state is complete. The search compares numbers to find the smallest one. So the
+//! number of a closed state must be larger than the numbers of all open states, and has no other meaning for the
+//! search.
 
 use super::{bits::Bits, open::OpenStates};
 use crate::{
