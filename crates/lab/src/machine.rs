@@ -115,7 +115,8 @@ pub trait Machine: Send + Sync {
     fn instances(&self, _statement: &str) -> usize {
         1
     }
-    /// Returns how many processes may stop while this instance of a statement of kind `LeadsTo` still holds.
+    /// Returns the maximum number of stopped processes in the runs that this instance of a statement of kind `LeadsTo`
+    /// is about.
     fn survives(&self, _statement: &str, _instance: usize) -> usize {
         self.k().saturating_sub(1)
     }

@@ -107,7 +107,7 @@ pub enum Finding {
         first: Pid,
         /// The process in its critical section.
         second: Pid,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which `second` is in its critical section and `first` waits.
         at: usize,
     },
     /// A violation of strong FIFE. The run shows the same as for [`Finding::Fife`], but `second` is in the waiting room
@@ -118,7 +118,7 @@ pub enum Finding {
         first: Pid,
         /// The process that is enabled.
         second: Pid,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which `second` is enabled and `first` waits.
         at: usize,
     },
     /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
@@ -129,9 +129,9 @@ pub enum Finding {
     Bypass {
         /// The process that is overtaken.
         victim: Pid,
-        /// The number of times; `None` if it is unbounded.
+        /// The number of times that the victim is overtaken; `None` if it is unbounded.
         times: Option<u32>,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which the victim waits and has been overtaken `times` times.
         at: usize,
     },
     /// The run was played by hand. It shows no particular finding.

@@ -225,7 +225,7 @@ fn run<const W: usize>(
     (resources.phase)("exploring");
     let explored: Explored<W> = explore(&space, &resources.limits());
     let agents = Space::<W>::agents(&space);
-    // Besides the graph, memory holds the graph of the steps of processes, and one set of components.
+    // Besides the graph, memory holds the graph of the steps of processes, and the result of one search for components.
     let used = explored.bytes + explored.graph_bytes(2 * agents);
     let mut answers = BTreeMap::new();
     let why = match explored.ended {

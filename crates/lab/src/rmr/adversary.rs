@@ -72,7 +72,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// If `q` writes `var` in one of its next writes, returns the number of steps to this write, and the
+    /// If one of the next [`WRITES`] writes of `q` is to `var`, returns the number of steps to this write, and the
     /// state after it.
     fn until_write(&mut self, q: Pid, var: usize) -> Option<(usize, Simulation)> {
         let mut state = self.now.clone();

@@ -1,5 +1,5 @@
 //! Runs a step machine directly. Tracks the cache of every process and the remote references of its
-//! current passage. It keeps only one state, so it works at sizes that are too large to explore.
+//! current passage. A simulation keeps only one state, so it works at sizes that are too large to explore.
 
 use std::{
     cell::RefCell,

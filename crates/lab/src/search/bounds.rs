@@ -26,7 +26,7 @@ use super::{
     starvation::BYTES_PER_NODE,
 };
 
-/// The weight of a path without a bound.
+/// The value that stands for a weight without a bound.
 const UNBOUNDED: u32 = u32::MAX;
 
 /// A run with the maximum number of steps in the section.
