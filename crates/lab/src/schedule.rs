@@ -131,7 +131,8 @@ pub enum Finding {
         victim: Pid,
         /// The number of times that the victim is overtaken; `None` if it is unbounded.
         times: Option<u32>,
-        /// The number of steps of the stem after which the victim waits and has been overtaken `times` times.
+        /// The number of steps of the stem after which the victim waits and, if `times` is a number, has been overtaken
+        /// this many times.
         at: usize,
     },
     /// The run was played by hand. It shows no particular finding.
