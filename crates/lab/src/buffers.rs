@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 /// The maximum number of pairs of a private state and a content.
 const MOST_PAIRS: usize = 1 << 22;
 
-/// The approximate memory for one such pair, in bytes.
+/// The approximate memory for one pair of a private state and a content, in bytes.
 const BYTES_PER_PAIR: usize = 128;
 
 /// A store that waits in a buffer.

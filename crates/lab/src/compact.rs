@@ -6,7 +6,7 @@
 //! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
 //! states of 44 bits each, an entry takes less than 4 bytes.
 //!
-//! A state that is wider than a word has a code, and the set has the codes instead of the states (see [`Codes`]). Codes
+//! If states are wider than a word, the set usually contains their codes instead of the states (see [`Codes`]). Codes
 //! are much narrower than such states.
 //!
 //! The set consists of segments. Each segment has a lock, and threads insert states in batches. A batch goes
@@ -166,8 +166,8 @@ pub struct CompactSet<'a, const W: usize> {
 }
 
 impl<'a> CompactSet<'a, 2> {
-    /// Creates an empty set of codes (see [`Codes`]). A segment has room for as many bits as the longest code that it has
-    /// got so far.
+    /// Creates an empty set of codes (see [`Codes`]). A segment has room for as many bits as the longest code that it
+    /// has got so far.
     pub fn of_codes(memory: &'a Memory) -> Self {
         CompactSet { gets_wider: true, ..Self::new([FIRST_BITS, 0], memory) }
     }
@@ -309,8 +309,8 @@ impl<'a, const W: usize> CompactSet<'a, W> {
     }
 }
 
-/// Inserts at most [`TOGETHER`] states if the segment has room for all of them. Returns how many are done: all, none, or
-/// those before the first one that finds its lines full.
+/// Inserts at most [`TOGETHER`] states if the segment has room for all of them. Returns how many are done: all, none,
+/// or those before the first one that finds its lines full.
 #[inline]
 fn insert_together<const W: usize, T: Copy>(
     segment: &mut Segment<W>,

@@ -56,7 +56,7 @@ pub struct Explored<const W: usize> {
     pub store: Store<W>,
     /// The number of states.
     pub states: u64,
-    /// The number of steps from these states, including steps that only wait.
+    /// The number of steps from all expanded states, including steps that only wait.
     pub transitions: u64,
     /// The number of levels.
     pub depth: u32,
@@ -64,7 +64,7 @@ pub struct Explored<const W: usize> {
     pub ended: Ended,
     /// The maximum number of bytes in use at the same time.
     pub bytes: u64,
-    /// For each violation: a state with this violation at the smallest level.
+    /// For each violation: a state that has it, on the smallest level with such a state.
     violating: Vec<AtomicU32>,
     roots: Id,
 }
@@ -171,7 +171,7 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 break;
             }
             // The part from `first` to `end` is so short that all its successors fit into the table and
-            // below the limit, even if every agent has one in every state.
+            // below the limit, even if every agent can take a step in every state.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
@@ -288,7 +288,7 @@ impl<const W: usize> Explored<W> {
         self.is_complete() && self.violating(violation::RANGE).is_none()
     }
 
-    /// Returns a state of the smallest level that has the violation.
+    /// Returns a state that has the violation, on the smallest level with such a state.
     pub fn violating(&self, bit: u32) -> Option<Id> {
         match self.violating[bit as usize].load(Relaxed) {
             NONE => None,
@@ -336,7 +336,7 @@ impl<const W: usize> Explored<W> {
         self.roots
     }
 
-    /// Returns the number of bytes for the graph of all steps and one set of its components.
+    /// Returns the number of bytes for the graph of all steps and for the result of one search for its components.
     pub fn graph_bytes(&self, agents: usize) -> u64 {
         const COMPONENTS: u64 = 3 * size_of::<Id>() as u64;
         u64::from(self.store.len()) * ((agents * size_of::<Id>()) as u64 + COMPONENTS)

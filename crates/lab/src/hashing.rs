@@ -19,7 +19,7 @@ pub struct Hashing {
 pub struct Mark {
     /// The position in the table, as a fraction of 2^64.
     pub position: u64,
-    /// The tag that the slot keeps.
+    /// The tag, which is stored in the slot of the state.
     pub tag: u32,
 }
 

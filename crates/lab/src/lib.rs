@@ -19,6 +19,7 @@
 //! | [`atlas`] | models with their expected results |
 //! | [`papers`] | the statements of the papers, with verdicts computed from the atlas |
 //! | [`linear`] | a linearizability checker |
+//! | [`counted`] | a count with its noun in the singular or the plural, for reports |
 //! | `program` | code that the programs `hallpass-lab` and `hallpass-bench` share; needs the feature `cli` |
 //!
 //! ```

@@ -158,7 +158,7 @@ impl<S: Specification> Monitor<S> {
     /// this result. The monitor is then violated permanently.
     ///
     /// # Panics
-    /// Panics if the process has no operation that has not returned.
+    /// Panics if the process has no operation under way.
     pub fn respond(&mut self, spec: &S, process: usize, ret: &S::Ret) -> bool {
         self.configurations = self.after(spec, process, ret, |_, _| Completion::Returns);
         !self.is_violated()
@@ -172,7 +172,7 @@ impl<S: Specification> Monitor<S> {
     /// Returns the results that the process's operation could have at this point.
     ///
     /// # Panics
-    /// Panics if the process has no operation that has not returned.
+    /// Panics if the process has no operation under way.
     pub fn possible(&self, spec: &S, process: usize) -> BTreeSet<S::Ret> {
         let settled = self.settle(spec, process, |_, _| Completion::Returns);
         settled.iter().filter_map(|configuration| configuration.result(process).cloned()).collect()

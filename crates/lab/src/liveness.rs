@@ -121,7 +121,7 @@ pub(crate) fn cheapest_trap<S: Standing>(
     Some(Trap { stopped: stopped(standing, start, movers), start, cycle })
 }
 
-/// Returns the processes outside their remainder that are not among the movers.
+/// Returns the processes that are outside their remainder in the state `node`, and that are not in the set `movers`.
 pub(crate) fn stopped<S: Standing>(standing: &S, node: Id, movers: u64) -> Vec<Pid> {
     (0..standing.n())
         .filter(|&p| movers >> p & 1 == 0 && standing.section(node, p) != Section::Remainder)
@@ -174,7 +174,7 @@ pub(crate) struct CycleSearch<'a> {
     pub cost: usize,
     /// The maximum number of nodes.
     pub most: usize,
-    /// If there is one, the search stops soon after this becomes true.
+    /// The search stops soon after this becomes true. `None` if the caller never stops the search.
     pub stop: Option<&'a AtomicBool>,
 }
 

@@ -60,7 +60,7 @@ pub trait Machine: Send + Sync {
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
-    /// Returns whether processes may be renamed.
+    /// Returns whether the algorithm treats all processes alike, so that the checker may rename them.
     fn is_symmetric(&self) -> bool;
     /// Returns the names of the paper's invariants.
     fn invariants(&self) -> &'static [&'static str];
@@ -84,21 +84,22 @@ pub trait Machine: Send + Sync {
     }
     /// Brings a state into its normal form.
     fn normalize(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
-    /// Makes every step of which it makes no difference when its process makes it.
+    /// Executes steps ahead of time: those whose result no other process can change, and whose time no other process
+    /// can notice (see [`Algorithm::advance`]).
     fn advance(&self, _processes: &mut [Local], _memory: &mut [Word]) {}
     /// Returns the rules that say which values are stale.
     fn stale_rules(&self) -> Vec<StaleRule> {
         Vec::new()
     }
-    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the reader
-    /// of this variable.
+    /// Returns whether the variable of `rule` may have a stale value while `p` is at `at`. `p` is the writer or the
+    /// reader of this variable.
     fn permits_stale(&self, _rule: &StaleRule, _p: Pid, _at: Local) -> bool {
         false
     }
     /// Returns the first of the paper's invariants that does not hold.
     fn broken_invariant(&self, processes: &[Local], memory: &[Word]) -> Option<&'static str>;
-    /// Returns why the first invariant that does not hold could not be evaluated, such as "divides by 0". Returns `None`
-    /// if its value is `false`.
+    /// Returns why the first invariant that does not hold could not be evaluated, such as "divides by 0". Returns
+    /// `None` if its value is `false`.
     fn invariant_fault(&self, _processes: &[Local], _memory: &[Word]) -> Option<&'static str> {
         None
     }
@@ -114,7 +115,8 @@ pub trait Machine: Send + Sync {
     fn instances(&self, _statement: &str) -> usize {
         1
     }
-    /// Returns how many processes may stop while this instance of a statement of kind `LeadsTo` still holds.
+    /// Returns the maximum number of stopped processes in the runs that this instance of a statement of kind `LeadsTo`
+    /// is about.
     fn survives(&self, _statement: &str, _instance: usize) -> usize {
         self.k().saturating_sub(1)
     }

@@ -99,15 +99,15 @@ pub enum Finding {
         /// The number of steps, or `None` if it is unbounded.
         steps: Option<u32>,
     },
-    /// A violation of FIFE (first in, first enabled). `first` left the doorway before `second` entered it. After `at`
-    /// steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the rest of the
-    /// run, `first` keeps taking steps, but never enters its critical section.
+    /// A violation of FIFE (first in, first enabled). `first` left its doorway before `second` left its remainder.
+    /// After `at` steps of the stem, `first` is in the waiting room, and `second` is in its critical section. In the
+    /// rest of the run, `first` keeps taking steps, but never enters its critical section.
     Fife {
         /// The process that left its doorway first.
         first: Pid,
         /// The process in its critical section.
         second: Pid,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which `second` is in its critical section and `first` waits.
         at: usize,
     },
     /// A violation of strong FIFE. The run shows the same as for [`Finding::Fife`], but `second` is in the waiting room
@@ -118,20 +118,21 @@ pub enum Finding {
         first: Pid,
         /// The process that is enabled.
         second: Pid,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which `second` is enabled and `first` waits.
         at: usize,
     },
     /// After `at` steps of the stem, the victim has been overtaken this many times since it left its doorway. Each
     /// time, a process that left its remainder later has entered its critical section. The victim never enters in the
     /// rest of the run, although it keeps taking steps. Without a number, the victim waits throughout the cycle, and is
-    /// overtaken in every round. (A single run cannot show that the victim is not enabled in such a cycle, because this
-    /// is a fact about all runs.)
+    /// overtaken in every round of it. (A single run cannot show that the victim is not enabled in such a cycle,
+    /// because this is a fact about all runs.)
     Bypass {
         /// The process that is overtaken.
         victim: Pid,
-        /// The number of times; `None` if it is unbounded.
+        /// The number of times that the victim is overtaken; `None` if it is unbounded.
         times: Option<u32>,
-        /// The number of steps of the stem after which this holds.
+        /// The number of steps of the stem after which the victim waits and, if `times` is a number, has been overtaken
+        /// this many times.
         at: usize,
     },
     /// The run was played by hand. It shows no particular finding.

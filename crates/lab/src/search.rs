@@ -44,7 +44,7 @@ pub use path::run_to;
 pub use starvation::{FIXED_VICTIM, Lasso, MOST_PROCESSES, Trap, cheapest_deadlock, cheapest_trap};
 pub use unfold::renamed_cycle;
 
-/// The maximum number of different marks that a [`Look`] can set.
+/// The number of different marks. A mark is a bit of the set that a [`Look`] returns.
 const MARKS: usize = 64;
 
 /// What a search remembers of the origin of a state.
@@ -107,7 +107,8 @@ type Look<'a, const W: usize> = &'a (dyn Fn(&[u64; W]) -> u64 + Sync);
 struct Task<'a, const W: usize> {
     space: &'a dyn Space<W>,
     look: Look<'a, W>,
-    /// A level. Entries on later levels can remember their ancestor on this level (see `path`).
+    /// The level of the ancestors that a search can remember: an entry on a later level can have its ancestor on this
+    /// level (see `path`).
     middle: u32,
     /// Whether to end after the first level with a marked state.
     until_found: bool,
@@ -134,7 +135,7 @@ pub struct AtLevel<const W: usize> {
 pub struct Searched<const W: usize> {
     /// The number of states.
     pub states: u64,
-    /// The number of steps from these states, including steps that only wait.
+    /// The number of steps from all expanded states, including steps that only wait.
     pub transitions: u64,
     /// The number of levels.
     pub depth: u32,
@@ -289,7 +290,7 @@ impl<const W: usize, E> Shared<'_, '_, W, E> {
 /// Searches from the states that `roots` returns.
 ///
 /// If a state is wider than a word, and the space divides it into parts, the search uses codes of the states. It begins
-/// again without codes if they turn out to be no use.
+/// again without codes if codes become too long, or their dictionaries too large.
 fn run<'a, 'r, const W: usize, O: Origin>(
     task: &Task<'_, W>,
     roots: &dyn Fn() -> Roots<'r, W>,
@@ -310,7 +311,8 @@ fn run<'a, 'r, const W: usize, O: Origin>(
     (outcome, Set::States(set))
 }
 
-/// Searches from these states with this empty set. Ends after a level if `is_useless` returns true for the number of states.
+/// Searches from the states `roots`. `set` is empty at first. The search ends after a level if `is_useless` returns
+/// true for the number of states found so far.
 fn run_on<'a, const W: usize, E: Entry<W>>(
     task: &Task<'_, W>,
     roots: &mut dyn Iterator<Item = [u64; W]>,

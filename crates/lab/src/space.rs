@@ -37,8 +37,8 @@ pub trait Space<const W: usize>: Sync {
     }
 
     /// Returns the bits of each part of a state. Each bit in use belongs to one part. A part should have few values: a
-    /// search numbers the values of each part of a wide state (see [`Codes`](crate::compact::Codes)). Returns no parts if
-    /// states are not divided.
+    /// search numbers the values of each part of a wide state (see [`Codes`](crate::compact::Codes)). Returns no parts
+    /// if states are not divided.
     fn parts(&self) -> Vec<[u64; W]> {
         Vec::new()
     }

@@ -55,9 +55,9 @@ pub struct StateIndex {
 
 /// The result of a search.
 pub enum Found {
-    /// The table already held this number.
+    /// The table already had the state, with this number.
     Known(Id),
-    /// The table did not hold the state. The new number is inserted.
+    /// The table did not have the state. The new number is inserted.
     Inserted,
 }
 

@@ -7,7 +7,7 @@
 //! | | bytes per state |
 //! |---|---|
 //! | log | 8 per word |
-//! | table | 8 per slot; 53 to 90 % of the slots are full |
+//! | table | 8 per slot; in a table of more than 2 MiB, 53 to 90 % of the slots are full |
 //! | parents | 1/16 |
 //!
 //! The store has no parent pointers. Successors are appended in the order of their parents. So it is
@@ -274,7 +274,7 @@ impl<const W: usize> Store<W> {
     /// Takes back the numbers that threads have not used at the end of a level, so that the numbers have
     /// no gaps. To do so, moves the last states to the unused numbers before them. Returns the old and
     /// new number of each moved state. `first_parent` is the first state that can be a parent of this
-    /// level's states. Blocks with a moved state get it as their parent.
+    /// level's states. A block that gets a moved state also gets `first_parent` as its parent.
     pub fn give_back(&mut self, runs: Vec<Run>, first_parent: Id) -> Vec<(Id, Id)> {
         let mut free: Vec<Id> = runs.iter().flat_map(Run::rest).collect();
         free.sort_unstable();
@@ -309,8 +309,9 @@ impl<const W: usize> Store<W> {
         &parents[(id as usize & (CHUNK - 1)) / BLOCK as usize]
     }
 
-    /// Returns the parent of the first state in the block of `id`. A short upward search from there
-    /// finds the parent of `id`.
+    /// Returns the state with which a search for the parent of `id` begins: the parent of the first state in the block
+    /// of `id`, or an earlier state if a state was moved to this block. The parent of `id` is this state or one of the
+    /// next states. Returns [`NONE`] if the block begins with initial states.
     pub fn first_parent(&self, id: Id) -> Id {
         self.parent_cell(id).load(Acquire)
     }

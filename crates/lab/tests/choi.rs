@@ -129,8 +129,8 @@ fn waiting_only_on_its_own_cell_is_not_enough() {
     run.confirm();
 }
 
-/// Shows that (I6) is false without "not too late". A process at 6.7 is about to write round 2 to a cell.
-/// Another process at 5.9 is about to write round 1 to the same cell, and will succeed.
+/// Shows that the paper's invariant (I6) is false for a process that is too late. A process at 6.7 is about to write
+/// round 2 to a cell. Another process at 5.9 is about to write round 1 to the same cell, and will succeed.
 #[test]
 fn i6_is_false_as_printed() {
     let mut run = Director::new("choi", 4, 3);

@@ -37,7 +37,8 @@ fn refusal(folder: &Path, words: &str) -> String {
     text(&output)
 }
 
-/// Returns a folder with two files whose last promises are violated.
+/// Returns a folder with two files. Each of the algorithms violates one of its promises: `m.kx` starvation freedom, and
+/// `bx.kx` its bounded exit.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("bx.kx"), WAITS_IN_EXIT).expect("written");

@@ -215,7 +215,7 @@ fn store_buffers_are_refused_for_an_algorithm_with_mishaps() {
     assert!(error.to_string().contains("has mishaps"), "{error}");
 }
 
-/// The number of steps in a section would be too small.
+/// If a model leaves out steps of the algorithm, the number of steps that it takes in a section is too small.
 #[test]
 fn numbers_of_steps_are_refused_for_a_model_that_leaves_out_steps() {
     let question = Question::everything("shared-reduced", 2, 1);
@@ -243,8 +243,8 @@ fn the_hall_of_threads_is_explored_with_store_buffers() {
 
 #[test]
 fn runs_with_store_buffers_show_what_the_check_found() {
-    // The cycle of the run with unbounded bypass leaves a store in its buffer. In the run for `fife-strong`, a waiter is
-    // enabled because the store of another process reaches memory eventually.
+    // The cycle of the run with unbounded bypass leaves a store in its buffer. In the run for `fife-strong`, a waiter
+    // is enabled because the store of another process reaches memory eventually.
     let selected = vec![Property::Fife, Property::FifeStrong, Property::Bypass];
     let question = Question {
         memory: MemoryModel::StoreBuffers,

@@ -45,7 +45,8 @@ use crate::{
 pub enum Asked {
     /// Whether a statement of the paper holds, by its name.
     Statement(String),
-    /// Whether processes enter in the order in which they leave their doorways.
+    /// Whether a process that leaves its doorway before another process leaves its remainder always enters before that
+    /// process.
     Fcfs,
     /// The time of the longest entry section, if every step and every critical section takes at most one
     /// unit of time.
@@ -224,7 +225,7 @@ fn run<const W: usize>(
     (resources.phase)("exploring");
     let explored: Explored<W> = explore(&space, &resources.limits());
     let agents = Space::<W>::agents(&space);
-    // Besides the graph, memory holds the graph of the steps of processes, and one set of components.
+    // Besides the graph, memory holds the graph of the steps of processes, and the result of one search for components.
     let used = explored.bytes + explored.graph_bytes(2 * agents);
     let mut answers = BTreeMap::new();
     let why = match explored.ended {

@@ -25,8 +25,8 @@ use crate::{
 
 /// The states that are reachable from a state with `If`, without `Then` on the way.
 struct Pending {
-    /// For each state: the state before it on a shortest path, and the agent of the step. A state in which
-    /// `If` holds comes before itself. States that are not pending have [`NONE`].
+    /// For each state: the state before it on a shortest path, and the agent of the step. For a state in which `If`
+    /// holds, this is the state itself. States that are not pending have [`NONE`].
     before: Vec<(Id, Agent)>,
 }
 

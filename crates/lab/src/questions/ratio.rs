@@ -87,7 +87,7 @@ pub(super) fn largest(graph: &Graph, costs: &[Cost]) -> Option<Ratio> {
 }
 
 /// Returns the ratio of a cycle whose ratio is larger than `than`. This is the algorithm of Bellman and
-/// Ford. Its tree of parents contains a cycle only if that cycle is positive.
+/// Ford. The parents that it records form a cycle only if that cycle is positive.
 fn positive_cycle(
     graph: &Graph,
     costs: &[Cost],
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_best_of_two_cycles_counts() {
-        // 0 -> 1 -> 0 makes 3 references in 2 passages, 0 -> 2 -> 0 makes 1 in 1 passage, and 0 -> 0 only waits.
+        // 0 -> 1 -> 0 makes 3 references in 2 passages, 0 -> 2 -> 0 makes 1 in 1 passage, and 1 -> 1 only waits.
         let (graph, costs) = graph(&[
             [(1, 2, true), (2, 1, false)],
             [(0, 1, true), (1, 0, false)],

@@ -72,7 +72,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// If `q` writes `var` in one of its next writes, returns the number of steps to this write, and the
+    /// If one of the next [`WRITES`] writes of `q` is to `var`, returns the number of steps to this write, and the
     /// state after it.
     fn until_write(&mut self, q: Pid, var: usize) -> Option<(usize, Simulation)> {
         let mut state = self.now.clone();
@@ -148,7 +148,8 @@ impl Run<'_> {
         false
     }
 
-    /// Moves `q` up to and including its next write that changes a variable.
+    /// Moves `q` up to and including its next write. A failed read-modify-write does not count as one. Stops earlier if
+    /// `q` waits at a line, or after [`NEAR`] steps.
     pub fn advance(&mut self, q: Pid) {
         for _ in 0..NEAR {
             let from = self.now.locals[q];

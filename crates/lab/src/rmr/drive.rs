@@ -113,8 +113,8 @@ pub(super) struct Run<'a> {
     initial: Vec<Word>,
     /// All processes, in the order that some styles prefer.
     order: Vec<Pid>,
-    /// The latest steps of the observed process, as long as they are reads that cost nothing: its private
-    /// state, and the variable that it read.
+    /// The latest steps of the observed process, as long as they cost nothing and write nothing. For each step: the
+    /// private state before it, and the variable that it read, if any.
     trail: Vec<(Local, Option<usize>)>,
     /// Whether the trail has returned to an earlier state. If so, the process waits: its own steps
     /// change nothing and cost nothing.

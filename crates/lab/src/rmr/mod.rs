@@ -78,13 +78,13 @@ pub enum Comparison {
 /// The worst passage under one cost model.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The number of its remote references.
+    /// The number of remote references of the worst passage.
     pub worst: Bound,
-    /// Whether this is the worst passage of all schedules. Otherwise `worst` is a lower bound.
+    /// Whether `worst` covers all schedules. Otherwise it is a lower bound.
     pub exact: bool,
     /// The paper's bound.
     pub claim: Option<Promise>,
-    /// A run with this passage.
+    /// A run with the worst passage.
     pub run: Option<Schedule>,
 }
 

@@ -128,7 +128,7 @@ impl Hunt<'_> {
             || Instant::now() >= self.until
     }
 
-    /// Draws runs until this many steps are used. Draws at least one run for each process.
+    /// Draws runs until this many steps are used. Draws at least one run for each process that it observes.
     fn draw_runs(&mut self, steps: u64) {
         let end = self.left.saturating_sub(steps);
         let alike = self.setting.machine.is_symmetric() && self.question.initial == Initial::All;

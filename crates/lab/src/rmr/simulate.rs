@@ -1,5 +1,5 @@
 //! Runs a step machine directly. Tracks the cache of every process and the remote references of its
-//! current passage. It keeps only one state, so it works at sizes that are too large to explore.
+//! current passage. A simulation keeps only one state, so it works at sizes that are too large to explore.
 
 use std::{
     cell::RefCell,
@@ -112,7 +112,7 @@ pub struct Stepped {
     pub var: Option<usize>,
     /// Whether the access was a write or counts as a write.
     pub wrote: bool,
-    /// Whether the access was a read-modify-write that changed nothing.
+    /// Whether the access was a failed read-modify-write (see `Op::fails_on`).
     pub failed: bool,
     /// The remote references of the step.
     pub remote: Counts,

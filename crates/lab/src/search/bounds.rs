@@ -26,7 +26,7 @@ use super::{
     starvation::BYTES_PER_NODE,
 };
 
-/// The weight of a path without a bound.
+/// The value that stands for a weight without a bound.
 const UNBOUNDED: u32 = u32::MAX;
 
 /// A run with the maximum number of steps in the section.
@@ -150,7 +150,7 @@ impl<'a, const W: usize> Weights<'a, W> {
         Ok(most)
     }
 
-    /// Returns a run with `bound` steps in the section. Its first state is one that the fewest steps reach.
+    /// Returns a run with `bound` steps in the section. No other first state of such a run is on a smaller level.
     fn run(
         &self,
         bound: Bound,

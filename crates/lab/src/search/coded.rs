@@ -18,14 +18,14 @@ struct Coded<'a, const W: usize> {
     space: &'a dyn Space<W>,
     codes: &'a Codes<W>,
     memory: &'a Memory,
-    /// The reason why a state has no code, if there was such a state. From then on, no state has successors, so the
-    /// search ends soon.
+    /// The reason why a state has no code, if the search has met such a state. Once there is a reason, no state has
+    /// successors, so the search ends soon.
     failure: Mutex<Option<NoCode>>,
     has_failed: AtomicBool,
 }
 
 impl<const W: usize> Coded<'_, W> {
-    /// Returns a code if there is one. Otherwise keeps the reason.
+    /// Returns the code if there is one. Otherwise records the reason why there is none.
     #[inline]
     fn or_fail(&self, code: Result<Code, NoCode>) -> Option<Code> {
         code.inspect_err(|&why| self.fail(why)).ok()
@@ -51,7 +51,8 @@ impl<const W: usize> Space<2> for Coded<'_, W> {
         MOST_CODE_BITS
     }
 
-    /// The codes follow the order in which a search finds values, so their order would depend on the course of the search.
+    /// Compares the states themselves. The order of their codes would depend on the course of the search, because a
+    /// search numbers values in the order in which it finds them.
     fn precedes(&self, one: &Code, other: &Code) -> bool {
         self.space.precedes(&self.codes.state(one), &self.codes.state(other))
     }
@@ -89,7 +90,8 @@ impl<const W: usize> Space<2> for Coded<'_, W> {
     }
 }
 
-/// Searches with codes of states that have these parts. Returns `None` if codes are no use.
+/// Searches with codes of states that have these parts. Returns `None` if codes become too long, or their dictionaries
+/// too large.
 pub(super) fn run_coded<'a, 'r, const W: usize, O: Origin>(
     task: &Task<'_, W>,
     parts: &[[u64; W]],

@@ -158,22 +158,22 @@ impl<N> Found<'_, N> {
     }
 }
 
-/// Set in a mark while the state may still be the root of its component.
+/// The bit of a mark (see [`DepthFirst::marks`]) that is set while the state may still be the root of its component.
 const ROOT: u8 = 0x80;
-/// Set in a mark if a step leads from the state to itself.
+/// The bit of a mark that is set if a step leads from the state to itself.
 const SELF: u8 = 0x40;
 /// The bits of a mark that count the children that are left to visit. A state has at most one child for each agent.
 const CHILDREN: u8 = 0x3f;
 
 /// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,
-/// when it is first visited. From then on, the stack has its children.
+/// when it is first visited. From then on, the stack `children` has its children.
 struct DepthFirst<'a, const W: usize, N, F> {
     region: &'a Region<'a, W>,
     numbers: N,
     next: u32,
     closed: u32,
     calls: Stack<'a, Id>,
-    /// For each call: the number of children left, [`ROOT`] and [`SELF`].
+    /// For each call, a mark: the number of children that are left to visit, [`ROOT`] and [`SELF`].
     marks: Stack<'a, u8>,
     /// The children that are left to visit: those of the first call, then those of the second, and so on.
     children: Stack<'a, Id>,

@@ -53,7 +53,7 @@ impl<E> Frontier<E> {
         (CHUNK * size_of::<E>()) as u64
     }
 
-    /// Frees a chunk, and gives its memory back to the budget.
+    /// Frees a chunk, and counts its memory as no longer in use.
     pub fn free(chunk: Vec<E>, memory: &Memory) {
         drop(chunk);
         memory.give_back(Self::chunk_bytes());

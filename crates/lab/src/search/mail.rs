@@ -2,8 +2,8 @@
 //!
 //! Each thread owns a share of the segments. If a thread finds states of a segment that another thread owns, it sends
 //! the states to the owner, and the owner inserts them. So the memory of a segment stays in the cache of one
-//! core. Ownership is only about speed: every thread may insert into every segment, and does so if the owner is
-//! late.
+//! core. Ownership is only about speed: every thread may insert into every segment, and does so if the inbox of the
+//! owner is full.
 
 use std::sync::{
     Mutex,
@@ -34,7 +34,8 @@ pub(super) struct Mail<E> {
     senders: Apart<AtomicUsize>,
 }
 
-/// Tells the other threads that this thread sends no more batches on this level, even if this thread panics.
+/// A thread that may still send batches on this level. The value is dropped when the thread has sent its last batch, or
+/// when the thread panics.
 pub(super) struct Sender<'a>(&'a AtomicUsize);
 
 impl Drop for Sender<'_> {
@@ -55,8 +56,8 @@ impl<E> Mail<E> {
         usize::from(segment) * self.inboxes.len() / SEGMENTS
     }
 
-    /// Sends a batch to a thread and leaves an empty batch in its place. Returns whether the inbox had room. If not, the
-    /// batch is unchanged.
+    /// Sends a batch to a thread and leaves an empty batch in its place. Returns whether the inbox had room. If not,
+    /// the batch is unchanged.
     pub fn send(&self, to: usize, segment: u8, batch: &mut Batch<E>) -> bool {
         let mut inbox = self.inboxes[to].0.lock().expect("no panic while held");
         if inbox.waiting.len() >= MOST_WAITING {

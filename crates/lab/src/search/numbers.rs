@@ -1,7 +1,9 @@
 //! The numbers that a depth-first search assigns to states.
 //!
 //! A state is *unseen*, *open* or *closed*. The search opens a state when it visits the state for the first time, and
-//! closes it when the component of the state is complete. It compares the numbers of open states only.
+//! closes it when the component of the state is complete. The search compares numbers to find the smallest one. So the
+//! number of a closed state must be larger than the numbers of all open states, and has no other meaning for the
+//! search.
 
 use super::{bits::Bits, open::OpenStates};
 use crate::{
@@ -23,9 +25,10 @@ pub(super) trait Numbers {
     fn open(&mut self, id: Id, number: u32) -> Result<(), OutOfMemory>;
     /// Changes the number of an open state.
     fn set(&mut self, id: Id, number: u32);
-    /// Begins to close a component.
+    /// Begins to close a component. From this call until [`end_close`](Numbers::end_close), the members of the
+    /// component can be told from the states of components that were closed before.
     fn begin_close(&mut self, members: impl Iterator<Item = Id>, component: u32);
-    /// Closes the component.
+    /// Ends the closing of the component that [`begin_close`](Numbers::begin_close) began to close.
     fn end_close(&mut self, members: impl Iterator<Item = Id>);
 }
 

@@ -1,7 +1,7 @@
 //! The numbers of open states: a hash table from which states are removed as often as they are added.
 //!
-//! The table of the standard library keeps deleted places, doubles, and does not report its size. So its memory could
-//! not be counted exactly.
+//! The table of the standard library keeps deleted places, doubles its size when it grows, and does not report how much
+//! memory it takes. So its memory could not be counted exactly.
 
 use super::numbers::UNSEEN;
 use crate::{

@@ -168,7 +168,7 @@ fn leads_back<const W: usize>(
     now == *state
 }
 
-/// Replaces a permutation with the next one in alphabetical order. Returns `false` after the last one.
+/// Replaces a permutation with the next one in lexicographic order. Returns `false` after the last one.
 fn next_permutation(items: &mut [Pid]) -> bool {
     let Some(first) = items.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
     let larger =

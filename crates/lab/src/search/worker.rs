@@ -66,8 +66,8 @@ impl<const W: usize, E: Entry<W>> Worker<W, E> {
         }
     }
 
-    /// Sends the states that wait for this segment to its owner. Inserts them if this thread is the owner, or if the owner
-    /// is late.
+    /// Sends the states that wait for this segment to its owner. Inserts them instead if this thread is the owner, if
+    /// it expands the level alone, or if the inbox of the owner is full.
     fn send_or_insert(&mut self, shared: &Shared<'_, '_, W, E>, segment: u8) {
         let batch = &mut self.batches[usize::from(segment)];
         let owner = shared.mail.owner(segment);

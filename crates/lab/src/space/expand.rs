@@ -8,11 +8,12 @@
 //! stored with u.
 //!
 //! The search still finds every state, on the same level as a search that leaves out no step. The proof is by induction
-//! on levels. Let s be a state on level L + 1. Some process has a step to s from a state on level L, which the search
-//! has found. Of all these steps, consider the one of a process r in a state u. If the search leaves it out, it has
-//! found u by a step of a process p > r in a state u0 on level L - 1, and the two steps are independent in u0. So the
-//! step of r leads from u0 to a state w, and the step of p leads from w to s. The level of w is at most L, because u0
-//! is on level L - 1, and at least L, because s is on level L + 1. So w is on level L, the search has found w, and p
+//! on levels. Let s be a state on level L + 1. If a mishap leads to s from a state on level L, the search finds s,
+//! because it leaves out no mishap. Otherwise some process has a step to s from a state on level L, which the search
+//! has found. Of all these steps, consider the one of a process r in a state u. If the search leaves out this step, it
+//! has found u by a step of a process p > r in a state u0 on level L - 1, and the two steps are independent in u0. So
+//! the step of r leads from u0 to a state w, and the step of p leads from w to s. The level of w is at most L, because
+//! u0 is on level L - 1, and at least L, because s is on level L + 1. So w is on level L, the search has found w, and p
 //! has a step from w to s. The argument repeats with p instead of r. The number of the process grows each time, so the
 //! argument ends with a step that the search does not leave out.
 //!
@@ -106,8 +107,8 @@ impl Sequential<'_> {
 /// The accesses of the steps of several processes.
 #[derive(Default)]
 struct Accesses {
-    /// The byte of each process: the lowest byte of the number of the variable. If these bytes of two variables are equal,
-    /// the two count as one variable, so steps count as dependent that are not.
+    /// The byte of each process: the lowest byte of the number of the variable. If these bytes of two variables are
+    /// equal, the two count as one variable, so some independent steps count as dependent.
     vars: u64,
     /// The set of processes whose steps change the variable.
     changes: u64,

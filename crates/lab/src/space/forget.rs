@@ -34,7 +34,8 @@ const MOST_RULES: usize = u64::BITS as usize;
 struct Rule {
     /// The variable that may be stale, as an index into [`Stale::vars`].
     slot: usize,
-    /// The bits of a state that are all set if the value is not stale. Empty if only positions matter.
+    /// The flags of the rule, as bits of a state: if all of them are set, the value is not stale. `None` if the rule
+    /// has no flags, so that only private states matter.
     flags: Option<[u64; MOST_WORDS]>,
 }
 
@@ -52,7 +53,7 @@ struct Forgettable {
 pub struct Stale {
     rules: Vec<Rule>,
     vars: Vec<Forgettable>,
-    /// For each process and code of a private state: the set of rules that the position permits.
+    /// For each process and code of a private state: the set of rules whose value may be stale in this private state.
     permitted: Vec<Vec<u64>>,
     /// For each number of a variable: its index in `vars`.
     slots: Vec<Option<usize>>,
@@ -65,11 +66,11 @@ impl Stale {
         Self::new(&machine.stale_rules(), permits, tables)
     }
 
-    /// Prepares these rules. `permits` says whether a position of a rule's writer or reader permits that the
-    /// value is stale. Returns `None` if there are no rules, or more than 64.
+    /// Prepares these rules. `permits` says whether the value of a rule may be stale while the rule's writer or reader
+    /// has a given private state. Returns `None` if there are no rules, or more than 64.
     ///
     /// # Panics
-    /// Panics if a rule reads a value that can be stale, or a variable that is not a flag.
+    /// Panics if a rule reads a value that can be stale, or a variable that is not a flag (with the values 0 and 1).
     pub fn new(
         rules: &[StaleRule],
         permits: impl Fn(&StaleRule, Pid, Local) -> bool,
@@ -136,7 +137,7 @@ impl Stale {
         stale
     }
 
-    /// Replaces these values with the initial values of their variables.
+    /// Replaces the values of the variables in the set `stale` with their initial values.
     #[inline]
     fn forget<const W: usize>(&self, mut stale: u64, state: &mut [u64; W]) {
         while stale != 0 {

@@ -40,8 +40,8 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// Replaces `state` with its normal form. Sets the flag `out_of_range` of the state if the normal form does not
-    /// fit into the tables.
+    /// Executes the steps that the algorithm takes ahead of time (see [`Machine::advance`]). Then replaces `state` with
+    /// its normal form. Sets the flag `out_of_range` of the state if the normal form does not fit into the tables.
     fn apply<const W: usize>(&self, tables: &Tables, state: &mut [u64; W]) {
         let mut private = tables.private(state);
         let mut memory = tables.memory(state);

@@ -33,8 +33,8 @@ pub struct Symmetry {
     /// An additional field for each process. Empty if there are none.
     extra: Vec<Field>,
     extra_bits: u32,
-    /// The number of mark bits. From the top bit down, a key consists of the private state, the
-    /// additional field and the marks.
+    /// The number of bits of the *marks* of a key. The marks say at which places variables name the process. From
+    /// the top bit down, a key consists of the private state, the additional field and the marks.
     mark_bits: u32,
     naming: Vec<Naming>,
 }
@@ -44,9 +44,9 @@ struct Naming {
     field: Field,
     /// For each value: the start of its part of `marks`. The last element is the end of the last part.
     first: Vec<u32>,
-    /// The named process, and the bits of its key for this place.
+    /// Each named process, and the bits that this place sets in its key.
     marks: Vec<(u8, u64)>,
-    /// `swapped[p]` has, for each value, the value after p and p + 1 have exchanged their names.
+    /// `swapped[p]` has, for each value, the value after processes p and p + 1 have exchanged their numbers.
     swapped: Vec<Vec<u32>>,
 }
 
@@ -98,7 +98,7 @@ impl Symmetry {
     ///
     /// # Panics
     /// Panics if the step machine claims to be symmetric but cannot be, for example because a variable
-    /// has a home.
+    /// has a home: it lies in the memory of one process.
     pub fn new(machine: &dyn Machine, tables: &Tables, fixed: usize) -> Option<Self> {
         if !machine.is_symmetric() {
             return None;
@@ -165,7 +165,7 @@ impl Symmetry {
         let keys = &mut keys[..self.n];
         let marks = (1 << self.mark_bits) - 1;
         let mut sorted = true;
-        // The tables exchange neighbours. Usually only one process is out of order: the process that has
+        // `swapped` exchanges neighbours. Usually only one process is out of order: the process that has
         // just taken a step.
         for index in self.fixed + 1..self.n {
             let mut p = index;

@@ -75,9 +75,9 @@ impl Tables {
         (row, &self.steps[row.first as usize + row.field.get_in(state)])
     }
 
-    /// Returns the lowest byte of the number of the variable that a step accesses, and whether the step changes its value.
-    /// A step without an access changes no variable, and its byte has no meaning. Such a byte can only make two steps
-    /// count as dependent that are independent.
+    /// Returns the lowest byte of the number of the variable that a step accesses, and whether the step changes the
+    /// value of this variable. A step without an access changes no variable, and its byte has no meaning. The only
+    /// effect that such a byte can have is that two independent steps count as dependent.
     #[inline]
     pub(crate) fn accessed(row: &Row, step: &Step) -> (u8, bool) {
         (row.var as u8, step.var_bits != 0)

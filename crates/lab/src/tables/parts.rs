@@ -4,11 +4,12 @@ use super::{Access, Row, Tables};
 use crate::fields::Field;
 
 impl Tables {
-    /// Returns the bits of each part of a state. The part of a process has its private state, its additional field, and the
-    /// variables that only this process changes. Another part has the other variables.
+    /// Returns the bits of each part of a state. The part of a process has its private state, the variables that only
+    /// this process changes, and its additional field if there is one for each process. One more part has all other
+    /// fields.
     ///
-    /// The value of a variable that only one process changes mostly follows from the line of this process. So the part of
-    /// a process has few values.
+    /// The value of a variable that only one process changes mostly follows from the line of this process. So the part
+    /// of a process has few values.
     pub fn parts<const W: usize>(&self) -> Vec<[u64; W]> {
         let mut parts = vec![[0; W]; self.n + 1];
         let mut add = |part: usize, field: Field| {

@@ -137,7 +137,8 @@ pub struct Report {
     /// The registers, with the numbers of bits that they need.
     pub registers: Vec<Register>,
     /// The maximum number of a process's own steps in Label and in Scan, over all paths of private states that were
-    /// seen.
+    /// seen. The number of a procedure is `None` if its steps have no bound. The pair is `None` for random runs, for a
+    /// system that has no snapshot to check, and if the part `properties` was not checked.
     pub max_steps: Option<(Option<u32>, Option<u32>)>,
 }
 

@@ -1,9 +1,9 @@
 //! The timestamps that still exist, numbered from the oldest.
 //!
-//! Marks distinguish the timestamps of a process. After each step, the timestamps that are still in a
-//! register or in a private state are renumbered in the order in which they were written. A timestamp
-//! that is in no register and no private state is never seen again. So finitely many states remain. The
-//! latest timestamp is always in a register and has the highest number.
+//! The number of a timestamp is its *mark*. Marks distinguish the timestamps of a process. After each step, the
+//! timestamps that are still in a register or in a private state are renumbered in the order in which they were
+//! written. A timestamp that is in no register and no private state is never seen again. So finitely many states
+//! remain. The latest timestamp is always in a register and has the highest number.
 
 use super::subject::{State, Subject};
 

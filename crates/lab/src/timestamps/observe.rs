@@ -103,7 +103,8 @@ impl Violation {
                 "if j labels after i and then sees itself before k, later Scans of i put i before k"
             }
             Violation::P4 => {
-                "of the processes that have labelled and scanned, one of the last to label saw itself last; Zehavi's Property 2"
+                "in a set of processes that have labelled and then scanned, one saw itself last, and none began its Label after \
+                 that process had ended its Label; Zehavi's Property 2"
             }
             Violation::P5 => {
                 "of several processes that scanned after all of them had labelled, one saw itself first"

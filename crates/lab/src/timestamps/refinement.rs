@@ -33,9 +33,9 @@ pub struct Refinement {
     marks: Marks,
     /// For each process in a procedure and each process q: the oldest timestamp of q that it may see.
     floor: Vec<u8>,
-    /// For each timestamp: the timestamps that come after it. The timestamps of process 0 come first,
-    /// from old to new, with the one that is about to be written last. Then come those of process 1, and
-    /// so on.
+    /// For each timestamp: the timestamps that come after it in the order. The timestamps of process 0 have the first
+    /// indices, from old to new. A timestamp that is about to be written is the newest. Then come those of process 1,
+    /// and so on.
     after: Vec<u128>,
 }
 

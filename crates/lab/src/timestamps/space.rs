@@ -1,7 +1,7 @@
 //! The space of all runs of a system with an observer.
 //!
 //! A state consists of a few numbers: the position of each process, the contents of all registers
-//! together, and the memory of the observer. Each number is an index into a table.
+//! together, and the state of the observer. Each number is an index into a table.
 
 use std::sync::{
     RwLock,

@@ -123,7 +123,9 @@ fn finding(schedule: &Schedule, machine: &dyn Machine) -> Result<(), Error> {
             statement(schedule, machine, name)?;
             if *instance >= machine.instances(name) {
                 let count = machine.instances(name);
-                return Err(Error::Part(format!("{name} has {count} instances, from 0")));
+                return Err(Error::Part(format!(
+                    "{name} has no instance {instance}: it has {count}, counted from 0"
+                )));
             }
             process(schedule, *p)?;
             all(stopped)

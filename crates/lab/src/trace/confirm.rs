@@ -46,7 +46,8 @@ impl Evidence<'_> {
         own.map_or(Section::Remainder, |step| step.after.section)
     }
 
-    /// Returns whether `holds` in some state of the run. `moments` selects the states by the number of steps before them.
+    /// Returns whether `holds` returns true for some state of the run. `moments` selects the states by the number of
+    /// steps before them.
     pub(super) fn in_some_state(
         &self,
         moments: RangeInclusive<usize>,

@@ -38,8 +38,8 @@ pub struct Interpreter {
     /// Whether each process has left the doorway of its current passage.
     past_doorway: Vec<bool>,
     caches: Caches,
-    /// Why no further step is possible: a variable is outside its declared range, or a process could not execute a line of a
-    /// file.
+    /// Why no further step is possible: a variable is outside its declared range, or a process could not execute a line
+    /// of a file.
     broken: Option<String>,
 }
 
@@ -178,8 +178,8 @@ impl Interpreter {
         self.machine.clone()
     }
 
-    /// Returns why the invariant that the schedule violates could not be evaluated in the current state. Returns `None` if
-    /// its value is `false`.
+    /// Returns why the invariant that the schedule violates could not be evaluated in the current state. Returns `None`
+    /// if its value is `false`.
     fn invariant_fault(&self, schedule: &Schedule) -> Option<&'static str> {
         let Finding::Invariant(_) = schedule.finding else { return None };
         self.machine.invariant_fault(&self.state.processes, &self.state.memory)

@@ -23,8 +23,8 @@ pub(super) fn alone(interpreter: &mut Interpreter, p: Pid) -> bool {
     })
 }
 
-/// Runs `p` alone until it enters, or returns to a state. Every store reaches memory eventually, so the buffers go
-/// first. `own_last` puts the buffer of `p` after the others.
+/// Runs `p` alone until it enters, or until a state occurs again. Returns whether a state occurs again. Every store
+/// reaches memory eventually, so the buffers go first. `own_last` puts the buffer of `p` after the others.
 fn repeats(interpreter: &mut Interpreter, p: Pid, own_last: bool) -> bool {
     let n = interpreter.machine().n();
     let mut seen = HashSet::new();

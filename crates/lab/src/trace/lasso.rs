@@ -128,7 +128,7 @@ pub(super) fn inside_passage(run: &Evidence<'_>, p: Pid) -> Result<(), String> {
     Err(format!("process {p} is not in one passage during the whole cycle"))
 }
 
-/// Checks three things: `first` left the doorway before `second` entered it; `first` waits after `at`
+/// Checks three things: `first` left its doorway before `second` left its remainder; `first` waits after `at`
 /// steps while `second` is in `there`; and `first` does not enter from then on.
 pub(super) fn fife(
     run: &Evidence<'_>,

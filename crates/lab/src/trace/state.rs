@@ -1,4 +1,4 @@
-//! The state of a run, and what a run has besides its state.
+//! The state of a run, and the history that later steps depend on, such as the contents of the caches.
 
 use std::collections::VecDeque;
 
@@ -43,8 +43,8 @@ impl Snapshot {
         self.caches.has_copy(p, var)
     }
 
-    /// Returns why the state has no meaning, if so: a variable is outside its declared range, or a process could not execute
-    /// a line of a file.
+    /// Returns why no further step is possible, or `None` if one is possible. The reason is that a variable is outside
+    /// its declared range, or that a process could not execute a line of a file.
     pub fn out_of_range(&self) -> Option<&str> {
         self.broken.as_deref()
     }

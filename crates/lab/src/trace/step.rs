@@ -170,8 +170,8 @@ pub struct Trace {
     pub vars: Vec<Decl>,
     /// The steps of the stem, then one round of the cycle.
     pub steps: Vec<Step>,
-    /// Why the first invariant that does not hold at the end could not be evaluated, such as "divides by 0". `None` if its
-    /// value is `false`, or if every invariant holds.
+    /// Why the first invariant that does not hold at the end could not be evaluated, such as "divides by 0". `None` if
+    /// its value is `false`, if every invariant holds, or if the finding is not about an invariant.
     pub invariant_fault: Option<&'static str>,
     /// The result of [`confirm`](super::confirm).
     pub confirmed: Result<(), String>,

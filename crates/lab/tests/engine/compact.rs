@@ -119,8 +119,8 @@ fn compact_answers_agree_with_the_graph_for_fewer_competitors() {
 }
 
 /// In the first model, thousands of states are on loops that keep a process out, for several numbers of stopped
-/// processes. In the second model, two processes compete for two slots. So no process ever waits, and no state is on such
-/// a loop.
+/// processes. In the second model, two processes compete for two slots. So no process ever waits, and no state is on
+/// such a loop.
 #[test]
 fn compact_answers_agree_with_the_graph_with_many_loops_and_with_none() {
     let of_loops = vec![Property::Deadlock, Property::Starvation];

@@ -22,8 +22,9 @@ struct Steps {
     left_out: u64,
 }
 
-/// Compares the levels of two searches of `space`: one makes all steps, the other leaves out steps. If the second one finds
-/// a state several times on one level, chance decides which step has found the state first. Returns the states.
+/// Compares the levels of two searches of `space`: one makes all steps, the other leaves out steps. If the second
+/// search finds a state several times on one level, chance decides which step has found the state first. Returns the
+/// states.
 fn compare_levels(
     space: &Sequential<'_>,
     random: &mut fastrand::Rng,

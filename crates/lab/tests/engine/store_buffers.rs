@@ -248,7 +248,7 @@ fn plain_states(machine: &dyn Machine) -> HashSet<Plain> {
     seen
 }
 
-/// Explores an algorithm with store buffers and passes the result to `then`. No buffer grows without bound.
+/// Explores an algorithm with store buffers and passes the result to `then`. Fails if a buffer can grow without bound.
 fn with_buffers<T>(
     id: &str,
     (n, k): (usize, usize),

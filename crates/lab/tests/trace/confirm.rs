@@ -130,7 +130,7 @@ fn first_in_not_first_enabled() {
     let error = rejected(&fife(2, 0, 13));
     assert_eq!(error, "after 13 steps process 0 is in its doorway, not in its critical section");
     assert!(rejected(&fife(0, 2, 14)).contains("not in its waiting room"));
-    // In its first passage, process 0 was in its doorway before process 2.
+    // The first passage of process 0 began before the passage of process 2.
     assert!(rejected(&fife(2, 0, 8)).contains("had not left the doorway"));
     let strong = with(run.clone(), Finding::FifeStrong { first: 2, second: 0, at: 14 });
     assert!(rejected(&strong).contains("not in its waiting room"));
@@ -142,7 +142,8 @@ fn first_in_not_first_enabled() {
 
 #[test]
 fn a_process_that_waits_forever_is_not_enabled() {
-    // Process 2 is in its critical section. Process 0 waits for it at the inner level, and process 1 at the outer level.
+    // Process 2 is in its critical section. Process 0 waits for it at the inner level, and process 1 at the outer
+    // level.
     let stem = [2, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1];
     let run = schedule("am-fig3", (3, 1), &stem, &[0]);
     let error = rejected(&with(run, Finding::FifeStrong { first: 0, second: 1, at: 12 }));

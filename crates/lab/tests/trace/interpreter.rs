@@ -1,3 +1,5 @@
+//! Checks the steps, events and remote references that the interpreter reports, with and without store buffers.
+
 use hallpass_lab::{
     schedule::{CacheAtStart, Conventions, FailedRmw, MemoryModel, Schedule, WriterCopy},
     trace::{self, Error, Event, Trace, Via},

@@ -1,3 +1,5 @@
+//! Checks the text and the HTML page of a run.
+
 use hallpass_lab::{
     schedule::{Conventions, CostModel, Finding, Schedule},
     trace,

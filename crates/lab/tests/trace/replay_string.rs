@@ -1,3 +1,5 @@
+//! Checks that replay strings encode every schedule, and that errors say what is wrong.
+
 use hallpass_algorithms::registry;
 use hallpass_lab::{
     schedule::{

@@ -127,7 +127,7 @@ pub struct Counting {
     /// The effect of a write on the writer's own cached copy
     #[arg(long, value_enum, default_value_t = OwnCopy::AsItWas)]
     writer_copy: OwnCopy,
-    /// How to count a compare-and-swap or test-and-set that fails
+    /// How to count a read-modify-write that fails, such as a compare-and-swap that finds another value
     #[arg(long, value_enum, default_value_t = Failed::Write)]
     failed_rmw: Failed,
     /// The state of the cache when a passage begins

@@ -59,7 +59,7 @@ pub fn run(args: Args) -> program::Result {
         return Ok(ExitCode::from(if good { HOLDS } else { VIOLATED }));
     }
     fs::create_dir_all(&traces)
-        .map_err(|error| format!("cannot make {}: {error}", traces.display()))?;
+        .map_err(|error| format!("cannot create {}: {error}", traces.display()))?;
     files::save(&page, &document.markdown)?;
     for run in &document.runs {
         let found =
