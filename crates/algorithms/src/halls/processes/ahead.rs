@@ -44,8 +44,8 @@
 //! | G3, G4 | always | the process no longer waits, so no other process starts to follow it |
 //! | G5 | the follower does not listen | the ring is forgotten |
 //!
-//! If no process follows a process at G4, it enters without another effect. So the model moves it to G2, which is then
-//! the same state.
+//! If no process follows a process p that is at G4, then p enters without another effect, as it would from G2. So the
+//! model moves p to G2, and both states count as one.
 //!
 //! **One slot.** If the hall has one slot, a waiter that was given this slot changes nothing until it notices: at S3,
 //! it finds nobody who needs a ring, and at S6 and S7, it finds its own tag. So S3, S6, S7, W2 and W4 are settled

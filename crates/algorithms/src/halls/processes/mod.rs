@@ -6,7 +6,7 @@
 //! | `card` | for each process: its phase, and a number |
 //! | `slot` | for each slot: free, or tagged with a process and the number on its card, or sealed |
 //! | `size` | the number k of slots, a number that exceeds every held slot number, and how often the hall was resized |
-//! | `head` | the waiter for several slots that was chosen last |
+//! | `head` | the waiter that was chosen last: one for several slots or, after the hall has shrunk, any waiter |
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
 //! | `link` | for each sleeping waiter: the process that it follows, just before it in the queue |
@@ -68,7 +68,8 @@
 //! I1: a void tag stays void, whatever is written later. So a process that has seen a void tag may
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
 //!
-//! - Exclusion and distinct slots: a slot has one tag, and a card chooses at most one slot.
+//! - Exclusion and distinct slots: a slot has one tag, so it has at most one holder. A process holds only the one
+//!   slot that its card names, or the slots that are tagged with the number on its card.
 //! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is lines E1 to
 //!   E8. At S3, a process is eligible only if its ticket was drawn before S1. So a search that finds an eligible
 //!   process q does not miss a waiter p that finished its doorway before q arrived: the card of p showed its ticket
