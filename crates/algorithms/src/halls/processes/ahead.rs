@@ -3,8 +3,9 @@
 //! Rings, `link` and `followed` are hints: they only wake sleeping waiters. In the reduced model, a sleeping waiter
 //! may also wake up without a ring, at any time (the mishap `woken`). So the model has every run that it would have
 //! without the reductions of this module, and more. If a property of all runs holds in the reduced model, it also
-//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step. It checks every state
-//! of two processes, every state in which at most two of three processes compete, and random runs of three processes.
+//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step of the model without
+//! these reductions. It checks every state of two processes, every state in which at most two of three processes
+//! compete, and random runs of three processes.
 //!
 //! All this is for models in which no process is killed, every process wants one slot, the hall never changes its
 //! size, and no waiter gives up.

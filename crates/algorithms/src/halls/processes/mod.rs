@@ -14,7 +14,8 @@
 //! | `bell` | for each process: whether it was woken (its bell was rung) |
 //! | `life` | for each process: whether it is alive |
 //!
-//! - A tag is valid only while its number equals the number on its process's card. So one
+//! - A tag is valid only while its number equals the number on its process's card. (There is one exception: a
+//!   process that was given several slots already uses its next number at G6, described below.) So one
 //!   compare-and-swap on the card of a dead process frees the slot that it had or was about to get. This
 //!   is a *rescue* (R1 to R4). Nothing else needs repair. At every moment, each slot has one process that
 //!   is responsible for it.

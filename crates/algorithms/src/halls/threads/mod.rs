@@ -4,7 +4,7 @@
 //! | variable | content |
 //! |---|---|
 //! | `word` | the number of waiters (upper half), and what is free (lower half) |
-//! | `lock` | whether there is a server, and whether there is news for it |
+//! | `lock` | whether a caller serves the queue (the *server*), and whether there is news for the server |
 //! | `queue` | the waiters, in the order of their arrival |
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |
