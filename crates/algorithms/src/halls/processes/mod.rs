@@ -21,9 +21,9 @@
 //!   is responsible for it.
 //! - A process that arrives while nobody waits (`quiet` equals `next`) tags the first free slot (E1 to
 //!   E5). Otherwise it draws a ticket and waits (E6 to E8).
-//! - Three kinds of processes *serve*: a waiter, a process that has left while others wait, and a
-//!   process that has rescued another one. A serving process looks for the waiter with the lowest ticket
-//!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
+//! - A process *serves* while it waits, after it has left while others wait, before it enters with several slots, and
+//!   after it has rescued another process or resized the hall. A serving process looks for the waiter with the lowest
+//!   ticket (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
 //!   offer on the waiter's card (S10). Several processes may make offers at the same time, and some offers
 //!   come late. The waiter's card decides which offer counts, and the other offers become void. A leaving
 //!   process gives as many slots away as it had, or wakes the first waiter and leaves the rest to it (S12,

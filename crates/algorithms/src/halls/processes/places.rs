@@ -14,8 +14,9 @@
 //! | `c`, never written to `quiet` | ticket >= c | up to the next ticket ahead that is not smaller, or to `next` |
 //! | `c`, maybe written to `quiet` | ticket >= c, copy = c | likewise, but to just below `next` instead of `next` |
 //!
-//! - No move changes the result of a comparison with a ticket ahead. A number moves at most to `next`, and only up to
-//!   just below `next` if equality with a later ticket would change a result. So all comparisons have the same results.
+//! - No move changes the result of a comparison with a ticket ahead. A number moves up at most to `next`. There, a
+//!   comparison with a later ticket that equals `next` has the same result as before the move. So all comparisons have
+//!   the same results.
 //! - A gone waiter stays gone. Its own card was already read, so it is not ahead. So its number may become the ticket
 //!   of another process, but never the ticket with which the same process waits again. The number must not move to
 //!   `next`, because the process may draw this ticket and wait with it. The place just below `next` is never drawn.
