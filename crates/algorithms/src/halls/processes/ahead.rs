@@ -19,10 +19,14 @@
 //!   older value at G4 would only ring a process that does not need this ring.
 //! - If no `link` names a process, the model clears its `followed`. This process would find nobody to ring at G4.
 //!
-//! **Settled steps.** A step is *settled* if no step of another process can change its result, it does not change the
-//! section of its process, and it changes no variable in a way that makes a difference to another process. The reduced
-//! model makes a settled step as soon as it is settled. A process makes only finitely many settled steps in a row. So
-//! a process that moves forever, or stops, does the same in the reduced model.
+//! **Settled steps.** A step is *settled* if three conditions hold:
+//!
+//! - No step of another process can change its result.
+//! - It does not change the section of its process.
+//! - It changes no variable in a way that makes a difference to another process.
+//!
+//! The reduced model makes a settled step as soon as it is settled. A process makes only finitely many settled steps in
+//! a row. So a process that moves forever, or stops, does the same in the reduced model.
 //!
 //! | line | settled if | reason |
 //! |---|---|---|

@@ -17,8 +17,8 @@
 //!    card. If the process was given a slot, the number on its card becomes `held`. Lines S4, S11, S13 and S14 use the
 //!    number of such a process: it also becomes `held`, if it is still the number on the card. Every other number of a
 //!    gone waiter becomes `stale`, except where a line still compares it for order (point 1).
-//! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`, even
-//!    those whose number is on the card.
+//! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`. Here,
+//!    this includes void tags whose number is on the card.
 //! 4. **Copies of `next`.** A copy is compared with `quiet` for equality (E2, X5). A copy that is older than `next`
 //!    matters only if it equals `quiet` or a number that a process may write to `quiet` (S3 to S5). Then the copy and
 //!    the number that equals it keep their place in the order. All other old copies become one number, and all other
