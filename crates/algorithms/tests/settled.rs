@@ -1,11 +1,11 @@
 //! The reduced model of the halls of processes makes settled steps at once, and forgets rings and followers. With these
 //! reductions, it has every run that it would have without them.
 //!
-//! Call the model without these reductions the *plain* model. The tests check that the reduced model *simulates* the plain
-//! one: for each step of a process from a state of the plain model, the reduced model follows with at most two steps of the
-//! same process, and spurious wake-ups of this process. Then the sections of all processes are the same again. So for
-//! each run of the plain model, the reduced model has a run in which the same processes enter and leave in the
-//! same order.
+//! Call the model without these reductions the *plain* model. The tests check that the reduced model *simulates* the
+//! plain one: for each step of a process from a state of the plain model, the reduced model follows with at most two
+//! steps of the same process, and spurious wake-ups of this process. Then the sections of all processes are the same
+//! again. So for each run of the plain model, the reduced model has a run in which the same processes enter and leave
+//! in the same order.
 //!
 //! A process that moves forever in a run of the plain model also moves forever in the corresponding run of the reduced
 //! model. To show this, the tests follow pairs: a state of each model. They check that no cycle of pairs consists only
