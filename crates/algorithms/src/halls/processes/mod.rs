@@ -64,7 +64,7 @@
 //!   process. When the followed process no longer waits, it wakes its follower (G2 to G5). The first waiter
 //!   watches all processes (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and
 //!   sleeps (W8 to W10). So the first waiter watches every process that may hold or free a slot, and a
-//!   chain leads from the first waiter to each other waiter.
+//!   chain of followers leads from the first waiter to each other waiter.
 //!
 //! I1: a void tag stays void, whatever is written later. So a process that has seen a void tag may
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.

@@ -1,10 +1,10 @@
 //! The order of tickets in the normal form of `reduced.rs`.
 //!
 //! The tickets that wait, `next`, and the old copies of `next` that matter each have a *place*. (`reduced.rs` defines
-//! *wait* in its introduction and *matter* in point 4.) The ranks of the places, counted from 1, become the numbers.
-//! A private number moves to a place that is in use, or to the one just below `next`. The tickets *ahead* of a search
-//! are the tickets that wait on the cards that the search has yet to read. A *later* ticket is one that is still to be
-//! drawn, so it is at least `next`.
+//! *wait* in its introduction, *gone* in point 2, and *matter* in point 4.) The ranks of the places, counted from 1,
+//! become the numbers. A private number moves to a place that is in use, or to the one just below `next`. The tickets
+//! *ahead* of a search are the tickets that wait on the cards that the search has yet to read. A *later* ticket is one
+//! that is still to be drawn, so it is at least `next`.
 //!
 //! | number | compared by | moves |
 //! |---|---|---|
@@ -21,9 +21,8 @@
 //!   of another process, but never the ticket with which the same process waits again. The number must not move to
 //!   `next`, because the process may draw this ticket and wait with it. The place just below `next` is never drawn.
 //! - A `c` that a process may write to `quiet` and that equals a copy of `next` keeps its own place. Any other old `c`
-//!   never equals a copy, so it must not move to `next`, which later copies equal. A copy that equals
-//!   a ticket that waits is older than `next`. Such a copy either is matched and has a place of its own, or becomes
-//!   `OLD`.
+//!   never equals a copy, so it must not move to `next`, which later copies equal. A copy that equals a ticket that
+//!   waits is older than `next`. Such a copy either is matched and has a place of its own, or becomes `OLD`.
 //!
 //! At most n + 2 places are in use: at most one for each process, because a process that has a copy of `next` does not
 //! wait; `next`; and the place just below it.
