@@ -1,12 +1,13 @@
 //! The exit section and the doorway of the halls of processes are bounded, whatever the process reads.
 //!
-//! Here, an access of a process may return any value that its variable can have. So the longest path through the
-//! private states of its exit section is a bound for every schedule and for any number of passages, even if other
-//! processes are killed. The same holds for the doorway, if no process is killed. There is one exception: the card of a
-//! process that leaves or arrives is idle, and no other process changes an idle card.
+//! Here, an access of a process may return any value that its variable can have. There is one exception: if a process
+//! leaves or arrives, its own card is idle, because no other process changes an idle card. So the longest path through
+//! the private states of the exit section is a bound for every schedule and for any number of passages, even if other
+//! processes are killed. The same holds for the doorway, if no process is killed.
 //!
 //! If processes are killed, the doorway also contains the recovery, which reads a card again if another process has
-//! changed it (R3). So the recovery is not bounded whatever the process reads, and this test says nothing about it.
+//! changed it (R3). So no bound on the recovery holds for all values that the process may read, and this test says
+//! nothing about the recovery.
 //!
 //! Tickets grow without bound, and a variable of the model has only the values of normal forms. They are enough: a
 //! search (S1 to S5) compares a copy of `next` and the tickets of n processes for order. The model has more than n + 1

@@ -1,15 +1,16 @@
-//! The reduced model of the halls of processes makes settled steps at once, and forgets rings and followers. It has every
-//! run that it would have without this.
+//! The reduced model of the halls of processes makes settled steps at once, and forgets rings and followers. With these
+//! reductions, it has every run that it would have without them.
 //!
-//! Call the model without these reductions the *plain* model. The tests check that the reduced model *simulates* the plain
-//! one: for each step of a process from a state of the plain model, the reduced model follows with at most two steps of the
-//! same process, and spurious wake-ups of this process. Then the sections of all processes are the same again. So for
-//! each run of the plain model, the reduced model has a run in which the same processes enter and leave in the
-//! same order.
+//! Call the model without these reductions the *plain* model. The tests check that the reduced model *simulates* the
+//! plain one: for each step of a process from a state of the plain model, the reduced model follows with at most two
+//! steps of the same process, and spurious wake-ups of this process. Then the sections of all processes are the same
+//! again. So for each run of the plain model, the reduced model has a run in which the same processes enter and leave
+//! in the same order.
 //!
-//! A process that moves forever in a run also moves forever in the other run, because in no cycle of pairs of states, one
-//! of each model, the reduced model follows only by waiting. The exception is a step that waits in both models. So
-//! a property of all runs that the reduced model has, such as starvation freedom, holds in the plain model, too.
+//! A process that moves forever in a run of the plain model also moves forever in the corresponding run of the reduced
+//! model. To show this, the tests follow pairs: a state of each model. They check that no cycle of pairs consists only
+//! of steps that the reduced model does not make. (A step that waits in both models counts as made by both.) So a
+//! property of all runs that the reduced model has, such as starvation freedom, holds in the plain model, too.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -132,8 +133,8 @@ impl Pair {
         (Pair { plain, reduced }, has_moved || waits)
     }
 
-    /// Returns the states that the reduced model can reach by steps and wake-ups of process `p`, and whether it makes a
-    /// step.
+    /// Returns the states that the reduced model can reach by steps and wake-ups of process `p`. For each state, says
+    /// whether the reduced model has made a step.
     fn follow(&self, model: &ProcessesModel, p: usize, image: &State) -> Vec<(State, bool)> {
         // Usually, the reduced model makes the same step, or none.
         if self.reduced == *image {
@@ -163,7 +164,8 @@ impl Pair {
     }
 }
 
-/// Compares every step of the plain model. Returns the numbers of states of the plain and of the reduced model.
+/// Compares every step of the plain model while at most `contention` processes compete. Returns the numbers of states
+/// of the plain and of the reduced model.
 fn compare(n: usize, k: usize, contention: usize) -> [usize; 2] {
     let model = ProcessesModel::reduced(Casts::PLAIN, n, k);
     let mut numbers = HashMap::from([(Pair::new(&model), 0)]);

@@ -1,5 +1,5 @@
-//! Random runs of the hall for processes, in which some processes want several slots, or another process resizes
-//! the hall. Three such processes have more private states than the tables of the lab can number, so the lab
+//! Random runs of the hall for processes, in which some processes want several slots, or another process resizes or
+//! closes the hall. Three such processes have more private states than the tables of the lab can number, so the lab
 //! explores two.
 //!
 //! A run has two parts. First, processes make steps in a random order. Some of them pause, and some are killed. In

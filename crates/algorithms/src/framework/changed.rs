@@ -226,7 +226,7 @@ where
 /// let wrong = Changed::<_, OpenDoor>::new(inductive::<Fig3>(4, 2));
 /// ```
 ///
-/// Three clauses may follow the types on the first line, in this order:
+/// Clauses may follow the types on the first line: `where`, and after it either `in` or `through`.
 ///
 /// - `where [T: Timestamps]` declares the generic parameters of these types.
 /// - `in E` names an environment other than shared memory. It is generic if `where` declares it, as in

@@ -223,7 +223,7 @@ impl Decl {
         }
     }
 
-    /// Returns whether a step may leave this value in the variable.
+    /// Returns whether the variable may hold this value after a step.
     pub fn allows(&self, value: Word) -> bool {
         self.unbounded || self.domain.contains(value)
     }

@@ -70,8 +70,8 @@ pub struct Mishap {
     /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
-    /// Whether the mishap may happen any number of times in a run in which a process starves. Otherwise, starvation and
-    /// the term *enabled* are about what happens after the last mishap.
+    /// Whether the mishap may happen any number of times in a run in which a process starves. If not, the checker looks
+    /// for starvation, and for the runs that the term *enabled* is about, only after the last mishap.
     pub recurs: bool,
     /// The name of the mishap, such as `killed` or `lease ends`.
     pub name: &'static str,
@@ -180,10 +180,11 @@ pub trait Algorithm {
     /// steps lead to states with the same normal form.
     fn normalize(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 
-    /// Makes every step of which it makes no difference when its process makes it. The checker calls this function after
-    /// each step, and so finds fewer states. By default, there are no such steps.
+    /// Makes each step whose moment makes no difference: the run has the same result, no matter when the process makes
+    /// the step. The checker calls this function after each step, and so finds fewer states. By default, there are no
+    /// such steps.
     ///
-    /// Such a step changes no variable in a way that another process can tell. It does not change the section of its
+    /// Such a step changes no variable in a way that another process can notice. It does not change the section of its
     /// process, and no step of another process can change its result.
     fn advance(&self, _processes: &mut [Loc<Self::State>], _memory: &mut [Word]) {}
 

@@ -9,7 +9,7 @@ pub type Pid = usize;
 pub type Word = i64;
 
 /// A shared variable: an index into a [`Layout`](crate::Layout). Because variables are indices, the same
-/// step machine runs on an array of atomics, on the packed state of a checker, and on a mapped file.
+/// step machine runs on every implementation of [`Memory`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var(pub(crate) u16);
 
@@ -48,7 +48,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Returns the value that the access leaves in a variable that holds `old`.
+    /// Returns the value of the variable after the access, if the variable holds `old` before it.
     #[inline]
     pub fn leaves(self, old: Word) -> Word {
         match self {
@@ -143,7 +143,7 @@ impl Op {
     /// Performs the access on a word of real memory and returns the old value, like [`Memory::access`].
     /// The access is sequentially consistent, as in the checker.
     ///
-    /// This function is the only place where step machines access atomics.
+    /// This function is the only one in this crate that accesses real memory.
     #[inline(always)]
     pub fn apply<W: AtomicWord>(self, word: &W) -> Word {
         match self {

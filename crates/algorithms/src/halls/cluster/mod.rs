@@ -45,7 +45,10 @@
 //! T2   | to free a slot that has been stale for long enough, if nobody waits; then T1 again
 //! X1   | which claim is the head of the queue
 //! X2   | to give its slot to the head of the queue
-//! X3   | to free its slot: if nobody waits, or unconditionally if X2 failed or `resize` has removed the slot
+//! X3   | to free its slot: if nobody waits, or unconditionally if X2 failed or is impossible
+//!
+//! X2 is impossible if the hall was closed, if `resize` has removed the slot, or if one of the two claims takes several
+//! slots.
 //!
 //! These events wake a waiter: it is given a slot, it loses its claim, the claim before it goes away, or
 //! `door` is written. Two more events wake the head of the queue: the claim of a holder goes away, or

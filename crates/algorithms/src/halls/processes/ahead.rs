@@ -3,8 +3,9 @@
 //! Rings, `link` and `followed` are hints: they only wake sleeping waiters. In the reduced model, a sleeping waiter
 //! may also wake up without a ring, at any time (the mishap `woken`). So the model has every run that it would have
 //! without the reductions of this module, and more. If a property of all runs holds in the reduced model, it also
-//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step. It checks every state
-//! of two processes, every state in which at most two of three processes compete, and random runs of three processes.
+//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step of the model without
+//! these reductions. It checks every state of two processes, every state in which at most two of three processes
+//! compete, and random runs of three processes.
 //!
 //! All this is for models in which no process is killed, every process wants one slot, the hall never changes its
 //! size, and no waiter gives up.
@@ -18,10 +19,14 @@
 //!   older value at G4 would only ring a process that does not need this ring.
 //! - If no `link` names a process, the model clears its `followed`. This process would find nobody to ring at G4.
 //!
-//! **Settled steps.** A step is *settled* if no step of another process can change its result, it does not change the
-//! section of its process, and it changes no variable in a way that makes a difference to another process. The reduced
-//! model makes a settled step as soon as it is settled. A process makes only finitely many settled steps in a row. So
-//! a process that moves forever, or stops, does the same in the reduced model.
+//! **Settled steps.** A step is *settled* if three conditions hold:
+//!
+//! - No step of another process can change its result.
+//! - It does not change the section of its process.
+//! - It changes no variable in a way that makes a difference to another process.
+//!
+//! The reduced model makes a settled step as soon as it is settled. A process makes only finitely many settled steps in
+//! a row. So a process that moves forever, or stops, does the same in the reduced model.
 //!
 //! | line | settled if | reason |
 //! |---|---|---|
@@ -44,8 +49,8 @@
 //! | G3, G4 | always | the process no longer waits, so no other process starts to follow it |
 //! | G5 | the follower does not listen | the ring is forgotten |
 //!
-//! If no process follows a process at G4, it enters without another effect. So the model moves it to G2, which is then
-//! the same state.
+//! If no process follows a process p that is at G4, then p enters without another effect, as it would from G2. So the
+//! model moves p to G2, and both states count as one.
 //!
 //! **One slot.** If the hall has one slot, a waiter that was given this slot changes nothing until it notices: at S3,
 //! it finds nobody who needs a ring, and at S6 and S7, it finds its own tag. So S3, S6, S7, W2 and W4 are settled

@@ -1,4 +1,5 @@
-//! Lines H1 to H3 choose the waiter for several slots that gets slots now. Lines N1 to N4 count the slots that are held
+//! Lines H1 to H3 choose the waiter that gets slots now, if a waiter wants several slots or the hall has shrunk. Lines
+//! N1 to N4 count the slots that are held
 //! after the hall has shrunk, and seal the free slots that it no longer has.
 
 use super::{

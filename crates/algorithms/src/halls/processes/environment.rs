@@ -43,7 +43,7 @@ pub trait Environment {
     fn card(&mut self, process: usize, op: Op) -> Word;
     /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
-    /// Accesses the tag of the waiter for several slots that was chosen last.
+    /// Accesses the tag of the waiter that was chosen last (see the [parent module](super)).
     fn head(&mut self, op: Op) -> Word;
     /// Accesses the index of the process that `process` follows. An index that no process has means that
     /// `process` follows no other process.

@@ -6,7 +6,7 @@
 //! | `card` | for each process: its phase, and a number |
 //! | `slot` | for each slot: free, or tagged with a process and the number on its card, or sealed |
 //! | `size` | the number k of slots, a number that exceeds every held slot number, and how often the hall was resized |
-//! | `head` | the waiter for several slots that was chosen last |
+//! | `head` | the waiter that was chosen last: one for several slots or, after the hall has shrunk, any waiter |
 //! | `next` | the next ticket |
 //! | `quiet` | all tickets before this one have been served |
 //! | `link` | for each sleeping waiter: the process that it follows, just before it in the queue |
@@ -14,15 +14,16 @@
 //! | `bell` | for each process: whether it was woken (its bell was rung) |
 //! | `life` | for each process: whether it is alive |
 //!
-//! - A tag is valid only while its number equals the number on its process's card. So one
+//! - A tag is valid only while its number equals the number on its process's card. (There is one exception: a
+//!   process that was given several slots already uses its next number at G6, described below.) So one
 //!   compare-and-swap on the card of a dead process frees the slot that it had or was about to get. This
 //!   is a *rescue* (R1 to R4). Nothing else needs repair. At every moment, each slot has one process that
 //!   is responsible for it.
 //! - A process that arrives while nobody waits (`quiet` equals `next`) tags the first free slot (E1 to
 //!   E5). Otherwise it draws a ticket and waits (E6 to E8).
-//! - Three kinds of processes *serve*: a waiter, a process that has left while others wait, and a
-//!   process that has rescued another one. A serving process looks for the waiter with the lowest ticket
-//!   (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
+//! - A process *serves* while it waits, after it has left while others wait, before it enters with several slots, and
+//!   after it has rescued another process or resized the hall. A serving process looks for the waiter with the lowest
+//!   ticket (S1 to S5) and for a free slot (S6 to S8). It offers the slot by tagging it (S9), and settles the
 //!   offer on the waiter's card (S10). Several processes may make offers at the same time, and some offers
 //!   come late. The waiter's card decides which offer counts, and the other offers become void. A leaving
 //!   process gives as many slots away as it had, or wakes the first waiter and leaves the rest to it (S12,
@@ -63,12 +64,13 @@
 //!   process. When the followed process no longer waits, it wakes its follower (G2 to G5). The first waiter
 //!   watches all processes (W1 to W7, W11, W12). Then the waiter looks once more for a free slot, and
 //!   sleeps (W8 to W10). So the first waiter watches every process that may hold or free a slot, and a
-//!   chain leads from the first waiter to each other waiter.
+//!   chain of followers leads from the first waiter to each other waiter.
 //!
 //! I1: a void tag stays void, whatever is written later. So a process that has seen a void tag may
 //! remove it at any time. When a process tags a free slot, only the tagged process can get that slot.
 //!
-//! - Exclusion and distinct slots: a slot has one tag, and a card chooses at most one slot.
+//! - Exclusion and distinct slots: a slot has one tag, so it has at most one holder. A process holds only the one
+//!   slot that its card names, or the slots that are tagged with the number on its card.
 //! - FIFE (first in, first enabled; [definition](crate::registry::Entry::promises_fife)): the doorway is lines E1 to
 //!   E8. At S3, a process is eligible only if its ticket was drawn before S1. So a search that finds an eligible
 //!   process q does not miss a waiter p that finished its doorway before q arrived: the card of p showed its ticket

@@ -1,8 +1,10 @@
 //! The order of tickets in the normal form of `reduced.rs`.
 //!
-//! The tickets that wait, `next`, and the old copies of `next` that matter each have a *place*. Their ranks, counted
-//! from 1, become their numbers. A private number moves to a place that is in use, or to the one just below `next`.
-//! Call the tickets on the cards that are left the tickets *ahead*. A later ticket is at least `next`.
+//! The tickets that wait, `next`, and the old copies of `next` that matter each have a *place*. (`reduced.rs` defines
+//! *wait* in its introduction, *gone* in point 2, and *matter* in point 4.) The ranks of the places, counted from 1,
+//! become the numbers. A private number moves to a place that is in use, or to the one just below `next`. The tickets
+//! *ahead* of a search are the tickets that wait on the cards that the search has yet to read. A *later* ticket is one
+//! that is still to be drawn, so it is at least `next`.
 //!
 //! | number | compared by | moves |
 //! |---|---|---|
@@ -12,14 +14,15 @@
 //! | `c`, never written to `quiet` | ticket >= c | up to the next ticket ahead that is not smaller, or to `next` |
 //! | `c`, maybe written to `quiet` | ticket >= c, copy = c | likewise, but to just below `next` instead of `next` |
 //!
-//! - Each move passes no ticket ahead that the comparison could tell apart, and it stays below every later ticket, or
-//!   equal to the first of them where equality has the same result. So all comparisons have the same results.
-//! - A gone waiter stays gone. Its own card is not ahead, so it never gets the ticket of another process's card. It
-//!   must not move to `next`, because it may draw this ticket and wait with it. The place just below `next` is never
-//!   drawn.
+//! - No move changes the result of a comparison with a ticket ahead. A number moves up at most to `next`. There, a
+//!   comparison with a later ticket that equals `next` has the same result as before the move. So all comparisons have
+//!   the same results.
+//! - A gone waiter stays gone. Its own card was already read, so it is not ahead. So its number may become the ticket
+//!   of another process, but never the ticket with which the same process waits again. The number must not move to
+//!   `next`, because the process may draw this ticket and wait with it. The place just below `next` is never drawn.
 //! - A `c` that a process may write to `quiet` and that equals a copy of `next` keeps its own place. Any other old `c`
-//!   never equals a copy, so it must not move to `next`, which later copies equal. A copy never equals a ticket that
-//!   waits unless the copy is older than `next`, and then it is either matched, with a place of its own, or `OLD`.
+//!   never equals a copy, so it must not move to `next`, which later copies equal. A copy that equals a ticket that
+//!   waits is older than `next`. Such a copy either is matched and has a place of its own, or becomes `OLD`.
 //!
 //! At most n + 2 places are in use: at most one for each process, because a process that has a copy of `next` does not
 //! wait; `next`; and the place just below it.
@@ -50,12 +53,12 @@ impl Place {
         Place(2 * ticket, 0)
     }
 
-    /// Just below a ticket, and above the old copies of `next` before it.
+    /// Returns the place just below a ticket, and above the old copies of `next` before it.
     const fn below(ticket: Word) -> Self {
         Place(2 * ticket - 1, 2)
     }
 
-    /// An old copy of `next`: below the ticket that has this number, and above the ticket before.
+    /// Returns the place of an old copy of `next`: below the ticket that has this number, and above the ticket before.
     const fn old(number: Word) -> Self {
         Place(2 * number - 1, 1)
     }

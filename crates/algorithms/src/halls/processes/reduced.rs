@@ -13,11 +13,12 @@
 //!    ticket never waits with it again. All lines that use the waiter treat it like a waiter with any other old ticket:
 //!    W4 finds that it does not wait, the compare-and-swap at S10 fails, and a tag that S9 writes is void. (If the
 //!    waiter was given a slot, this slot has its tag until its card changes again, so S9 writes such a tag only into
-//!    other slots, where it is void.) So the ticket of a process that does not wait is not compared for order, and all
-//!    such tickets become one number. Lines S4, S11, S13 and S14 use the number of a waiter that was given a slot.
-//!    There, it keeps this one number.
-//! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`, even
-//!    those whose number is on the card.
+//!    other slots, where it is void.) So the ticket of a process that does not wait is not compared for order on its
+//!    card. If the process was given a slot, the number on its card becomes `held`. Lines S4, S11, S13 and S14 use the
+//!    number of such a process: it also becomes `held`, if it is still the number on the card. Every other number of a
+//!    gone waiter becomes `stale`, except where a line still compares it for order (point 1).
+//! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`. Here,
+//!    this includes void tags whose number is on the card.
 //! 4. **Copies of `next`.** A copy is compared with `quiet` for equality (E2, X5). A copy that is older than `next`
 //!    matters only if it equals `quiet` or a number that a process may write to `quiet` (S3 to S5). Then the copy and
 //!    the number that equals it keep their place in the order. All other old copies become one number, and all other

@@ -46,8 +46,8 @@ impl Seen {
 
 /// Executes line S3, S6 or S7.
 ///
-/// A serving process executes these lines once for each process or slot. The driver runs S3, or S6 and S7, in a loop of
-/// their own. The function is inlined, so that such a loop contains no code of other lines.
+/// A serving process executes these lines once for each process or slot. Natively, S3 runs in a loop of its own, and
+/// so do S6 and S7. The function is inlined, so that such a loop contains no code of other lines.
 #[inline(always)]
 pub(super) fn look<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<LineOn<E>> {
     match at {
@@ -273,8 +273,8 @@ fn look_on<E: Environment>(
         }
         (Some(who), _) if who.wants > 1 || size.is_shrunk() => Goto(H1 { role, size, who }),
         (Some(who), _) => Goto(S6 { role, size, who, j: 0, got: 0, own: 0 }),
-        // This waiter found no waiter, not even itself: it was given a slot, or another program has changed the shared
-        // words.
+        // This waiter found no waiter, not even itself. This happens only if another program has changed the shared
+        // words: a waiter that was given a slot notices it at S3.
         (None, None) => Goto(S1 { role }),
         // Processes that arrive later look for a slot themselves.
         (None, Some(finally)) if seen.later || seen.arriving => finally.go(),

@@ -1,7 +1,7 @@
 //! Lines C1 to C5: a waiter leaves the queue, unless a grant came first.
 //!
-//! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5). If the grant is a slot or
-//!   closes the hall, it is too late to give up (L9).
+//! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5). If the grant is `SERVE`, see
+//!   C5. With any other grant, it is too late to give up (L9).
 //! - C2: as the server, it reads its grant again. If it has one by now, it does not give up: it serves first, and then
 //!   takes the grant.
 //! - C3, C4: it leaves the queue, and `word` counts one waiter less.

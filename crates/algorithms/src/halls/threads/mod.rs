@@ -4,7 +4,7 @@
 //! | variable | content |
 //! |---|---|
 //! | `word` | the number of waiters (upper half), and what is free (lower half) |
-//! | `lock` | whether there is a server, and whether there is news for it |
+//! | `lock` | whether a caller serves the queue (the *server*), and whether there is news for the server |
 //! | `queue` | the waiters, in the order of their arrival |
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |
@@ -25,7 +25,7 @@
 //! - **Giving up.** A waiter takes itself out of the queue when there is no other server (C1 to C5),
 //!   unless it finds a grant. Resizing and closing also wait until there is no other server (R1 to R6,
 //!   Z1 to Z3).
-//! - **Handing over.** After its grant limit, a server hands over to the head of the queue (S18, S19).
+//! - **Handing over.** After a limited number of grants, a server hands over to the head of the queue (S18, S19).
 //!
 //! I1: every slot is free, granted, or held by one caller.
 //!
@@ -56,14 +56,14 @@
 //!
 //! In a *barging* hall, line L1 does not check whether there are waiters. Instead of granting slots, the
 //! server makes the head of the queue try again (`TRY`), one waiter at a time (`CALLED`). There is one
-//! exception: if the hall was made smaller while more slots were held than it has now, only the server
-//! takes slots, and it grants them.
+//! exception: while the hall owes slots, only the server takes slots, and it grants them.
 //!
 //! In a hall with a *limit on overtaking*, a newcomer that finds others waiting takes a free slot if it gets a credit
 //! first (B1 to B4). So the server takes slots out of `word` by compare-and-swap (B6), and I2 does not hold. While
 //! there is credit, the server does not grant a slot to a thread that sleeps. Instead, that thread becomes the server
 //! (B5, S19), and the slot stays free until the thread grants it to itself. When no credit is left, the server grants
-//! slots, and gives new credit when all waiters that may have been overtaken have entered (B7 to B9): see `overtake`.
+//! slots, and gives new credit when all waiters that may have been overtaken have entered or given up (B7 to B9): see
+//! `overtake`.
 //!
 //! **Natively**, each of two pairs of lines can be one access. L1 and L2 are one access for a newcomer that guesses
 //! `word` correctly. L5 and S1 are one access for a caller that becomes the server. Each of these accesses corresponds

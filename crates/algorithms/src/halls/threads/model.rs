@@ -34,7 +34,7 @@ pub enum Cast {
     Many,
     /// The clock may expire at any time, and may be reset at any time. A waiter that finds it expired gives up.
     Timeout,
-    /// The manager takes a slot away from the hall, or gives it back.
+    /// The manager (see [`Casts`]) takes a slot away from the hall, or gives it back.
     Resize,
     /// The manager closes the hall.
     Close,

@@ -251,9 +251,9 @@ fn granted<P: Pool, M: Policy, E: Environment>(
 }
 
 // Lines B7 to B9 replace S12 if newcomers may overtake. If B7 finds no credit, B9 lowers the debt of the newcomers by
-// the waiter that was let in, or gives new credit if the debt is paid (see `repay`). These lines come after the grant is
-// written (S11): before that, new credit would let a newcomer overtake the same waiter once more. B8 counts the waiters
-// after B7 has read the credit, so the count includes every waiter that was overtaken.
+// one, for the waiter that was let in, or gives new credit if the debt is paid (see `repay`). These lines come after
+// the grant is written (S11): before that, new credit would let a newcomer overtake the same waiter once more. B8
+// counts the waiters after B7 has read the credit, so the count includes every waiter that was overtaken.
 
 #[inline(always)]
 pub(super) fn b7<P: Pool, M: Policy, E: Environment>(

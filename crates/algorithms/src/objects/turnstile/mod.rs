@@ -13,8 +13,8 @@
 //! slow. So at first, a process draws a number only if there is room (lines E1 to E3), and a newcomer
 //! may overtake sleeping waiters. A waiter that has waited long enough draws a number even without room
 //! (line E4). From then on, there is no room for newcomers until this waiter has entered. On real
-//! memory, the driver decides how long a waiter waits before it goes to line E4. Until then, the waiter
-//! starts again at E1 like a newcomer.
+//! memory, the code that runs the lines (crate `hallpass-objects`) decides how long a waiter waits before it
+//! goes to line E4. Until then, the waiter starts again at E1 like a newcomer.
 //!
 //! Doorway: E1 to E4.
 

@@ -13,7 +13,7 @@ changed_lines! {
         },
     }
 
-    /// Line E4 draws no number, so a patient waiter gets no advantage.
+    /// Line E4 draws no number, so newcomers can overtake a waiter any number of times.
     NoNumber: |s, m, _p| {
         E4 => {
             m.read(s.drawn);

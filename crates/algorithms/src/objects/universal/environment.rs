@@ -7,9 +7,10 @@ pub const MAX_PROCESSES: usize = 64;
 
 /// Returns the number of copies that `k` processes need.
 ///
-/// Each of the k - 1 other processes blocks at most three copies: the copy that it writes, the copy that
-/// it guards, and the copy that holds its answer. Three more copies are needed: the head, the copy that
-/// holds this process's answer, and the copy that this process takes.
+/// The reason: a process p that looks for a free copy must find one. Each of the k - 1 other processes blocks
+/// at most three copies: the copy that it writes, the copy that it guards, and the copy that holds its
+/// answer. Three more copies are needed: the head, the copy that holds the answer of p, and the copy that p
+/// takes.
 pub const fn copies(k: usize) -> usize {
     3 * k
 }
@@ -117,9 +118,9 @@ pub struct Helped {
 
 /// The state of a shared object, as one process sees it. Each method call is one access.
 ///
-/// In the lab, all of this is a model. On real memory, the first group of methods accesses atomic words.
-/// The second group accesses the data that these words protect. Its accesses are not atomic, because no
-/// process writes a copy that another process reads or writes. An access that reads or writes an
+/// In the lab, all of this is a model. On real memory, the methods from `head` to `taken` access atomic words.
+/// The methods after `taken` access the data that these words protect. These accesses need not be atomic,
+/// because no process writes a copy that another process reads or writes. An access that reads or writes an
 /// operation or an object has one method for its beginning and one for its end, so that the lab sees
 /// every overlap.
 pub trait Environment {
@@ -143,7 +144,7 @@ pub trait Environment {
     fn served(&mut self, copy: usize) -> u64;
     /// Returns the copy that this copy replaced.
     fn previous(&mut self, copy: usize) -> usize;
-    /// Returns the `index`th of the processes whose answers are in this copy.
+    /// Returns the `index`th of the processes whose answers are in this copy, or `None` if there are fewer.
     fn helped(&mut self, copy: usize, index: usize) -> Option<Helped>;
 
     /// Begins to write the operation of `me` to one of its buffers.

@@ -39,8 +39,8 @@ pub trait Block: Sized {
     const INVARIANTS: &'static [&'static str];
     /// The statements about runs. [`Block::PASSES_OUTER`] and [`Block::LEAVES_OUTER`] are among them.
     const STATEMENTS: &'static [RunStatement];
-    /// The name of the statement that the outer blocks let every process through. The paper writes p@1 for
-    /// "p is at line 1": p@1 leads to p@2.
+    /// The name of the statement that the outer blocks let every process through: p@1 leads to p@2. (The paper
+    /// writes p@1 for "p is at line 1".)
     const PASSES_OUTER: &'static str;
     /// The name of the statement that a process that has left this block reaches its remainder.
     const LEAVES_OUTER: &'static str;

@@ -18,7 +18,8 @@
 //!    round. If one of these holds for each cell that a process still has to update, the round of this process
 //!    has no effect. Its round becomes the floor F (see 5). With round F, the process is too late for each of
 //!    these cells, so line 8 still fails.
-//!    If all cells of a waiter have reached its round, the waiter gets round 1, because no cell is below 1.
+//!    If all cells of a waiter have reached its round, the waiter gets round 1, because no cell of a normal
+//!    form is below 1.
 //!
 //! 3. *Values that were read.* For a process at line 8 or 9, there are three cases:
 //!    - The process is at line 8, and line 8 will fail. Then `a` has no effect. It becomes u's round.
@@ -28,7 +29,7 @@
 //!
 //! 4. *Cells without waiters.* No future token is below exit. This includes the tokens that processes will
 //!    update, because line 3 adds k to exit. For a cell, let R be the first round in which the token of this
-//!    cell is not below exit. If the round of a future token is compared with this cell, it is R or later.
+//!    cell is not below exit. Every future token that is compared with this cell has round R or later.
 //!    So if the value of the cell is below R, its exact value matters only for comparisons with the rounds
 //!    of the current waiters and leaving processes. The value becomes the largest of these rounds that it
 //!    has reached, or F if it has reached none. (Invariants are evaluated in normal forms, so a value that
