@@ -122,7 +122,8 @@ pub enum Error {
     },
     /// The pass was lost before it was released. Another process may have had the slot in the meantime.
     Lost,
-    /// The operating system rejected a request.
+    /// The operating system rejected a request, the thread that talks to the store has ended, or the store sent an
+    /// incomplete answer.
     System {
         /// The action that failed.
         doing: &'static str,

@@ -6,8 +6,8 @@
 use crate::store::{Revision, Stamp};
 
 /// The upper bits of a revision are the timeline, and the lower bits count the steps of the hall. This is the number of
-/// lower bits. At a hundred steps of one hall a second, they last for five years. After that, the hall still notices a
-/// failover that lost steps, but a token may repeat one of a lost step.
+/// lower bits. At a hundred steps of one hall a second, they last for five years. After that, processes still notice a
+/// failover that lost steps, but a new token may be the same as the token of a lost step.
 const COUNTER_BITS: u32 = 34;
 
 /// The largest timeline that fits into a revision. A token has 48 bits for the revision; the bits above them are the
