@@ -107,7 +107,7 @@ impl PostgresPair {
         }
     }
 
-    /// Makes every commit wait for a standby of this name; with an empty name, no commit waits.
+    /// Makes every commit wait for a standby of this name; `*` means any standby. With an empty name, no commit waits.
     fn require(&self, name: &str) {
         let primary = self.primary();
         primary.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'"));
