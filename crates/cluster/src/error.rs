@@ -9,8 +9,8 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, there are waiters, or the store has just lost history, so that no slot may be assigned yet. With
-    /// a time limit: the caller got no slot in time.
+    /// No slot is free, there are waiters, or the store has just lost history, so that no slot may be assigned yet.
+    /// With a time limit: the caller got no slot in time.
     NoPermits,
     /// A request asked for more slots than it can get.
     TooMany {
