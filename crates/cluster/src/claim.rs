@@ -1,5 +1,5 @@
-//! A claim of this process, which is the record in the store of one of its waiters or holders: the lease to which the
-//! record is bound, and the time at which the record was last seen.
+//! A claim of this process: the lease to which its record in the store is bound, and the time at which the record was
+//! last seen.
 
 #[cfg(test)]
 mod tests;
@@ -41,14 +41,16 @@ pub enum Loss {
     Released,
 }
 
-/// A claim of this process.
+/// The state that this process keeps for one of its claims. A claim is the record in the store by which a waiter or
+/// holder exists.
 pub(crate) struct Claim {
     pub record: ClaimRecord,
     /// The id of the lease to which the claim is bound. If the lease ends early, the claim gets a new one.
     lease: AtomicI64,
     /// How many losses of history this process had noticed when it created the claim.
     generation: u64,
-    /// A moment at which the lease certainly had its whole ttl left.
+    /// The time at which the last request that renewed the lease was sent. Unless the store ends the lease early, it
+    /// lasts at least a ttl from this time on.
     renewed: Mutex<Duration>,
     /// The ttl of the lease. The holder continues for nine tenths of this time after it last saw the claim.
     ttl: Duration,
@@ -60,28 +62,29 @@ pub(crate) struct Claim {
     stage: watch::Sender<Stage>,
     /// Whether a request for this claim got no answer. Such a request may take effect later.
     pub uncertain: AtomicBool,
-    /// Whether the last renewal found the claim, but not its lease. Once, this may be because the lease ended between
-    /// the two requests of the renewal.
+    /// Whether the last renewal found the claim, but not its lease. If only one renewal finds this, the lease may have
+    /// ended between the two requests of the renewal.
     lacks_lease: AtomicBool,
 }
 
-/// The purpose of a claim.
+/// What the owner of a claim uses it for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The claim waits for a slot. It is not lost, however long its owner has no contact with the store.
+    /// The owner waits for a slot. The claim is not lost, however long the owner has no contact with the store.
     Entering,
-    /// The claim has a slot.
+    /// The owner has entered: it has a slot.
     Held,
-    /// The claim is no longer needed and is about to be removed.
+    /// The owner no longer needs the claim, and is about to remove it.
     Done,
 }
 
 /// The last known state of a claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Health {
-    /// A moment at which the claim certainly existed.
+    /// The time at which the owner sent the last request whose answer showed the claim. Before the first such answer:
+    /// the time at which the owner created the claim.
     pub proof: Duration,
-    /// The state of the claim at that moment or later.
+    /// The newest state in which an answer or a watch has shown the claim. At first, [`OwnClaim::Outside`].
     pub own: OwnClaim,
     /// The newest revision in which the claim was seen.
     revision: Revision,
@@ -343,7 +346,8 @@ impl Claim {
         // ORDERING: Relaxed, because only this task uses the flag.
         if self.lacks_lease.swap(lease_is_gone && exists, Relaxed) && lease_is_gone && exists {
             // The claim has outlived its lease, because an operator has deleted the lease alone. Nobody could give it
-            // a slot. So end the claim: a holder then creates it again, and a waiter joins the queue again.
+            // a slot, because the record of a holder needs a lease. So end the claim: a holder then creates it again,
+            // and a waiter joins the queue again.
             store.revoke_lease(self.lease_id()).await;
             return false;
         }

@@ -6,8 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Measures how much time has passed on one machine.
 ///
-/// Holders and waiters compare durations only, so the time of day does not matter. The clocks of two machines may
-/// differ in rate by up to a tenth. The default clock keeps running while the machine sleeps.
+/// Holders and waiters compare durations only, so the time of day does not matter. The clock of each machine may run up
+/// to a tenth too fast or too slow. The default clock keeps running while the machine sleeps.
 ///
 /// ```
 /// use hallpass_cluster::Clock;

@@ -1,6 +1,8 @@
 //! The state that the handles, passages and passes of one hall share.
 //!
-//! The modules form layers. Each layer calls only the layers below it:
+//! The modules form layers. A module calls only modules of its own layer and of the layers below it. (There are two
+//! exceptions: all layers use the helper [`lock`](crate::retry::lock), and the stores ask [`crate::requests`] for the
+//! names of keys.)
 //!
 //! 1. [`hall`](crate::hall), [`cluster`](crate::cluster) and [`pass`](crate::pass);
 //! 2. [`passage`](crate::passage) and [`manage`](crate::manage);
@@ -46,7 +48,7 @@ pub(crate) struct Core {
     pub store: Arc<HallStore>,
     pub clock: Clock,
     pub ttl: Duration,
-    /// How long a caller tries until the first answer arrives.
+    /// How long a call tries to get its first answer from the store.
     pub first_contact: Duration,
     pub expiries: ExpiryLog,
     pub leases: Leases,
@@ -84,8 +86,8 @@ struct History {
     generation: u64,
     /// The largest token that a pass could have in this generation.
     largest: u64,
-    /// The smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history that the
-    /// store has lost, or of a removed hall.
+    /// The smallest [epoch] in which this process may assign slots. In this epoch, new tokens are larger than all
+    /// tokens of lost histories and removed halls that this process has seen.
     epoch: u64,
 }
 
@@ -173,7 +175,8 @@ impl Core {
         self.tasks.begin()
     }
 
-    /// Allows attempts for `limit`, and reports connection errors to [`current_error`](Core::current_error).
+    /// Returns a [`Retry`] that allows attempts for `limit`, and reports connection errors to
+    /// [`current_error`](Core::current_error).
     pub(crate) fn retry(&self, limit: Duration) -> Retry {
         Retry::new(self.store.place(), limit).reporting_to(self.current_error.clone())
     }
@@ -219,8 +222,8 @@ impl Core {
         view
     }
 
-    /// Returns the smallest [epoch] whose tokens are larger than all tokens that this process has seen of a history
-    /// that the store has lost, or of a removed hall.
+    /// Returns the smallest [epoch] in which this process may assign slots. In this epoch, new tokens are larger than
+    /// all tokens of lost histories and removed halls that this process has seen.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.history).epoch
     }
@@ -235,7 +238,8 @@ impl Core {
         }
     }
 
-    /// Finds the mark of this machine, and compares the first view of this process with it. Returns the latest view.
+    /// Finds the [mark](Core::mark) of this machine, and compares the first view of this process with it. Returns the
+    /// latest view.
     pub(crate) async fn compare_with_mark(&self, view: View) -> Result<View, Error> {
         if let (Some(dir), Some((cluster, base))) = (&self.state_dir, self.store.identity()) {
             let new = || Arc::new(HighWaterMark::new(dir, cluster, &base, self.clock.clone()));
@@ -249,8 +253,9 @@ impl Core {
     ///
     /// - A renewal may have noticed a loss after the view was read. Then the view is read again, because the records of
     ///   a new hall can have the same revisions as those of the lost hall.
-    /// - While the process waited, the store may have lost history, and reached the largest revision that the process
-    ///   has seen again. Then the mark of the machine shows the loss: the hall has not reached this token again.
+    /// - While the process waited, the store may have lost history, and then reached again the largest revision that
+    ///   the process has seen. Then the [mark](Core::mark) of the machine may show the loss: the mark is a larger token
+    ///   than the hall has reached.
     pub(crate) async fn look_for_loss(
         &self,
         mut view: View,
@@ -299,7 +304,7 @@ impl Core {
 
     fn raise_mark_by_view(&self, token: u64) {
         let mut raised = lock(&self.raised);
-        // The time counts from the first view. So a process that ends soon writes at most once, when it gets a pass.
+        // The time counts from the first view. So a process that ends soon writes nothing for its views.
         let last = *raised.by_view.get_or_insert_with(Instant::now);
         if last.elapsed() >= VIEWS_RAISE_EVERY {
             raised.by_view = Some(Instant::now());

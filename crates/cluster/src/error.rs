@@ -9,7 +9,8 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or there are waiters. With a time limit: the caller got no slot in time.
+    /// No slot is free, there are waiters, or the store has just lost history, so that no slot may be assigned yet.
+    /// With a time limit: the caller got no slot in time.
     NoPermits,
     /// A request asked for more slots than it can get.
     TooMany {
@@ -122,7 +123,8 @@ pub enum Error {
     },
     /// The pass was lost before it was released. Another process may have had the slot in the meantime.
     Lost,
-    /// The operating system rejected a request.
+    /// The operating system rejected a request, the thread that talks to the store has ended, or the store sent an
+    /// incomplete answer.
     System {
         /// The action that failed.
         doing: &'static str,

@@ -74,7 +74,8 @@ impl ExpiryLog {
         over.next().map(|(slot, _)| slot)
     }
 
-    /// Returns the time until the next stale slot is reclaimable; `None` if no slot is stale.
+    /// Returns the time until the next stale slot is reclaimable; `None` if no slot of the hall is stale. Removed slots
+    /// do not count.
     pub(crate) fn until_reclaimable(&self, view: &View) -> Option<Duration> {
         let size = view.size();
         self.remaining(view).filter(|(slot, _)| *slot < size).map(|(_, left)| left).min()

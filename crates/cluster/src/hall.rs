@@ -139,8 +139,8 @@ impl ClusterHall {
     /// Takes a slot if one is free and there are no waiters. Does not wait.
     ///
     /// # Errors
-    /// [`Error::NoPermits`] if no slot is free or there are waiters, and the errors of
-    /// [`acquire`](ClusterHall::acquire).
+    /// [`Error::NoPermits`] if no slot is free or there are waiters, or if the store has lost history so recently that
+    /// no slot may be assigned yet (see [`ClusterPass`]). Also the errors of [`acquire`](ClusterHall::acquire).
     ///
     /// ```no_run
     /// use hallpass_cluster::Error;
@@ -165,8 +165,8 @@ impl ClusterHall {
     /// it can take longer, because a request consists of several statements and may have to connect first. Connecting
     /// takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
     /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request keeps
-    /// starting over for half of the ttl, and then makes its last attempt. If the server does not answer, each
-    /// statement of the last attempt takes up to half of the ttl.
+    /// starting over until half of the ttl has passed. If the server does not answer, each statement of the last
+    /// attempt takes up to half of the ttl.
     ///
     /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that
     /// does not answer or has no capacity, this takes up to the [command

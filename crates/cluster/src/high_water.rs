@@ -4,9 +4,9 @@
 //! before, the mark shows the loss: it is larger than the token that the hall has reached. The process then behaves as
 //! if it had noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
 //!
-//! The mark is a lower bound. If a write is lost or fails, or if the file is missing or damaged, a newcomer may fail to
-//! notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need not survive a crash of
-//! the machine.
+//! The mark may be smaller than the largest token. If a write is lost or fails, or if the file is missing or damaged, a
+//! newcomer may fail to notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need
+//! not survive a crash of the machine.
 //!
 //! The file also records when a process of this machine first noticed a loss. The time without assignments counts from
 //! then. Without this record, each process would count this time from its own start. So after a loss, a process that
@@ -125,7 +125,7 @@ impl HighWaterMark {
         noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at))
     }
 
-    /// Raises the mark to this token. Has no effect if the mark is larger, or if the file cannot be written.
+    /// Raises the mark to this token. Has no effect if the mark is not smaller, or if the file cannot be written.
     pub(crate) fn raise(&self, token: u64) {
         let lock = self.lock();
         if lock.is_ok() && self.read().is_none_or(|mark| mark.token < token) {

@@ -15,10 +15,12 @@ use crate::{
     view::LeaseId,
 };
 
-/// A lease, and a moment at which it certainly had its whole ttl left.
+/// A lease of this process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     pub id: LeaseId,
+    /// The time at which the last request that granted or renewed the lease was sent. Unless the store ends the lease
+    /// early, it lasts at least a ttl from this time on.
     pub renewed: Duration,
 }
 

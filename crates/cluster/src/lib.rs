@@ -27,8 +27,8 @@
 //! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the cluster, the
 //!   network and other machines. (The exceptions are under [Limits](#limits).) hallpass renews passes in the
 //!   background. A pass that cannot be renewed is [lost](ClusterPass::lost), *before* another process can get the slot.
-//!   Each machine measures durations by its own clock: the time of day does not matter, and the rates of the clocks may
-//!   differ by a tenth either way.
+//!   Each machine measures durations by its own clock: the time of day does not matter, and each clock may run up to a
+//!   tenth too fast or too slow.
 //! - **A crashed holder does not block the hall permanently.** Its slot goes to the next waiter after at most
 //!   about twice the [ttl](ClusterOptions::ttl). The first ttl passes until the store ends the lease of the holder.
 //!   The second one is needed because the store may end leases early.
@@ -42,8 +42,8 @@
 //!
 //! Many distributed locks are held as long as a lease lasts. But the cluster decides when a lease ends. A leader
 //! that was stuck may end leases that another member has renewed, and a deposed leader may confirm a renewal that
-//! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. The holder
-//! counts from the last request to which the store answered, *by consensus*, that the claim of the holder exists. It
+//! has no effect. So in this crate the end of a lease is only a hint that its owner may have died. A holder
+//! remembers when it sent the last request to which the store answered, *by consensus*, that its claim exists. It
 //! stops nine tenths of its ttl after it sent that request. A process that finds a claim gone, although its slot
 //! was not released, waits for eleven tenths of the holder's ttl before it reclaims the slot.
 //!
@@ -53,13 +53,15 @@
 //!
 //! # What is stored in etcd
 //!
-//! All keys begin with [`prefix`](EtcdOptions::prefix)`/NAME/`. Values are JSON.
+//! All keys of a hall begin with [`prefix`](EtcdOptions::prefix)`/NAME/`. Values are JSON.
 //!
-//! - `door` has the number of slots.
+//! - `door` has the number of slots, and says whether the hall is closed.
 //! - `queue/` has a key for each claim that waits, and `inside/` for each claim that has a slot. These keys are
 //!   bound to the lease of the claim.
 //! - `slots/` has a record for each slot that is taken.
 //! - `gone/` records when each machine first noticed that the holder of a slot had vanished.
+//!
+//! [`Cluster::write_time`] writes the key [`prefix`](EtcdOptions::prefix)`/.write`, which belongs to no hall.
 //!
 //! The user of etcd needs only read and write access to the prefix.
 //!

@@ -1,10 +1,10 @@
 //! Operations on a hall that need no claim: opening the hall, changing its door, listing its holders and waiters,
 //! reclaiming the slots of vanished holders, and removing the hall.
 //!
-//! `resize` and `reap` give slots to waiters, as the manager does in the step machine
-//! ([`hallpass_algorithms::halls::cluster`]). So does `reclaim_own`, which the lab **does not check**. All three send
-//! the transactions of line E3. Such a transaction takes effect only while the slot is still free or stale and the
-//! receiver still waits.
+//! `resize` and `reap` give slots to waiters. In the lab's model of the protocol
+//! ([`hallpass_algorithms::halls::cluster`]), a process called the *manager* does this. `reclaim_own` also gives slots
+//! to waiters; the lab **does not check** this. To give a slot, all three functions send the transaction of line E3. It
+//! takes effect only while the slot is still free or stale and the receiver still waits.
 
 use std::{
     collections::{BTreeMap, HashSet},

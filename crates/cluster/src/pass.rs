@@ -178,7 +178,7 @@ impl ClusterPass {
         Lost(Box::pin(lost))
     }
 
-    /// Returns a stream of the renewals of the pass, and of its loss.
+    /// Returns a value that reports the renewals of the pass, and its loss.
     ///
     /// ```no_run
     /// # fn example(pass: hallpass_cluster::ClusterPass) {

@@ -95,8 +95,8 @@ pub(crate) struct ExpiryRecord {
 }
 
 /// If a record comes from the same clock, the clock and the time of day agree on how long ago the event was, to within
-/// this many milliseconds. If they differ more, the record comes from another clock. Clocks that differ by less cannot
-/// be distinguished, so readers add this tolerance to the recorded time.
+/// this many milliseconds. If they differ more, the record may come from another clock, and readers ignore it. Clocks
+/// that differ by less cannot be distinguished, so readers add this tolerance to the recorded time.
 const TOLERANCE: u64 = 1000;
 
 impl ExpiryRecord {

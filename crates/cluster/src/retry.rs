@@ -16,8 +16,8 @@ use crate::{
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The connection error that currently affects a hall. It is set when an attempt gets no answer and
-/// cleared by the next answer.
+/// The connection error that currently affects a hall. It is set when an attempt fails and another attempt may succeed.
+/// The next answer clears it.
 pub(crate) type CurrentError = Arc<Mutex<Option<Error>>>;
 
 /// A series of attempts at the same request.

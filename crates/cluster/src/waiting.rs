@@ -70,9 +70,9 @@ pub(crate) struct WaitingRoom {
     position: Option<Position>,
 }
 
-/// News for a waiter.
+/// What the waiting room reports to a waiter.
 pub(crate) enum News {
-    /// The new state of its claim.
+    /// The new state of the waiter's claim.
     Own(OwnClaim),
     /// A view of the hall, from a request that was sent at the time `asked`.
     Seen { asked: Duration, view: Box<View> },

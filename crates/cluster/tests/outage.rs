@@ -238,7 +238,7 @@ fn a_waiter_whose_first_request_fails_waits_until_its_time_limit() {
     far.try_acquire().expect_err("the store cannot be reached");
 }
 
-/// A member whose disk is full refuses everything that might write.
+/// A member that has no space left refuses every request that might write.
 #[test]
 fn a_holder_outlives_a_cluster_without_space() {
     let Some(()) = etcd() else { return };

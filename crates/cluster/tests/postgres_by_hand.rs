@@ -51,7 +51,7 @@ fn a_table_that_was_dropped_is_created_again() {
     for table in ["leases", "records", "halls"] {
         let pass = hall.acquire().expect("the waiter gets the slot");
         server.psql(&format!("DROP TABLE hallpass.{table}"));
-        // A holder and a newcomer.
+        // Both the holder and a newcomer use the table that is missing.
         let _ = pass.release();
         eventually(|| open().is_ok());
     }

@@ -195,7 +195,7 @@ fn a_process_that_waits_for_a_second_pass_keeps_its_own_connection() {
     let cluster = Cluster::connect(sharing(&server.url())).expect("valid options");
     let other = cluster.open("other", 1).expect("reachable");
     let other_pass = other.acquire().expect("reachable");
-    // The first holder, the relay, and this process.
+    // The connections of the first holder, of the relay, and of this process.
     eventually(|| connections(&server).len() == 3);
     let before = connections(&server);
     let hall = cluster.open("crowd", 1).expect("reachable");

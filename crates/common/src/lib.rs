@@ -9,7 +9,7 @@
 //! | [`command_line`] | the command that `status` shows for a process |
 //! | [`text`] | the error messages that halls of both kinds show |
 //!
-//! Programs use these items through `hallpass-processes` and `hallpass-cluster`, which re-export them.
+//! `hallpass-processes` and `hallpass-cluster` re-export [`MAX_SLOTS`], [`Status`] and [`Participant`] for their users.
 #![forbid(unsafe_code)]
 
 mod command;

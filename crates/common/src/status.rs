@@ -43,7 +43,7 @@ pub struct Participant {
     /// Whether the process still runs. In a hall of a cluster: whether its claim still exists. The status lists a dead
     /// process until the next waiter or `reap` frees its slot or removes it from the queue.
     pub alive: bool,
-    /// Whether this holder or waiter belongs to the handle that read the status.
+    /// Whether this holder or waiter belongs to the handle that read the status. Always `false` in a hall of a cluster.
     pub own: bool,
 }
 

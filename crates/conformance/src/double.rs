@@ -75,7 +75,7 @@ struct State {
     peak: usize,
     /// The slots that are held.
     held: Vec<usize>,
-    /// The tickets of the waiters, in the order of their arrival.
+    /// The tickets of the waiters, in the order of their arrival. A ticket is a number that identifies a waiter.
     queue: VecDeque<u64>,
     /// The tickets that were served, with their slots.
     granted: Vec<(u64, usize)>,

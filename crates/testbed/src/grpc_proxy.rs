@@ -31,7 +31,7 @@ impl GrpcProxy {
         proxy
     }
 
-    /// Returns `etcd://HOST:PORT`.
+    /// Returns the URL of the proxy, `etcd://HOST:PORT`.
     pub fn url(&self) -> String {
         format!("etcd://{}", self.address)
     }

@@ -27,11 +27,11 @@ pub struct Member {
     words: Vec<String>,
     /// The process of the member, or `None` while it is dead.
     child: Mutex<Option<Child>>,
-    /// The id of that process. The proxies between members use it.
+    /// The id of the member's process. The proxies between members use it.
     pid: Arc<AtomicU32>,
 }
 
-/// The addresses of a member and its peers.
+/// How to start a member: its addresses and those of its peers, its directory, and flags.
 pub(crate) struct Plan<'a> {
     pub index: usize,
     pub client_port: u16,

@@ -16,7 +16,7 @@ use crate::{
     postgres::{NAME, program},
 };
 
-/// When a client keeps its connection to the server.
+/// How long a client keeps its connection to the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Pooling {
     /// As long as the client is connected.

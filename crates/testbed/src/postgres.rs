@@ -317,7 +317,7 @@ impl PostgresServer {
         true
     }
 
-    /// Makes a standby the primary server, and waits until it accepts writes.
+    /// Makes this server, which is a standby, the primary server, and waits until it accepts writes.
     ///
     /// # Panics
     /// Panics if it does not accept writes.

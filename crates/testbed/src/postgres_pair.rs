@@ -52,7 +52,8 @@ impl PostgresPair {
         self.replace_primary();
     }
 
-    /// Replaces the primary server with a standby that lacks the commits of the last `time`.
+    /// Stops the standby, waits for `time`, and then replaces the primary server with the standby, which lacks the
+    /// commits of this time.
     pub fn fail_over_with_loss(&self, time: Duration) {
         self.require("");
         self.standby().kill();
@@ -62,7 +63,8 @@ impl PostgresPair {
         self.replace_primary();
     }
 
-    /// Restores the state that the primary server had `time` ago, from a backup.
+    /// Makes a backup of the primary server, waits for `time`, and restores the backup. The commits of this time are
+    /// lost.
     pub fn restore(&self, time: Duration) {
         let primary = self.primary();
         let backup = primary.back_up();
@@ -105,7 +107,7 @@ impl PostgresPair {
         }
     }
 
-    /// Makes every commit wait for a standby of this name; with an empty name, no commit waits.
+    /// Makes every commit wait for a standby of this name; `*` means any standby. With an empty name, no commit waits.
     fn require(&self, name: &str) {
         let primary = self.primary();
         primary.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'"));

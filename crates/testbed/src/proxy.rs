@@ -1,4 +1,4 @@
-//! A proxy in front of a member. It can be cut, slowed down and closed.
+//! A proxy in front of a server, such as a member of an etcd cluster. It can be cut, slowed down and closed.
 
 use std::{
     io::{self, Read, Write},
@@ -16,8 +16,8 @@ use crate::{
     gate::{Gate, Mode},
 };
 
-/// A proxy in front of a member. Clients use its [`address`](Proxy::address) instead of the member's
-/// address. Dropping the proxy closes all connections.
+/// A proxy in front of a server, such as a member of an etcd cluster. Clients use its [`address`](Proxy::address)
+/// instead of the server's address. Dropping the proxy closes all connections.
 pub struct Proxy {
     address: SocketAddr,
     gates: Vec<Arc<Gate>>,
@@ -64,7 +64,7 @@ impl Proxy {
         Proxy { address, gates, connections, ends, acceptor: Some(acceptor) }
     }
 
-    /// Returns the address that clients use instead of the member's address.
+    /// Returns the address that clients use instead of the server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

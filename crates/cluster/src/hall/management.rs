@@ -30,7 +30,7 @@ impl ClusterHall {
     /// Closes the hall: waiters and newcomers get [`Error::Closed`]. Holders keep their slots until they leave.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if the cluster does not answer.
+    /// The errors of [`status`](ClusterHall::status), except [`Error::Closed`].
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {
@@ -44,13 +44,13 @@ impl ClusterHall {
         self.runtime.wait(async move { manage::close(&core).await })
     }
 
-    /// Releases the slots of vanished holders, and returns their number.
+    /// Releases the slots of vanished holders. Returns the number of slots that this call released.
     ///
     /// Waiters do this by themselves. Call this function to clean up a hall without waiters. It blocks as long as
     /// these holders may still use their slots: up to 1.1 times their ttl.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if the cluster does not answer.
+    /// The errors of [`status`](ClusterHall::status), except [`Error::Closed`].
     ///
     /// ```no_run
     /// # fn example(hall: hallpass_cluster::ClusterHall) -> Result<(), hallpass_cluster::Error> {

@@ -37,7 +37,7 @@ impl ClusterHall {
     ///
     /// # Errors
     /// [`Error::NoPermits`] if fewer than `m` slots are free or there are waiters, and the errors of
-    /// [`acquire_many`](ClusterHall::acquire_many).
+    /// [`try_acquire`](ClusterHall::try_acquire) and [`acquire_many`](ClusterHall::acquire_many).
     ///
     /// ```no_run
     /// use hallpass_cluster::Error;

@@ -39,8 +39,8 @@ use crate::{
     store::{Activity, Place, Reply},
 };
 
-/// The largest number of connections of a process: the connection that it uses, and another one that is being closed or
-/// that checks notifications.
+/// The largest number of connections of a process to the primary server: the connection that it uses, and another one
+/// that is being closed or that checks notifications.
 const MOST_CONNECTIONS: usize = 2;
 
 /// After an attempt to connect has failed, other callers get the same failure for this time.
@@ -207,8 +207,8 @@ impl Database {
                     // A server, or all of them, did not answer in time.
                     self.login_patience.not_answered_within(limit);
                 }
-                // `connect` has tried every server of the URL. It reports a certificate only if no other server may
-                // come back (see `weight`).
+                // `connect` has tried every server of the URL. It reports a bad certificate only if no other server
+                // may become reachable again (see `weight`).
                 let failure = match failure {
                     Failure::Certificate(why) => Failure::Denied(why),
                     failure => failure,

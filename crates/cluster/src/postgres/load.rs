@@ -24,7 +24,7 @@ pub(super) struct Loaded {
     pub system: u64,
     pub timeline: i64,
     pub timelines: Timelines,
-    /// The leases of the hall that are over and have not ended yet.
+    /// The leases of the hall whose time is over, and whose records no process has deleted yet.
     pub overdue: BTreeSet<LeaseId>,
 }
 
@@ -137,7 +137,7 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             loaded.timelines =
                 Timelines::parse(row.text(KEY)?).ok_or_else(|| damaged("hallpass.halls"))?;
             loaded.document.revision = row.int(CREATED)?;
-            // hallpass writes no negative revision, and none that leaves no room for larger ones.
+            // hallpass writes only revisions that are not negative and leave room for larger ones.
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
             }

@@ -9,9 +9,9 @@
 //! - **Answers.** An answer counts only after a commit on the server. A step that changes no record commits an empty
 //!   message to the log of the server. With synchronous replication, a server that was replaced by
 //!   another one cannot commit, so it cannot answer.
-//! - **History.** The timeline of the server is the epoch. Each hall lists at which revision each timeline began. So a
-//!   process notices if a failover lost a commit that it has seen. The timeline is also the upper part of the revision,
-//!   so revisions grow even then.
+//! - **History.** The timeline of the server is the epoch of a [stamp](crate::store::Stamp). Each hall lists at which
+//!   revision each timeline began. So a process notices if a failover lost a commit that it has seen. The timeline is
+//!   also the upper part of the revision, so revisions grow even then.
 //! - **Leases** end by the clock of the server. This clock is not trusted: the end of a lease is only a hint.
 //! - **Watches** use `LISTEN`, on the same connection as the statements. Each record has its own channel, so that a
 //!   change wakes only the processes that watch the record. A notification contains the key and no other data, because

@@ -6,8 +6,8 @@
 use crate::store::{Revision, Stamp};
 
 /// The upper bits of a revision are the timeline, and the lower bits count the steps of the hall. This is the number of
-/// lower bits. At a hundred steps of one hall a second, they last for five years. After that, the hall still notices a
-/// failover that lost steps, but a token may repeat one of a lost step.
+/// lower bits. At a hundred steps of one hall a second, they last for five years. After that, processes still notice a
+/// failover that lost steps, but a new token may be the same as the token of a lost step.
 const COUNTER_BITS: u32 = 34;
 
 /// The largest timeline that fits into a revision. A token has 48 bits for the revision; the bits above them are the
@@ -43,8 +43,8 @@ impl Timelines {
     /// Returns whether the history of this hall lacks a step that a process has seen. `seen` is the stamp of that step.
     /// `now` is the stamp that the hall has now.
     pub(super) fn lack(&self, seen: Stamp, now: Stamp) -> bool {
-        // The last timelines of the list, from the end back to that of the step. The numbers may become smaller: tables
-        // that were copied to a new server begin again with timeline 1.
+        // The timelines after that of the step are at the end of the list. The numbers may become smaller: tables that
+        // were copied to a new server begin again with timeline 1.
         let is_later = |timeline: i64| timeline.unsigned_abs() > seen.epoch;
         let later = self.0.iter().rev().take_while(|(timeline, _)| is_later(*timeline));
         now < seen || later.into_iter().any(|(_, base)| *base < seen.revision)

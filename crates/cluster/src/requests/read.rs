@@ -125,8 +125,8 @@ pub(crate) fn read_inside(kv: &KeyValue) -> Result<OwnClaim, Error> {
     Ok(OwnClaim::Inside { slots, version, token: token(&record, version) })
 }
 
-/// Returns the state of the claim `id`. `own` is its state by its own keys. `records` are the records of the slots that
-/// it had; there is at least one.
+/// Returns the state of the claim `id`. `own` is the state that the claim's keys below `queue/` and `inside/` show.
+/// `records` are the records of the slots that the claim had; there is at least one.
 pub(crate) fn with_slot_records<'a>(
     own: OwnClaim,
     mut records: impl Iterator<Item = Option<&'a KeyValue>>,

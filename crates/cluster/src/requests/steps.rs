@@ -8,8 +8,9 @@ use crate::{
     view::{ClaimRef, LeaseId, OwnClaim, Revision, View, Waiter},
 };
 
-/// The largest number of slots for which a claim checks that they are taken. They are right below the slot that it asks
-/// for. Each of them needs one part of the step. The remaining parts are for the other conditions of the claim.
+/// To get the smallest free slot, a claim checks that the slots right below the slot that it asks for are taken. This
+/// is the largest number of slots that it checks. Each of them needs one condition. The remaining conditions of the
+/// step are for other checks.
 const MAX_CHECKED: usize = MAX_PARTS - 28;
 
 impl HallStore {

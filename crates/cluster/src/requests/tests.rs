@@ -143,7 +143,7 @@ fn plain_reads_show_the_same_claim_as_a_step() {
     });
 }
 
-/// A store that refuses every step, as etcd 3.5 does while it has no space.
+/// A store that refuses every step, as older versions of etcd do while they have no space.
 struct Full(Arc<dyn Store>);
 
 impl Store for Full {
@@ -189,7 +189,7 @@ impl Store for Full {
     }
 }
 
-/// Some versions of etcd refuse even steps that only read, so the holder has to use plain reads.
+/// Without space, older versions of etcd refuse even steps that only read, so the holder has to use plain reads.
 #[test]
 fn a_holder_sees_its_claim_even_if_the_store_refuses_every_step() {
     with_hall(async |store| {

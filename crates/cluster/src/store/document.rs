@@ -24,8 +24,9 @@ impl Document {
     /// revision stays.
     ///
     /// # Errors
-    /// [`Failure::LeaseGone`] if a record should be bound to a lease that does not exist. The document is then in an
-    /// undefined state: the caller must drop it.
+    /// [`Failure::LeaseGone`] if a record should be bound to a lease that does not exist, and [`Failure::Refused`] if a
+    /// record to write again does not exist. After an error, a part of the step may have been performed, so the caller
+    /// must drop the document.
     pub(crate) fn perform(
         &mut self,
         step: &Step,

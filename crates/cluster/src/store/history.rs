@@ -1,10 +1,10 @@
 //! The history of the store, as far as this process has seen it.
 //!
 //! If a store is restored from a backup or wiped, its revision number goes back to a smaller one. An answer by
-//! consensus shows everything that was acknowledged before the request was sent. So if the stamp of an answer is
-//! smaller than a stamp that this process had seen when it sent the request, history was lost.
+//! consensus shows everything that was acknowledged before the request was sent. So if the [stamp](Stamp) of an answer
+//! is smaller than a stamp that this process had seen when it sent the request, history was lost.
 //!
-//! Each cluster has its own identity, so this process notices servers that belong to different clusters.
+//! A cluster usually has its own identity, so this process notices servers that belong to different clusters.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -98,8 +98,8 @@ impl History {
         self.note_answer(sent, stamp, stamp < least)
     }
 
-    /// Notes an answer by consensus, and whether it proves that history was lost since the request was sent. Returns
-    /// the generation of the answer.
+    /// Notes an answer by consensus, and whether it proves that the store has lost history that this process had seen
+    /// when it sent the request. Returns the generation of the answer.
     pub(crate) fn note_answer(&self, sent: Sent, stamp: Stamp, lost: bool) -> u64 {
         let mut seen = self.lock();
         if sent.generation != seen.generation {

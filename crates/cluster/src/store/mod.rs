@@ -10,8 +10,8 @@
 //!    writes them, as if nothing happened in between. Every step that writes has a larger revision than all steps
 //!    before it.
 //! 2. **A late step does nothing harmful.** A step may take effect after its sender has given up on it. Its conditions
-//!    name revisions, so it finds that they no longer hold. A record with a lease can only be written while the lease
-//!    exists, and a lease that has ended never exists again.
+//!    name revisions, so it does nothing if the records have changed in the meantime. A record with a lease can only be
+//!    written while the lease exists, and a lease that has ended never exists again.
 //! 3. **An answer is up to date.** An answer shows everything that was acknowledged before the step was sent. A server
 //!    that was replaced by another one must not answer. So if an answer shows the claim of a holder, the claim still
 //!    existed when the step was sent: it proves that the holder may continue. Only a step that reads

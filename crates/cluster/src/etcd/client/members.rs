@@ -41,7 +41,7 @@ struct Current {
     /// The connection to the current member; `None` until it is first used. Connecting needs a runtime, so `new` does
     /// not connect.
     channel: Option<Channel>,
-    /// The members that, since a member last answered, had a bad certificate or rejected the certificate of the client.
+    /// The members that had a bad certificate or rejected the certificate of the client. Emptied when a member answers.
     bad_certificates: HashSet<usize>,
 }
 

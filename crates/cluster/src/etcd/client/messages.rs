@@ -242,7 +242,7 @@ pub(super) enum EventType {
     Delete = 1,
 }
 
-/// etcd's `mvccpb.Event`.
+/// etcd's `mvccpb.Event`. Its field `type` is `kind` here.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WatchedEvent {
     #[prost(enumeration = "EventType", tag = "1")]

@@ -17,12 +17,12 @@ use tokio::{task::JoinSet, time::sleep};
 
 use super::{Client, Failure, attempt::Line, txn::Identity};
 
-/// How often a member is asked for a lease. Behind a proxy, the answer may come from a leader that lags behind for a
-/// moment.
+/// How many times a member must answer that it does not know a lease. Behind a proxy, a single answer may come from a
+/// leader that lags behind for a moment.
 const ATTEMPTS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The ttl of the lease, in seconds. It only has to outlive the check.
+/// The ttl of the lease, in seconds. The lease only has to outlive the check.
 const TTL: i64 = 30;
 
 impl Client {
@@ -95,7 +95,7 @@ impl Client {
         Ok(())
     }
 
-    /// Returns whether the member has certainly no such lease.
+    /// Returns whether the member certainly does not know the lease.
     async fn lacks_lease(&self, line: &Line, lease: i64) -> bool {
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {

@@ -36,8 +36,8 @@ impl Client {
         Ok(response)
     }
 
-    /// Reads one key by consensus. A member that has no space left still answers such a read, but rejects every
-    /// transaction.
+    /// Reads one key by consensus. A member that has no space left still answers such a read, but in older versions of
+    /// etcd, it rejects every transaction, even one that only reads.
     pub(crate) async fn read(&self, key: String) -> Result<KeyRead, Failure> {
         self.shared.history.check()?;
         let request = RangeRequest { key: key.into(), ..RangeRequest::default() };
