@@ -64,7 +64,8 @@ impl Fault {
         [(i64::from(place.min(127)) << 24 | first) as i32, value]
     }
 
-    /// Returns the word that the lab records for two [`numbers`](Self::numbers).
+    /// Returns the word for two [`numbers`](Self::numbers). A process that makes a fault writes this word to the
+    /// variable [`FAULT_VARIABLE`](crate::program::FAULT_VARIABLE).
     pub fn word([first, value]: [i32; 2]) -> Word {
         Word::from(value) << 32 | Word::from(first)
     }

@@ -37,12 +37,12 @@ pub struct Tally {
     pub lost: u64,
 }
 
-/// Lengths of time, counted in buckets.
+/// Durations, counted in buckets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// The number of times in each bucket; in the last bucket are those above all [`LIMITS`].
+    /// The number of durations in each bucket. The last bucket contains the durations above all [`LIMITS`].
     buckets: [u64; LIMITS.len() + 1],
-    /// The sum of all times, in microseconds.
+    /// The sum of all durations, in microseconds.
     sum: u64,
 }
 
@@ -80,7 +80,8 @@ impl Times {
         self.sum = self.sum.saturating_add(time.as_micros() as u64);
     }
 
-    /// Returns for each of [`LIMITS`] the number of times that are not longer, and then the number of all times.
+    /// Returns for each of [`LIMITS`] the number of durations that are not longer, and then the number of all
+    /// durations.
     pub fn cumulative(&self) -> impl Iterator<Item = u64> {
         self.buckets.iter().scan(0_u64, |sum, count| {
             *sum = sum.saturating_add(*count);
@@ -88,7 +89,7 @@ impl Times {
         })
     }
 
-    /// Returns the sum of all times in seconds.
+    /// Returns the sum of all durations, in seconds.
     pub fn seconds(&self) -> f64 {
         self.sum as f64 / 1e6
     }
