@@ -117,7 +117,8 @@ pub struct Args {
     /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; STRING must end within --grace
     #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
     pub on_loss: Option<OsString>,
-    /// Keep the slot until CMD and all processes that it left running have exited
+    /// Keep the slot until CMD and all processes that it left running have exited; with --on, a process that closed all
+    /// inherited descriptors does not count
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
@@ -255,7 +256,8 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running; the slot stays taken until CMD and all processes that it started have ended
+    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended, except those
+    /// that closed all inherited descriptors
     Keep,
     /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
     /// first, and SIGKILL after --grace

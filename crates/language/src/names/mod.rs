@@ -16,11 +16,11 @@ use crate::{
 /// The deepest nesting of an expression. It limits the recursion of the evaluation.
 const MOST_DEPTH: usize = 60;
 
-/// Where an expression occurs, which decides what the expression may use. Everywhere, it may use n, k and constants.
-/// Each variant says what else.
+/// Where an expression occurs, which decides what the expression may use. Everywhere, it may use n, k, constants and
+/// the variables of quantifiers around it. Each variant says what else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
-    /// In a declaration, a constant or a promise: nothing else.
+    /// In a declaration, a constant or a promise: the indices of a declared array, and the contention `c` in a bound.
     Size,
     /// In a function: its parameters.
     Function,
