@@ -76,7 +76,7 @@ fn stay(parent: Pid) -> ! {
         libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         let closed = libc::syscall(libc::SYS_close_range, 0u32, u32::MAX, 0u32);
-        // If the parent was killed before the second call, the kernel does not send the signal.
+        // If the parent was killed before the call with `PR_SET_PDEATHSIG`, the kernel does not send the signal.
         if closed == 0 && libc::getppid() == parent.as_raw_pid() {
             loop {
                 libc::pause();

@@ -193,9 +193,9 @@ impl Args {
 /// The lease of a pass on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The command has ended at most this long after the last contact with the cluster.
+    /// The command ends at most this long after the last contact with the cluster.
     pub ttl: Duration,
-    /// The last part of `ttl`. The command has to end within it.
+    /// The time between SIGTERM and SIGKILL. It is the last part of `ttl`.
     pub grace: Duration,
 }
 

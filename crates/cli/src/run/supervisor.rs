@@ -234,7 +234,7 @@ impl Supervisor {
     }
 
     /// Stops catching signals after the command has ended. From now on, a signal acts on hallpass itself, which
-    /// may still wait for other processes. Earlier signals were for the command, and have no effect.
+    /// may still wait for other processes. Signals that arrived earlier were for the command, and are dropped.
     pub fn stop_catching(&self) -> io::Result<()> {
         for signal in FORWARDED.into_iter().filter(|signal| !is_ignored(*signal)) {
             // While a signal is ignored, the kernel drops it even if it is pending.

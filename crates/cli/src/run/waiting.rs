@@ -101,8 +101,8 @@ impl Waiting {
             match attendant.finish() {
                 None => match got {
                     Err(Error::NoPermits) => return Ok(None),
-                    // The hall may have grown during the wait. If the command failed now, a resize could end all
-                    // commands that wait.
+                    // The hall may have grown during the wait. If hallpass failed now, one resize could end all
+                    // waiting commands, because none has a value for the new slot.
                     Ok(passes) => match environment.check_held(passes.slots()) {
                         Ok(()) => return Ok(Some(passes)),
                         Err(why) => {

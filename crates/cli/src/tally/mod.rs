@@ -1,5 +1,5 @@
-//! The tally of a hall: how many runs of `hallpass run` got a slot on this machine, how long they waited and held it,
-//! and how many got none or lost it. `hallpass metrics` shows it.
+//! The tally of a hall: how many runs of `hallpass run` on this machine got a slot, how long they waited for it and
+//! held it, and how many runs got no slot or lost theirs. `hallpass metrics` shows the tally.
 //!
 //! No process of hallpass runs all the time, so these numbers are in a file. The file of a hall of processes is in the
 //! directory of the hall. The files of halls on a cluster are in a directory of this machine, and not in the store:
