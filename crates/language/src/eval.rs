@@ -11,7 +11,7 @@ use crate::{
 const MOST_VALUES: Value = 4096;
 /// The largest number of operations in the evaluation of one expression.
 const MOST_WORK: u32 = 50_000;
-/// The maximum number of elements of a set: they are the bits of a value.
+/// The maximum number of elements of a set. A set is stored as the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
 
 /// A fault: an error in a file of the language that shows only when a process executes a line, such as an index that

@@ -37,7 +37,7 @@ pub enum ExprKind {
     Index(Name, Vec<Expr>),
     /// A function or an operation on a variable.
     Call(Name, Vec<Expr>),
-    /// The private variable of another process, in an invariant.
+    /// A private variable of a process, in an invariant.
     Of(Box<Expr>, Name),
     /// A prefix operator.
     Unary(&'static str, Box<Expr>),

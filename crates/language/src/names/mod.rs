@@ -35,7 +35,7 @@ pub enum Context {
 pub struct Use {
     /// The verb for messages: `reads`, `writes` or `changes`.
     pub verb: &'static str,
-    /// The variable for messages.
+    /// The name of the variable, for messages.
     pub name: String,
     /// Where the access is in the text of the file.
     pub span: Span,
