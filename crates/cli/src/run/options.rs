@@ -256,8 +256,8 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended, except those
-    /// that closed all inherited descriptors
+    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended; without
+    /// --descendants or with --on, a process that closed all inherited descriptors does not count
     Keep,
     /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
     /// first, and SIGKILL after --grace
