@@ -24,8 +24,8 @@ fn commands_with_names(program: &Command) -> Vec<&str> {
     program.get_subcommands().filter(accepts_name).map(Command::get_name).collect()
 }
 
-/// Returns all options that need a value, as `-k` and `--slots`. The word after such an option is not the name of a
-/// hall.
+/// Returns all options that need a value, each with its dashes, such as `-k` and `--slots`. The word after such an
+/// option is not the name of a hall.
 fn options_with_values(program: &Command) -> BTreeSet<String> {
     let options = program.get_subcommands().flat_map(Command::get_opts);
     let needs_value =

@@ -109,13 +109,14 @@ fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
     let present: HashSet<_> = holders.iter().chain(waiters).map(identity).collect();
     let mut events = Vec::new();
     // Holders that left come before holders that entered, because a slot becomes free before its next holder has
-    // it. A waiter leaves the queue when it gets a slot.
+    // it.
     let left = was.holders.iter().filter(|one| !present.contains(&identity(one)));
     events.extend(left.map(|one| event(old, "left", one)));
     let entered: Vec<_> =
         holders.iter().filter(|one| !known.contains_key(&identity(one))).collect();
     events.extend(entered.iter().map(|one| event(new, "entered", one)));
     let entered: HashSet<_> = entered.into_iter().map(process).collect();
+    // A waiter that got a slot has also left the queue, but has not given up.
     let gave_up = was
         .waiters
         .iter()
@@ -134,6 +135,7 @@ fn changes(name: &str, old: &View, new: &View) -> Vec<Value> {
             _ => {}
         }
     }
+    // A hall of processes has 0 slots when it is closed. This change is not a resize.
     if was.slots != new.status.slots && !new.status.closed {
         events.push(json!({ "event": "resized", "hall": name, "slots": new.status.slots }));
     }

@@ -87,7 +87,7 @@ enum Command {
     Rm(rm::Args),
     /// Make waiters leave the queue
     Cancel(cancel::Args),
-    /// Wait until halls are empty, or until processes are done with them
+    /// Wait until halls are empty, or until the given processes have left them
     Wait(wait::Args),
     /// Show past runs: how long they waited and ran, and their exit status
     Log(log::Args),
@@ -164,7 +164,7 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
     let of_run = env::args_os().nth(1).is_some_and(|word| word == "run" || word == "jobserver");
     match error.exit_code() {
         0 if is_written => ExitCode::SUCCESS,
-        // A smaller status could be mistaken for that of the command.
+        // The caller could mistake a status below `OWN_FAILURE` for that of CMD.
         _ if of_run => ExitCode::from(run::OWN_FAILURE),
         code => ExitCode::from(code.max(USAGE_ERROR) as u8),
     }

@@ -11,7 +11,7 @@ use crate::{
     snapshot::printable,
 };
 
-/// Exit status: the time of `-w` is over. `timeout(1)` has the same status.
+/// Exit status: the time of `-w` is over. `timeout(1)` exits with the same status.
 pub const TIMED_OUT: u8 = 124;
 
 /// Time between the first two looks at a hall. It doubles after each look.
@@ -54,8 +54,8 @@ impl Looks {
     }
 
     /// Decides whether the command continues after a look has failed. If the cluster does not answer or is too busy,
-    /// the command continues: returns `Ok`. Tells the user about this only once until a look succeeds. Returns every
-    /// other error.
+    /// the command continues: returns `Ok`. Tells the user only about the first of several such failures in a row.
+    /// Returns every other error.
     pub fn tolerate(&mut self, error: Error) -> Result<(), Error> {
         if !error.is_unreachable() {
             return Err(error);

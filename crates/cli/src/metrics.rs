@@ -19,10 +19,10 @@ use crate::{
 
 const AFTER: &str = "\
 Prints the state of halls, and counts of the `hallpass run` commands of this machine: how long they waited and held \
-their slots, how many got no slot, and how many lost their slot. Nothing runs between two calls: call this command as \
-often as you want values, for example from cron for the textfile collector of the node exporter. For halls on etcd or \
-PostgreSQL, the counts are in files in $HALLPASS_TALLY_DIR [default: .tallies in the directory of the halls that are \
-used without --dir, --system and --on].";
+their slots, how many got no slot, and how many lost their slot. This command prints the values once and exits. Call \
+it as often as you want values, for example from cron for the textfile collector of the node exporter. For halls on \
+etcd or PostgreSQL, the counts are in files in $HALLPASS_TALLY_DIR [default: .tallies in the directory of the halls \
+that are used without --dir, --system and --on].";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER)]
@@ -78,12 +78,14 @@ const COUNTERS: [Counter; 2] = [
         "Runs on this machine that lost their slot before their command ended",
         |tally| tally.lost,
     ),
-    ("hallpass_no_slot_total", "Runs on this machine that got no slot, by -n or -w", |tally| {
-        tally.no_slot
-    }),
+    (
+        "hallpass_no_slot_total",
+        "Runs on this machine that got no slot because of -n or -w",
+        |tally| tally.no_slot,
+    ),
 ];
 
-/// Lengths of time of the runs on this machine: their name, their help text, and where the tally has them.
+/// A histogram of the runs on this machine: its name, its help text, and how to read its durations from the tally.
 type Histogram = (&'static str, &'static str, fn(&Tally) -> &Times);
 
 const HISTOGRAMS: [Histogram; 2] = [

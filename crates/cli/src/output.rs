@@ -12,7 +12,7 @@ use serde_json::Value;
 pub const CLOSED_PIPE: u8 = 128 + 13;
 const CANNOT_WRITE: i32 = 2;
 
-/// Writes to standard output, or ends the program.
+/// Writes to standard output. Ends the program if this fails.
 pub fn write(text: fmt::Arguments<'_>) {
     match io::stdout().lock().write_fmt(text) {
         Ok(()) => {}
@@ -30,8 +30,8 @@ pub fn say(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(format!("hallpass: {text}\n").as_bytes());
 }
 
-/// Formats JSON on one line. JSON may contain the control characters from U+007F to U+009F. A terminal obeys them, so
-/// this function escapes them. A program that reads the line gets the same value.
+/// Formats JSON on one line. JSON may contain the control characters from U+007F to U+009F. They could control the
+/// terminal, so this function escapes them. A program that reads the line gets the same value.
 pub fn json_line(value: &Value) -> String {
     let text = value.to_string();
     if !text.contains(char::is_control) {

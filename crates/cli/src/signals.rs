@@ -1,5 +1,5 @@
-//! Signal masks, signal actions, and a descriptor from which signals are read. rustix does not have them, so these
-//! are safe wrappers around functions of the C library.
+//! Signal masks, signal actions, and a descriptor from which signals are read. rustix has no functions for them, so
+//! this module wraps functions of the C library safely.
 #![allow(unsafe_code)]
 
 use std::{
@@ -62,7 +62,7 @@ impl SignalSet {
         self.apply(libc::SIG_UNBLOCK)
     }
 
-    /// Blocks these signals in this thread and no others. May be called between fork and exec.
+    /// Blocks exactly these signals in this thread, and unblocks all others. May be called between fork and exec.
     pub fn block_only(&self) -> io::Result<()> {
         self.apply(libc::SIG_SETMASK)
     }
@@ -158,9 +158,9 @@ pub struct SignalFd(OwnedFd);
 /// A signal read from a [`SignalFd`].
 pub struct Received {
     pub signal: Signal,
-    /// `true` if the kernel sent it, as it does for a key at the terminal.
+    /// `true` if the kernel sent the signal, as it does after Ctrl-C on the terminal.
     pub from_kernel: bool,
-    /// The process that sent it.
+    /// The PID of the process that sent the signal.
     pub pid: i32,
 }
 
@@ -181,7 +181,7 @@ impl SignalFd {
         let mut info: libc::signalfd_siginfo = unsafe { mem::zeroed() };
         let size = mem::size_of_val(&info);
         let start = (&raw mut info).cast();
-        // SAFETY: `info` has room for `size` bytes, and whatever the kernel writes is a value of it.
+        // SAFETY: `info` has room for `size` bytes, and any bytes are a value of this plain C structure.
         let count = unsafe { libc::read(self.0.as_raw_fd(), start, size) };
         if count < 0 {
             return match io::Error::last_os_error() {

@@ -28,7 +28,7 @@ pub enum LineKind {
     Holder,
     Waiter,
     /// A dead holder. On one machine, its process has ended, and a newcomer can get its slot. On a cluster, its claim
-    /// is gone, and a newcomer can get its slot after 1.1 ttl.
+    /// is gone, and a newcomer can get its slot 1.1 ttl after a machine has noticed this.
     Dead,
     /// A holder or waiter that is suspended, as by Ctrl-Z.
     Stopped,

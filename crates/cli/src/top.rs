@@ -267,7 +267,7 @@ fn totals(halls: &[View]) -> String {
     format!("{} hall{s}, {busy} busy, {waiting} waiting", halls.len())
 }
 
-/// Returns a text that says which halls are on the screen, if not all lines fit into `room` rows.
+/// Returns the last line of the screen: how to quit and, if not all lines fit into `room` rows, which halls are shown.
 fn footer(groups: &[Vec<Line>], skipped: usize, room: usize) -> String {
     let count: usize = groups.iter().map(Vec::len).sum();
     if count <= room {

@@ -1,4 +1,4 @@
-//! `hallpass wait`: waits until halls are empty, or until processes are done with them.
+//! `hallpass wait`: waits until halls are empty, or until the given processes have left them.
 
 use std::{process::ExitCode, time::Duration};
 

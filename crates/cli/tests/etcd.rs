@@ -319,7 +319,7 @@ fn after_the_dial_timeout_the_error_names_the_cluster_that_is_down() {
     }
 }
 
-/// The keeper, which writes there, has another working directory.
+/// The keeper writes to the state directory, and its own working directory is the root directory.
 #[test]
 fn a_relative_state_directory_is_below_the_working_directory() {
     let (_, halls) = halls!("state");

@@ -81,7 +81,7 @@ fn eviction_takes_all_slots_of_a_holder_and_only_of_this_holder() {
         assert_eq!(holders, 3, "the other holder still has its slot");
         assert_eq!(other.leave().0, Some(0));
         assert!(refused(&halls, "evict", &[name, "2"], 1).contains("is not held"));
-        // A slot that the hall no longer has.
+        // Eviction also works for slot 1, which the hall no longer has.
         halls.prints("resize", &[name, "1"]);
         halls.prints("evict", &[name, "1"]);
         assert_eq!(waiter.process.wait().expect("it ends").code(), Some(123));

@@ -32,8 +32,9 @@ fn a_label_is_shown_instead_of_the_command() {
     assert_eq!(waiter.leave().0, Some(0));
 }
 
-/// Puts a tool that prints `answer` into a directory. Returns the output of `hallpass run --gpus` with a `PATH` that
-/// contains only this directory and the directory of the shell.
+/// Puts a tool that runs the shell commands `answer` into a directory, unless `tool` is empty. Returns the output of
+/// `hallpass run WORDS...` with a `PATH` that contains only this directory. `outer` is the value of
+/// `CUDA_VISIBLE_DEVICES`.
 fn run_with_tool(
     halls: &Halls,
     tool: &str,

@@ -299,7 +299,7 @@ impl Kind {
 pub struct Variable {
     /// The name in the file.
     pub name: String,
-    /// The values of each index.
+    /// The first and the last value of each index.
     pub indices: Vec<(Ex, Ex)>,
     /// The type of the variable.
     pub kind: Kind,

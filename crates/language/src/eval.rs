@@ -11,7 +11,7 @@ use crate::{
 const MOST_VALUES: Value = 4096;
 /// The largest number of operations in the evaluation of one expression.
 const MOST_WORK: u32 = 50_000;
-/// The maximum number of elements of a set: they are the bits of a value.
+/// The maximum number of elements of a set. A set is stored as the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
 
 /// A fault: an error in a file of the language that shows only when a process executes a line, such as an index that
@@ -64,7 +64,8 @@ impl Fault {
         [(i64::from(place.min(127)) << 24 | first) as i32, value]
     }
 
-    /// Returns the word that the lab records for two [`numbers`](Self::numbers).
+    /// Returns the word for two [`numbers`](Self::numbers). A process that makes a fault writes this word to the
+    /// variable [`FAULT_VARIABLE`](crate::program::FAULT_VARIABLE).
     pub fn word([first, value]: [i32; 2]) -> Word {
         Word::from(value) << 32 | Word::from(first)
     }

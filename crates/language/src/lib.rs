@@ -95,7 +95,7 @@ pub struct Errors {
 const FAILURE: &str = "the compiler failed on this file; please report it";
 
 impl Errors {
-    /// Returns whether the compiler failed. This is a bug in hallpass, and not in the file.
+    /// Returns whether the compiler panicked. If so, hallpass has a bug, and the file may be correct.
     pub fn is_failure_of_compiler(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.message == FAILURE)
     }

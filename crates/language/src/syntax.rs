@@ -31,13 +31,13 @@ pub enum ExprKind {
     Everyone,
     /// `{}` or `{a, b}`.
     Set(Vec<Expr>),
-    /// The name of a variable or a constant, or `others`.
+    /// The name of a variable or a constant, or `n`, `k`, `me` or `others`.
     Name(String),
     /// An element of an array.
     Index(Name, Vec<Expr>),
     /// A function or an operation on a variable.
     Call(Name, Vec<Expr>),
-    /// The private variable of another process, in an invariant.
+    /// A private variable of a process, in an invariant.
     Of(Box<Expr>, Name),
     /// A prefix operator.
     Unary(&'static str, Box<Expr>),
@@ -80,7 +80,7 @@ pub enum StmtKind {
     Assign(Expr, Expr),
     /// An operation whose result is not used, or the call of a procedure.
     Do(Expr),
-    /// The condition, the first branch, and the other.
+    /// `if`: the condition, the statements if it holds, and the statements if it does not hold.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// A loop with a condition.
     While(Expr, Vec<Stmt>),
@@ -137,7 +137,7 @@ pub enum Start {
 pub struct Decl {
     /// The name of the variable.
     pub name: Name,
-    /// The indices of an array: a name for the index, and its values.
+    /// For each index of an array: its name, if it has one, and its values.
     pub indices: Vec<(Option<Name>, Range)>,
     /// The type of the variable.
     pub kind: Type,
@@ -177,7 +177,7 @@ pub enum Item {
     Shared(Vec<Decl>),
     /// `private`: declarations of private variables.
     Private(Vec<Decl>),
-    /// Lines with a name.
+    /// A procedure: its name, and the lines that a call of it executes.
     Procedure(Name, Vec<Stmt>),
     /// A condition on every state.
     Invariant(Name, Expr),

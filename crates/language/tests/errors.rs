@@ -146,7 +146,7 @@ fn the_shape_of_a_passage_is_checked() {
         "",
     );
     says(&error(SHARED, "1: x := 1\n1: x := 0\ncritical"), "two lines are labelled `1`", "");
-    says(&error(SHARED, "await v = 1\ncritical"), "waiting for it never ends", "");
+    says(&error(SHARED, "await v = 1\ncritical"), "no other process can make it true", "");
     says(&error(SHARED, "1: x := 1\nbreak\ncritical"), "`break` is in no loop", "");
 }
 

@@ -8,7 +8,7 @@ _hallpass_with_halls() {
         *) return 0 ;;
     esac
     [[ $cur == -* || $COMP_CWORD -lt 2 ]] && return 0
-    # The word after an option with a value is not a name.
+    # The word after an option that needs a value is that value, and not the name of a hall.
     case "${COMP_WORDS[COMP_CWORD - 1]}" in
         OPTIONS) return 0 ;;
     esac

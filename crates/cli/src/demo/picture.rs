@@ -23,7 +23,8 @@ use crate::{output::can_paint, table::colours_wanted};
 
 /// The live picture shows this many of the latest events.
 const EVENTS: usize = 5;
-/// Number of kills in the live picture and in the summary. The picture has the latest kills.
+/// The live picture shows this many of the latest kills. The summary lists up to this many times after a kill. If there
+/// are more, it gives their range.
 const KILLS: usize = 3;
 
 pub struct Picture {

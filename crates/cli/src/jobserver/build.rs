@@ -7,7 +7,8 @@ use std::{env, ffi::OsString};
 pub fn flags(slots: usize, authority: &str) -> [(&'static str, String); 2] {
     let outer = env::var("MAKEFLAGS").unwrap_or_default();
     let flags = flags_after(&outer, slots, authority);
-    // cargo reads its own variable first. A cargo that has started hallpass may have set this variable, so replace it.
+    // cargo reads `CARGO_MAKEFLAGS` first. If a cargo has started hallpass, it may have set this variable. So replace
+    // it.
     [("MAKEFLAGS", flags), ("CARGO_MAKEFLAGS", format!("-j --jobserver-auth={authority}"))]
 }
 

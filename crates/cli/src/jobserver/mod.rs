@@ -2,9 +2,9 @@
 //!
 //! make, cargo and ninja share a number of *tokens* through a pipe. A client takes a token before it starts a job,
 //! and puts it back afterwards. Here each token is a slot. hallpass offers one token at a time. When a client has
-//! taken the token, hallpass takes the next slot. So a build has only the slots that it uses and that of the offered
-//! token, and all builds of a hall share one limit. From the beginning, the build itself uses one slot, for which the
-//! protocol has no token.
+//! taken it, hallpass acquires another slot and offers the token of that slot. So a build holds only the slots that it
+//! uses, and the slot of the offered token. All builds of a hall share one limit. From the beginning, the build itself
+//! uses one slot, for which the protocol has no token.
 
 pub mod build;
 mod tokens;
@@ -46,7 +46,8 @@ pub struct Args {
     /// The number of slots [default: that of the existing hall; for a new hall, the number of processors]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     slots: Option<usize>,
-    /// How the build reaches its tokens [default: fifo for ninja, pipe for other programs]
+    /// How the build gets its tokens: before it starts another job in parallel, it takes a token
+    /// [default: fifo for ninja, pipe for other programs]
     #[arg(long, value_enum)]
     style: Option<Style>,
     /// Show TEXT instead of CMD in `status`, `top` and `log`
@@ -63,7 +64,7 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// How a build reaches its tokens.
+/// How a build gets its tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Style {
     /// Inherited descriptors, for make from version 4.2 on, and cargo

@@ -29,9 +29,11 @@ const TOKEN: u8 = b'+';
 /// The longest time for which a token stays unused while others wait for a slot. After this time, a waiter gets the
 /// slot.
 const UNUSED: Duration = Duration::from_millis(200);
-/// Time between two checks of a named pipe. Clients put tokens back into this pipe, so hallpass has to look for them.
+/// Time between two checks of a named pipe. Clients put tokens back into the pipe from which they took them. No event
+/// reports this, so hallpass counts the tokens in the pipe again and again.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the server waits before it requests a slot again, if the hall is full or a system call failed.
+/// How long the server waits before it requests a slot again, if the hall has no room for another waiter or a system
+/// call failed.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The ends of the pipes that hallpass keeps.

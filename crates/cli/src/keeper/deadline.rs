@@ -19,7 +19,7 @@ use rustix::{
     },
 };
 
-/// The time that is reserved for a kill.
+/// How much earlier than the end of the pass SIGKILL is due. This is the time that the processes have to die.
 const MARGIN: Duration = Duration::from_millis(150);
 
 pub struct Deadline {
@@ -35,7 +35,7 @@ impl Deadline {
         Ok(Deadline { stop: timer()?, kill: timer()? })
     }
 
-    /// Uses the timers that the other process created.
+    /// Uses the timers that `hallpass run` created.
     pub fn of(stop: OwnedFd, kill: OwnedFd) -> Self {
         Deadline { stop, kill }
     }

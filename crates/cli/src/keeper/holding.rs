@@ -1,8 +1,8 @@
-//! Holds the slot as long as a process needs it, and reports until when the pass is valid.
+//! Holds the slot as long as a process needs it, and sets the timers of the deadline whenever the pass is renewed.
 //!
-//! The keeper is also the backstop. `hallpass run` may have died while its command continues, or it may be suspended
-//! and unable to act. In both cases, the keeper itself ends all processes that have the lifeline open before the
-//! deadline.
+//! The keeper also acts when `hallpass run` cannot: `hallpass run` may have died while its command continues, or it may
+//! be suspended. In both cases, the keeper itself ends all processes that have the lifeline open. It does so before the
+//! deadline. The code calls this part of the keeper the *backstop*.
 
 use std::{
     io,
@@ -144,7 +144,7 @@ impl Backstop {
         }
     }
 
-    /// Returns the time until the next action is due.
+    /// Returns how long the keeper may sleep: until the next action is due, but at most [`LOOK`].
     fn patience(&self) -> Duration {
         let now = now();
         let asks = self.keeping.inbox.orphaned && self.asked.is_none();

@@ -2,8 +2,8 @@
 //! still needs the slot.
 //!
 //! The pipe closes when the last of these processes ends. Linux lists the processes of this user that have the
-//! pipe open. Some programs close inherited descriptors, as Python does for its children. hallpass finds these
-//! processes by a variable in their environment.
+//! pipe open. Some processes close inherited descriptors, as the children of Python programs do. hallpass finds them by
+//! a variable in their environment.
 
 use std::{
     collections::HashSet,
@@ -23,8 +23,8 @@ use rustix::{
 pub const VARIABLE: &str = "HALLPASS_ID";
 const SEPARATOR: char = ',';
 
-/// The number of times that hallpass looks for new processes before it concludes that there is none. A process that
-/// forks and exits within milliseconds may escape a single look.
+/// The number of times that hallpass looks for new processes before it concludes that none needs the slot. A process
+/// that forks and exits within milliseconds may escape a single look.
 const LOOKS: usize = 30;
 
 pub struct Lifeline {

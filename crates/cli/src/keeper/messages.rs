@@ -25,7 +25,7 @@ pub struct Request {
     pub request: AcquireRequest,
 }
 
-/// The slot that the keeper has to acquire.
+/// The slots that the keeper has to acquire, and the options of the wait and of the pass.
 #[derive(Serialize, Deserialize)]
 pub struct AcquireRequest {
     pub name: String,

@@ -30,8 +30,8 @@ use self::{
 };
 use crate::{signals::SignalSet, users};
 
-/// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened. Users cannot
-/// start a keeper, so no help text mentions it.
+/// The first argument of a keeper. The other arguments are descriptors that `hallpass run` has opened. Users do not
+/// start keepers, so no help text mentions this word.
 const WORD: &str = "keeper";
 
 /// Returns the descriptors in the command line, if this process is a keeper.
@@ -43,7 +43,7 @@ pub fn called() -> Option<[i32; descriptors::COUNT]> {
 }
 
 pub fn run(numbers: [i32; descriptors::COUNT]) -> ExitCode {
-    // `hallpass run` notices a failure and reports it. The standard error of the keeper is closed.
+    // `hallpass run` notices a failure and reports it. The standard error of the keeper is /dev/null.
     match Descriptors::take(numbers).and_then(keep) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

@@ -26,8 +26,8 @@ use crate::{
 const LONG: Duration = Duration::from_secs(1 << 30);
 /// The maximum length of a description of the queue. No terminal has longer lines.
 const LONGEST_SENTENCE: usize = 2000;
-/// The longest time that an answer of a reachable cluster takes. If the time limit is shorter, the keeper first tries
-/// to get a slot without joining the queue.
+/// The longest time that a reachable cluster usually takes to answer. If the time limit is shorter, the keeper first
+/// tries to get a slot without joining the queue.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// The pause before another attempt on a busy or unreachable store. An attempt itself tries for a few seconds.

@@ -48,20 +48,21 @@ pub struct LocationArgs {
     /// A file with the password of the user in its first line
     #[arg(long, value_name = "FILE", help_heading = ON_A_STORE)]
     password_file: Option<PathBuf>,
-    /// Fail if no server of etcd or PostgreSQL answers within this time [default: 5s]
+    /// Fail if no server of etcd or PostgreSQL answers within this time
+    /// [default: 5s; for etcd, $ETCDCTL_COMMAND_TIMEOUT if it is set]
     #[arg(long, value_name = "TIME", value_parser = time::parse, help_heading = ON_A_STORE)]
     dial_timeout: Option<Duration>,
 }
 
-/// Hides an option from the help of a command that works only for halls of one machine, if the option is for halls on
-/// a store. The command still parses the option, so that its error can say why it refuses the option.
+/// Hides an option for halls on a store from the help of a command that works only for halls of one machine. The
+/// command still parses the option, so that its error can say why it refuses the option.
 pub fn hide_on_machine(option: Arg) -> Arg {
     let hide = option.get_help_heading() == Some(ON_A_STORE);
     option.hide(hide)
 }
 
 impl LocationArgs {
-    /// Returns the options that `--dir` alone sets.
+    /// Returns the options of a command line whose only location option is `--dir`.
     pub fn in_dir(dir: PathBuf) -> Self {
         LocationArgs { dir: Some(dir), ..LocationArgs::default() }
     }
@@ -100,7 +101,7 @@ impl LocationArgs {
         }
     }
 
-    /// Fails if an option was given that only clusters have.
+    /// Fails if an option was given that applies only to clusters.
     fn on_machine(&self, dir: HallDir) -> Result<Location, Error> {
         match self.only_for_clusters() {
             None => Ok(Location::Machine(dir)),
@@ -200,7 +201,7 @@ impl LocationArgs {
         if self.user.is_none() && self.password_file.is_none() {
             return Ok(None);
         }
-        // The format is that of etcdctl: NAME, or NAME:PASSWORD.
+        // As for etcdctl, the variable contains NAME or NAME:PASSWORD.
         let both = env::var("ETCDCTL_USER").unwrap_or_default();
         let (name, its_password) = both.split_once(':').unwrap_or((&both, ""));
         let user = self.user.as_deref().unwrap_or(name);

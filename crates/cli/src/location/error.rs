@@ -21,7 +21,7 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the cluster does not answer, or is too busy. The same would happen for another hall.
+    /// Returns `true` if the cluster does not answer, or is too busy. Then a request for another hall would fail, too.
     pub fn is_unreachable(&self) -> bool {
         use hallpass_cluster::Error as OnCluster;
         self.is_busy() || matches!(self, Error::Cluster(OnCluster::Unreachable { .. }))
@@ -32,7 +32,7 @@ impl Error {
         matches!(self, Error::Cluster(hallpass_cluster::Error::Busy { .. }))
     }
 
-    /// Returns `true` if the hall has a different number of slots.
+    /// Returns `true` if the hall has another number of slots than the caller requested.
     pub(super) fn is_other_size(&self) -> bool {
         use hallpass_cluster::Error as OnCluster;
         use hallpass_processes::Error as OnMachine;

@@ -58,8 +58,8 @@ impl Halls {
         })
     }
 
-    /// Returns how long ago the holder of each slot renewed its claim. Empty on this machine, where holders renew
-    /// nothing: the kernel says which of them are alive.
+    /// Returns how long ago the holder of each slot renewed its claim. For a hall of this machine, the map is empty:
+    /// the kernel shows which holders are alive, so they renew nothing.
     pub fn renewal_ages(&self, name: &str) -> Result<BTreeMap<usize, Duration>, Error> {
         match self {
             Halls::OnMachine(_) => Ok(BTreeMap::new()),
@@ -67,7 +67,8 @@ impl Halls {
         }
     }
 
-    /// Returns the file that counts the runs of a hall on this machine; `None` if they are not counted.
+    /// Returns the file that contains the counts of the runs that this machine made in a hall; `None` if these runs
+    /// are not counted.
     pub fn tally(&self, name: &str) -> Option<TallyFile> {
         match self {
             Halls::OnMachine(dir) => Some(TallyFile::in_hall(&dir.path().join(name))),
@@ -75,7 +76,7 @@ impl Halls {
         }
     }
 
-    /// Releases the slots of dead processes. Returns the number of dead processes that it found.
+    /// Releases the slots of dead processes. Returns the number of dead processes.
     pub fn reap(&self, name: &str) -> Result<usize, Error> {
         Ok(match self {
             Halls::OnMachine(dir) => dir.open_existing(name)?.reap()?,

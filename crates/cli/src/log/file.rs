@@ -48,7 +48,7 @@ fn open(path: &Path) -> io::Result<File> {
 fn regular(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("the log is not a file")),
+        false => Err(io::Error::other("the log is not a regular file")),
     }
 }
 

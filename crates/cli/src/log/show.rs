@@ -103,7 +103,7 @@ pub fn table(entries: &[Entry]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Formats a number of seconds. Another program may have written any number.
+/// Formats a number of seconds. It may be any number, because another program may have written it to the log.
 fn shown(seconds: f64) -> String {
     match seconds {
         0.0..10.0 => format!("{seconds:.1}s"),

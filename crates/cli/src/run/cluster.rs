@@ -39,7 +39,7 @@ use crate::{
     tally::{Event, TallyFile},
 };
 
-/// The longest command, in characters, that `status` shows.
+/// The longest command that the keeper gets for `status`, in characters. The rest of a longer command is not shown.
 const SHOWN: usize = 4096;
 
 pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Refusal> {

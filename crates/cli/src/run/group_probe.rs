@@ -1,6 +1,6 @@
 //! The group probe: a process that shows whether a signal was sent to the whole process group.
 //!
-//! A signal to the group reaches the command by itself, and hallpass must not forward it. But the kernel does not
+//! A signal to the group also reaches the command, so hallpass must not forward it. But the kernel does not
 //! report whether a signal was sent to one process or to its group. So hallpass keeps a second process in the
 //! group, the probe. The probe does nothing and blocks all signals. A signal to the group stays pending in the
 //! probe. A signal to hallpass alone does not reach the probe.
@@ -76,7 +76,7 @@ fn stay(parent: Pid) -> ! {
         libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         let closed = libc::syscall(libc::SYS_close_range, 0u32, u32::MAX, 0u32);
-        // If the parent was killed before the second call, the kernel does not send the signal.
+        // If the parent was killed before the call with `PR_SET_PDEATHSIG`, the kernel does not send the signal.
         if closed == 0 && libc::getppid() == parent.as_raw_pid() {
             loop {
                 libc::pause();

@@ -40,8 +40,8 @@ pub struct Guard {
     grace: Duration,
     /// How the command ended; `None` while it runs.
     ended: Option<Ended>,
-    /// Whether the guard does not wait for processes that the command left running: none of them needs the slot, or
-    /// they are not guarded.
+    /// `true` if the guard need not wait for processes that the command left running: none of them needs the slot any
+    /// more, or `--descendants` was not given.
     idle: bool,
     keeper_gone: bool,
     stopping: Option<Stopping>,

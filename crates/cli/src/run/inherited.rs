@@ -44,7 +44,7 @@ impl LowDescriptor {
             Err(_) => dup2(lifeline, &mut low)?,
         }
         let high = fcntl_dupfd_cloexec(lifeline, HIGH)
-            // The limit on open files may be lower.
+            // The limit on open files may be lower than `HIGH`.
             .or_else(|_| fcntl_dupfd_cloexec(lifeline, 0))?;
         fcntl_setfd(&high, FdFlags::empty())?;
         Ok(InheritedLifeline { _low: low, _high: high })

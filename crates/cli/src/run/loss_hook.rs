@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::{environment::LOSS, explained, operands::in_shell, signal_settings::SignalSettings};
 use crate::output::say;
 
-/// The hook of one command.
+/// The hook of `--on-loss` for one run of a command.
 pub struct LossHook {
     command: Command,
     state: State,

@@ -25,7 +25,7 @@ or with --take for all its slots, separated by commas.
 Without --dir, --system and --on, the hall is in the directory $HALLPASS_DIR, if that variable is set; else in \
 $XDG_RUNTIME_DIR/hallpass, if that variable is an absolute path; else in /run/user/UID/hallpass, if /run/user/UID \
 belongs to the user; else in /tmp/hallpass-UID. With --system, the hall is in /run/lock/hallpass. Jobs that share a hall \
-must use the same directory. With $HALLPASS_ON, see --on.
+must use the same directory. If $HALLPASS_ON is set, and neither --dir nor --system is given, it has the effect of --on.
 
 The environment of CMD contains HALLPASS_SLOT (counted from 0), HALLPASS_SLOTS_HELD (all of its slots), \
 HALLPASS_SLOTS (the number of slots of the hall), HALLPASS_NAME (the name of the hall) and, with --per-device, \
@@ -39,14 +39,14 @@ in time that the slot is still held, CMD and the processes of this user that CMD
 exits with 123.
 
 With --on-loss, hallpass also runs another command when it sends SIGTERM because the slot was lost. The environment of \
-that command contains the same variables as that of CMD, and the reason in HALLPASS_LOSS. When hallpass sends SIGKILL, \
-it also kills that command. If hallpass itself is killed, that command does not run. If hallpass is suspended, that \
-command runs when hallpass continues.
+that command contains the same variables as that of CMD, and the reason in HALLPASS_LOSS. If that command takes longer \
+than --grace, hallpass kills it. If hallpass itself is killed, that command does not run. If hallpass is suspended, \
+that command runs when hallpass continues.
 
 Exit status: that of CMD, or 128 plus the number of the signal that killed it; 1 if -n found no free slot, \
-123 if hallpass ended CMD because its slot was lost, 124 if -w timed out (-E replaces 1 and 124) or CMD reached its \
---time-limit, 125 if hallpass itself failed: CMD did not run, or is no longer watched; 126 if CMD cannot be executed, \
-127 if CMD was not found.";
+or 124 if -w timed out (with -E CODE, both are CODE); 123 if hallpass ended CMD because its slot was lost; \
+124 if CMD reached its --time-limit; 125 if hallpass itself failed: CMD did not run, or is no longer watched; \
+126 if CMD cannot be executed; 127 if CMD was not found.";
 
 /// Reads a number of slots. Whether a hall can have that number is checked later.
 pub fn parse_slots(text: &str) -> Result<usize, String> {
@@ -66,8 +66,8 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Args {
     #[command(flatten)]
     pub location: LocationArgs,
-    /// The number of slots [default: that of the existing hall; for a new hall, the number of values of --env or of
-    /// GPUs, times M with --per-device; without --env and --gpus, N with --take, else 1]
+    /// The number of slots [default: that of the existing hall; for a new hall with --env or --gpus, the number of
+    /// values or GPUs, times M with --per-device; for any other new hall, N with --take, else 1]
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_slots, allow_negative_numbers = true)]
     pub slots: Option<usize>,
     /// Take N slots together; HALLPASS_SLOTS_HELD lists them, and --env joins their values with commas
@@ -117,7 +117,8 @@ pub struct Args {
     /// With --on: if the slot is lost, also run STRING with $SHELL, or with /bin/sh; STRING must end within --grace
     #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
     pub on_loss: Option<OsString>,
-    /// Keep the slot until CMD and all processes that it left running have exited
+    /// Keep the slot until CMD and all processes that it left running have exited; with --on, a process that closed all
+    /// inherited descriptors does not count
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
@@ -192,9 +193,9 @@ impl Args {
 /// The lease of a pass on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The command has ended at most this long after the last contact with the cluster.
+    /// The command ends at most this long after the last contact with the cluster.
     pub ttl: Duration,
-    /// The last part of `ttl`. The command has to end within it.
+    /// The time between SIGTERM and SIGKILL. It is the last part of `ttl`.
     pub grace: Duration,
 }
 
@@ -207,8 +208,8 @@ impl Args {
         match self.grace.is_none() || grace < ttl / 2 {
             true => Ok(Lease { ttl, grace }),
             false => Err(format!(
-                "--grace {} must be less than half of --ttl {}: the rest is the time that the store has to answer \
-                 before the command must end",
+                "--grace {} must be less than half of --ttl {}: hallpass needs the rest of the ttl to wait for an \
+                 answer of the store",
                 humantime::format_duration(grace),
                 humantime::format_duration(ttl)
             )),
@@ -255,7 +256,8 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running; the slot stays taken until CMD and all processes that it started have ended
+    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended; without
+    /// --descendants or with --on, a process that closed all inherited descriptors does not count
     Keep,
     /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
     /// first, and SIGKILL after --grace

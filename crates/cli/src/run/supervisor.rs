@@ -45,7 +45,7 @@ const FORWARDED: [Signal; 9] = [
 /// down.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Exit status: the command reached its time limit. `timeout(1)` has the same status.
+/// Exit status: the command reached its time limit. `timeout(1)` exits with the same status.
 const TIME_LIMIT: i32 = 124;
 
 /// How the command ended.
@@ -175,8 +175,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits for the next signal, and starts the group probe if no signal comes soon. For a short command, its
-    /// end is the first signal.
+    /// Waits for the next signal, and starts the group probe if no signal comes within [`SHORT`]. If the command ends
+    /// earlier, SIGCHLD is the next signal, and no probe is started.
     fn probe_group_of_long_command(&mut self) -> io::Result<()> {
         let mut file = [PollFd::new(&self.signals, PollFlags::IN)];
         let limit = Timespec::try_from(SHORT).map_err(io::Error::other)?;
@@ -220,7 +220,7 @@ impl Supervisor {
         let ended = self.look()?;
         // If a user continues hallpass alone, hallpass continues the command. (A shell continues the whole group, so
         // the command may run already.) A waker continues hallpass because the command runs again. If the command was
-        // suspended once more since, it stays suspended.
+        // suspended again after that, it stays suspended.
         let by_waker = self.waker.is_some_and(|waker| waker.as_raw_pid() == received.pid);
         if ended.is_none() && signal == Signal::CONT && self.suspended && !by_waker {
             let _ = kill_process(self.child, Signal::CONT);
@@ -234,7 +234,7 @@ impl Supervisor {
     }
 
     /// Stops catching signals after the command has ended. From now on, a signal acts on hallpass itself, which
-    /// may still wait for other processes. Earlier signals were for the command, and have no effect.
+    /// may still wait for other processes. Signals that arrived earlier were for the command, and are dropped.
     pub fn stop_catching(&self) -> io::Result<()> {
         for signal in FORWARDED.into_iter().filter(|signal| !is_ignored(*signal)) {
             // While a signal is ignored, the kernel drops it even if it is pending.

@@ -20,12 +20,12 @@ use crate::{
     signals::raise,
 };
 
-/// Exit status: `-n` was given and no slot is free. `flock(1)` has the same status.
+/// Exit status: `-n` was given and no slot is free. `flock(1)` exits with the same status.
 pub const NO_SLOT: u8 = 1;
-/// Exit status: no slot was free within the time of `-w`. `timeout(1)` has the same status.
+/// Exit status: no slot was free within the time of `-w`. `timeout(1)` exits with the same status.
 pub const TIMED_OUT: u8 = 124;
 
-/// How long a command pauses before it joins the queue again, after it was given a slot for which `--env` has no value.
+/// How long hallpass pauses before it joins the queue again, after it got a slot for which `--env` has no value.
 const UNUSABLE: Duration = Duration::from_millis(500);
 
 /// The options for waiting for a slot.
@@ -101,8 +101,8 @@ impl Waiting {
             match attendant.finish() {
                 None => match got {
                     Err(Error::NoPermits) => return Ok(None),
-                    // The hall may have grown during the wait. If the command failed now, a resize could end all
-                    // commands that wait.
+                    // The hall may have grown during the wait. If hallpass failed now, one resize could end all
+                    // waiting commands, because none has a value for the new slot.
                     Ok(passes) => match environment.check_held(passes.slots()) {
                         Ok(()) => return Ok(Some(passes)),
                         Err(why) => {

@@ -2,10 +2,10 @@
 //!
 //! `hallpass run` starts a warden if an option concerns these processes: `--descendants`, `--on-kill kill` or
 //! `--time-limit`. `hallpass jobserver` always starts one. The warden is a *child subreaper*: when a process that the
-//! command started dies, the children of this process become children of the warden. So no process escapes the warden,
-//! even if it closes all descriptors or starts a new session. The warden supervises the command, as hallpass itself
-//! does without a warden. hallpass supervises the warden: it forwards signals, and suspends itself when the warden is
-//! suspended.
+//! command started dies, the children of the dead process become children of the warden. So no process escapes the
+//! warden, even if it closes all descriptors or starts a new session. The warden supervises the command, as hallpass
+//! itself does without a warden. hallpass supervises the warden: it forwards signals, and suspends itself when the
+//! warden is suspended.
 #![allow(unsafe_code)]
 
 use std::{

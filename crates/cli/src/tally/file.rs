@@ -20,12 +20,12 @@ const IN_HALL: &str = "tally";
 /// The directory for the tallies of halls on clusters, below the directory for the halls of the user. No hall has this
 /// name, because no name of a hall begins with a dot.
 const OF_CLUSTERS: &str = ".tallies";
-/// The variable that names another directory for these tallies.
+/// The environment variable that names another directory for the tallies of halls on clusters.
 const VARIABLE: &str = "HALLPASS_TALLY_DIR";
 
 /// The first line of a file.
 const HEADING: &str = "hallpass tally 1\n";
-/// The number of numbers in a file.
+/// How many numbers a file contains.
 const NUMBERS: usize = 2 * (LIMITS.len() + 2) + 2;
 /// The length of a line: the digits of the largest number, and a line feed.
 const LINE: usize = 21;
@@ -136,8 +136,8 @@ fn create_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether the file does not exist. If the variable names a file that is not a directory, such as /dev/null, no
-/// tally exists.
+/// Returns `true` if the file does not exist. If [`VARIABLE`] names a file that is not a directory, such as /dev/null,
+/// no tally exists.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -172,7 +172,7 @@ fn open(path: &Path) -> io::Result<File> {
 fn regular(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("the tally is not a file")),
+        false => Err(io::Error::other("the tally is not a regular file")),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The tally of a hall: how many runs of `hallpass run` got a slot on this machine, how long they waited and held it,
-//! and how many got none or lost it. `hallpass metrics` shows it.
+//! The tally of a hall: how many runs of `hallpass run` on this machine got a slot, how long they waited for it and
+//! held it, and how many runs got no slot or lost theirs. `hallpass metrics` shows the tally.
 //!
 //! No process of hallpass runs all the time, so these numbers are in a file. The file of a hall of processes is in the
 //! directory of the hall. The files of halls on a cluster are in a directory of this machine, and not in the store:
@@ -37,12 +37,12 @@ pub struct Tally {
     pub lost: u64,
 }
 
-/// Lengths of time, counted in buckets.
+/// Durations, counted in buckets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// The number of times in each bucket; in the last bucket are those above all [`LIMITS`].
+    /// The number of durations in each bucket. The last bucket contains the durations above all [`LIMITS`].
     buckets: [u64; LIMITS.len() + 1],
-    /// The sum of all times, in microseconds.
+    /// The sum of all durations, in microseconds.
     sum: u64,
 }
 
@@ -80,7 +80,8 @@ impl Times {
         self.sum = self.sum.saturating_add(time.as_micros() as u64);
     }
 
-    /// Returns for each of [`LIMITS`] the number of times that are not longer, and then the number of all times.
+    /// Returns for each of [`LIMITS`] the number of durations that are not longer, and then the number of all
+    /// durations.
     pub fn cumulative(&self) -> impl Iterator<Item = u64> {
         self.buckets.iter().scan(0_u64, |sum, count| {
             *sum = sum.saturating_add(*count);
@@ -88,7 +89,7 @@ impl Times {
         })
     }
 
-    /// Returns the sum of all times in seconds.
+    /// Returns the sum of all durations, in seconds.
     pub fn seconds(&self) -> f64 {
         self.sum as f64 / 1e6
     }

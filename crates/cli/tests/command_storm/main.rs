@@ -201,7 +201,7 @@ impl Loop<'_> {
         let _ = kill_process_group(group, Signal::CONT);
     }
 
-    /// Waits for the end of a command, and ends it if it waits too long.
+    /// Waits for the end of a `hallpass run`. After a random time, sends it SIGTERM until it ends.
     fn finish(&mut self, child: &mut Child, end: Instant) {
         let limit = Instant::now() + Duration::from_millis(self.rng.u64(100..4000));
         while child.try_wait().expect("asked").is_none() {

@@ -17,7 +17,7 @@ use crate::{
 /// The variables with which the competitors log in.
 pub const LOGIN: &[(&str, &str)] = &[("ETCDCTL_USER", "joe"), ("ETCDCTL_PASSWORD", "a-secret")];
 
-/// The faults. They happen one after the other.
+/// The faults of this cluster and of the paths to it. They happen one after the other.
 pub const WITH_LOST_HISTORY: &[Fault] = &[
     Fault::Restore,
     Fault::Wipe,

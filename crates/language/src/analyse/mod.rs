@@ -186,7 +186,7 @@ impl Analysis<'_> {
             return;
         }
         if self.names.diagnostics.iter().any(|diagnostic| !diagnostic.is_warning) {
-            // Jumps may be incomplete.
+            // After an error, some jumps may have no target yet.
             return;
         }
         self.warn_unreachable(&instrs, &spans);
@@ -217,7 +217,8 @@ impl Analysis<'_> {
         code.name_variable = name_variable;
     }
 
-    /// Refuses local lines after `critical naming s` that assign to s: a process executes them when it enters.
+    /// Refuses local lines directly after `critical naming s` that assign to s. A process executes these lines when it
+    /// enters the critical section, so they would change its name there.
     fn check_name(&mut self, instrs: &[Instr], spans: &[Span], name_variable: Option<usize>) {
         for at in flow::after_critical(instrs) {
             if matches!(instrs[at], Instr::Assign(index, _) if Some(index) == name_variable) {

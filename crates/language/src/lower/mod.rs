@@ -29,7 +29,7 @@ pub struct Lowering<'a> {
     pub instrs: Vec<Instr>,
     /// The place of each instruction.
     pub spans: Vec<Span>,
-    /// The labels that are goto targets, innermost procedure last.
+    /// The labels and jumps of the passage and of the procedures that are being compiled, innermost last.
     targets: Vec<Targets>,
     /// For each loop around the statement, the jumps that leave it.
     breaks: Vec<Vec<usize>>,
@@ -49,7 +49,7 @@ pub struct Lowering<'a> {
     pub name_variable: Option<usize>,
 }
 
-/// The labels of a passage or of a procedure.
+/// The labels of a passage or of a procedure, and the `goto`s that jump to them.
 #[derive(Default)]
 struct Targets {
     labels: HashMap<String, (usize, Span)>,
@@ -105,7 +105,7 @@ impl<'a> Lowering<'a> {
                     self.instrs[jump] = Instr::Jump(jump + 1);
                     let help = match suggestion(&label.text, labels.keys().map(String::as_str)) {
                         Some(known) => format!("did you mean `{known}`?"),
-                        None => format!("put `{}:` before the line that follows", label.text),
+                        None => format!("write `{}:` before the line to jump to", label.text),
                     };
                     let message = format!("no line is labelled `{}`", label.text);
                     self.names.error(Diagnostic::new(label.span.clone(), message).helping(help));
@@ -194,8 +194,11 @@ impl<'a> Lowering<'a> {
                 let condition = self.condition(stmt, condition);
                 if self.instrs.len() == start && self.names.diagnostics.len() == known {
                     self.names.error(
-                        Diagnostic::new(span, "this condition is local: waiting for it never ends")
-                            .helping("await a condition on a shared variable"),
+                        Diagnostic::new(
+                            span,
+                            "this condition is local, so no other process can make it true",
+                        )
+                        .helping("await a condition on a shared variable"),
                     );
                 }
                 self.emit(Instr::Unless(condition, start), stmt.span.clone());
@@ -229,7 +232,7 @@ impl<'a> Lowering<'a> {
             StmtKind::Leave => {
                 if self.critical.is_none() {
                     let message = "`leave` returns to the remainder without a critical section";
-                    let help = "every passage enters: `goto` leads back to an earlier line";
+                    let help = "every passage enters the critical section: `goto` leads back to an earlier line";
                     self.names.error(Diagnostic::new(stmt.span.clone(), message).helping(help));
                 }
                 self.emit(Instr::Leave, stmt.span.clone());

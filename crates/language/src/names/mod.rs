@@ -16,16 +16,17 @@ use crate::{
 /// The deepest nesting of an expression. It limits the recursion of the evaluation.
 const MOST_DEPTH: usize = 60;
 
-/// Where an expression occurs, which decides what it may refer to.
+/// Where an expression occurs, which decides what the expression may use. Everywhere, it may use n, k, constants and
+/// the variables of quantifiers around it. Each variant says what else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
-    /// In a declaration, a constant or a promise: n, k and constants.
+    /// In a declaration, a constant or a promise: the indices of a declared array, and the contention `c` in a bound.
     Size,
-    /// In a function: also its parameters.
+    /// In a function: its parameters.
     Function,
-    /// In a statement: also `me`, private variables, and shared variables.
+    /// In a statement: `me`, `others`, private variables, and shared variables.
     Line,
-    /// In an invariant: also the state of every process.
+    /// In an invariant: shared variables, and the line and the private variables of every process.
     Invariant,
 }
 
@@ -34,7 +35,7 @@ pub enum Context {
 pub struct Use {
     /// The verb for messages: `reads`, `writes` or `changes`.
     pub verb: &'static str,
-    /// The variable for messages.
+    /// The name of the variable, for messages.
     pub name: String,
     /// Where the access is in the text of the file.
     pub span: Span,

@@ -122,7 +122,7 @@ impl Names {
             }
             Context::Size | Context::Function => {
                 let message =
-                    format!("`{}` is shared, and this depends on n and k only", name.text);
+                    format!("`{}` is shared, and this may depend only on n and k", name.text);
                 self.error(Diagnostic::new(span.clone(), message));
                 (Ex::Number(0), sort)
             }

@@ -19,11 +19,11 @@ use crate::{
 pub const MOST_PRIVATE: usize = 12;
 /// The maximum number of values of a shared variable.
 const MOST_VALUES: Value = 1 << 16;
-/// The name of the variable in which the lab records a fault of a line, such as an index that does not exist.
+/// The name of the variable to which a process writes its fault, such as the use of an index that does not exist.
 pub const FAULT_VARIABLE: &str = "fault";
 
 /// The private state of a process: the line that it executes next, and the private variables that matter
-/// there. The others are 0.
+/// at this line. The other private variables are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct At {
     pub(crate) line: u16,
@@ -53,8 +53,8 @@ pub struct Program {
     layout: Layout,
     /// The sum of the numbers of values that the shared variables can have.
     values: usize,
-    /// A variable that the lab adds. Its range contains only 0. A process that makes a fault writes a value outside
-    /// this range to it.
+    /// A variable that the file does not declare. Its range contains only 0. A process that makes a fault writes a
+    /// value outside this range to it, which the lab reports as a violation.
     fault: Var,
     figure: &'static str,
     invariants: &'static [&'static str],

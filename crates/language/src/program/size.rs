@@ -110,7 +110,7 @@ impl Program {
             Kind::Bool => (0, 1),
             Kind::Process => (0, self.n as Value - 1),
             Kind::Set => (0, i32::MAX.into()),
-            // The domain lists the queues one by one.
+            // Every queue starts empty, and 0 is the empty queue. `declaration` lists the other queues one by one.
             Kind::Queue => (0, 0),
             Kind::Any => (i32::MIN.into(), i32::MAX.into()),
             Kind::Counter(None) => (0, COUNTER),

@@ -74,7 +74,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "goto a label that does not exist",
         "1: turn := me\ngoto again\ncritical",
-        (9, "no line is labelled `again`", "put `again:` before the line that follows"),
+        (9, "no line is labelled `again`", "write `again:` before the line to jump to"),
     ),
     line(
         "a loop without an end before the critical section",

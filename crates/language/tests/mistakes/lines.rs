@@ -226,7 +226,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "waiting for a private variable",
         "await v = 1\ncritical",
-        (8, "waiting for it never ends", "await a condition on a shared variable"),
+        (8, "no other process can make it true", "await a condition on a shared variable"),
     ),
     line(
         "a function that does not exist",
