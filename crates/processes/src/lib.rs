@@ -27,11 +27,11 @@
 //!   order of the queue. So two callers never wait for each other, each with a part of its slots.
 //! - **A process killed at any instruction** blocks no other process, and no slot is lost. The slots that it held, or
 //!   was about to get, go to the next waiters immediately. The killed process may be a holder, a waiter, in the middle
-//!   of entering or leaving, or about to free the slot of a process killed before.
-//!   There is no daemon and no time-out. A process that holds a slot or waits has a named pipe open. When the process
-//!   ends, the kernel closes the pipe, and this wakes a waiter. Before a waiter frees the slot of the dead process, it
-//!   waits until the kernel has also closed the other files of that process, for at most a second. Only this short wait
-//!   and the [`status`](SharedHall::status) use PIDs, so containers with separate PID namespaces may share a hall.
+//!   of entering or leaving, or about to free the slot of a process killed before. There is no daemon and no time-out.
+//!   A process that holds a slot or waits has a named pipe open. When the process ends, the kernel closes the pipe, and
+//!   this wakes a waiter. Before another process frees the slot of the dead process, it waits until the kernel has also
+//!   closed the other files of the dead process, for at most a second. Only this short wait and the
+//!   [`status`](SharedHall::status) use PIDs, so containers with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
 //!   queue. A stopped process that holds slots, or wants a single slot, blocks no other slots, no matter at which
 //!   instruction it is stopped. The other slots go to the other waiters, in the order of the queue. If the first
@@ -48,7 +48,8 @@
 //!
 //! - two processes that are killed at any line, any number of times;
 //! - two processes that give up;
-//! - three processes that make one passage each;
+//! - three processes that are not killed: in a hall with one slot, they make any number of passages; in a hall with two
+//!   slots, one passage each;
 //! - two processes that want two slots each, two processes of a hall that has shrunk, and two processes of a hall that
 //!   another process closes. In these models, each process makes one passage and may be killed at any line.
 //!
