@@ -77,8 +77,8 @@
 //!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the
 //!   middle of entering or leaving during `resize` may still take or give away one slot. A process that is killed in
 //!   the middle of `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The
-//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds (in a hall that
-//!   once had more than 500 holders and waiters at the same time, after at most 20 milliseconds for each of them).
+//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds. (In a hall that
+//!   once had more than 500 holders and waiters at the same time, the limit is 20 milliseconds for each of them.)
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
 //!   Callers beyond this limit wait until there is room, and are admitted to the queue in no particular order.
 //!
