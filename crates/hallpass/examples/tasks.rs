@@ -42,7 +42,7 @@ async fn run() {
     println!("at most {} tasks at once", seen.max.load(SeqCst));
     assert!(seen.max.load(SeqCst) <= 3);
 
-    // After the timeout, the executor drops the future, which leaves the queue.
+    // When the time is over, `timeout` drops the future, which leaves the queue.
     let all = hall.acquire_many_async(3).await.expect("the hall has three slots");
     assert!(timeout(Duration::from_millis(5), hall.acquire_async()).await.is_err());
     assert_eq!(hall.waiting(), 0);

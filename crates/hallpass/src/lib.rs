@@ -31,8 +31,8 @@
 //!   already held when [`Hall::resize`] made the hall smaller.
 //! - **Distinct slots, smallest first.** No two holders have the same slot. A caller gets the smallest slot
 //!   that is free when it looks. So a few callers use only the first few slots, and the resource behind slot 0
-//!   stays warm. If the caller waited, or the hall has more than 32 slots, a smaller slot may become free between
-//!   this look and the moment at which the caller gets its slot.
+//!   stays warm. If the caller waited, or the hall can have more than 32 slots, a smaller slot may become free
+//!   between this look and the moment at which the caller gets its slot.
 //! - **First in, first enabled.** A waiter gets a slot before every caller that joins the queue after it. No
 //!   caller overtakes a waiter: not with [`try_acquire`](Hall::try_acquire), which fails while there are
 //!   waiters; not with a small request behind a large one; and not as a holder that has just left and comes
@@ -48,8 +48,8 @@
 //!
 //! The algorithm is model-checked, not only tested. It is a step machine. The project's checker explores every
 //! interleaving for small numbers of processes, with time-outs, requests for several slots, resizing and closing. The
-//! same code runs here on atomics. (For halls with more than 32 slots, the checker explores plain passages and resizing
-//! only.) The queue and the wake-ups around the step machine are tested under loom.
+//! same code runs here on atomics. (For halls that can have more than 32 slots, the checker explores plain passages and
+//! resizing only.) The queue and the wake-ups around the step machine are tested under loom.
 //!
 //! # Limits
 //!
@@ -107,16 +107,17 @@
 //! # Cost
 //!
 //! If the hall is empty, an acquire is one atomic read-modify-write. If slots are held but nobody waits, an acquire is
-//! two read-modify-writes. A release is one read-modify-write. In a hall with more than 32 slots, this holds for slots
-//! 0 to 15. The numbers of the other slots are in separate words, so an acquire and a release of such a slot each take
-//! one more read-modify-write.
+//! two read-modify-writes. A release is one read-modify-write. In a hall that can have more than 32 slots
+//! ([`Builder::max_slots`]), this holds for slots 0 to 15. The numbers of the other slots are in separate words, so an
+//! acquire and a release of such a slot each take at least one more read-modify-write.
 //!
 //! Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that of a task
-//! is in its future. There are three exceptions. In a hall with more than 32 slots, the first pass with a slot above 15
-//! allocates the slot numbers, and a request for several slots allocates a list. A call that admits several tasks
-//! allocates a list of their wakers.
+//! is in its future. There are three exceptions. In a hall that can have more than 32 slots, the first pass with a slot
+//! above 15 allocates the slot numbers, and a request for several slots allocates a list. A call that admits several
+//! tasks allocates a list of their wakers.
 //!
-//! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait.
+//! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait. The feature
+//! `metrics` adds a few counters.
 //!
 //! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case there
 //! are more threads than cores, unless its last yields were slow. Then it parks. In a hall with [`Builder::bypass`] in
@@ -159,10 +160,10 @@
 //! | `objects` | `hallpass::objects`: `Resilient`, shared data that stays usable while a thread stalls |
 //! | `papers` | `Hall::with`: halls that run a published algorithm, to measure and compare |
 //! | `metrics` | `Hall::metrics`: how many callers have waited, how their waits ended, and how long they took |
-//! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that wait |
+//! | `tracing` | events of the crate [`tracing`](https://docs.rs/tracing) for callers that wait, and for resizing and closing |
 //! | `tokio` | futures take part in the cooperative budget of tokio |
 //!
-//! `metrics` and `tracing` do nothing in a call that does not wait.
+//! A caller that does not wait is neither counted by `metrics` nor reported by `tracing`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -28,7 +28,7 @@ fn only_a_hall_counts_the_slots_that_stay_free_for_a_large_request() {
         (pin!(semaphore.acquire_many(3)), pin!(hall.acquire_many_async(3)));
     assert!(waits(&mut three) && waits(&mut three_slots));
     assert_eq!((semaphore.available_permits(), hall.available()), (0, 2));
-    // Neither lets a small request overtake.
+    // Neither semaphore lets a small request overtake a large one.
     assert_eq!(semaphore.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
     assert_eq!(hall.try_acquire().unwrap_err(), hallpass::TryAcquireError::NoPermits);
     drop(held);

@@ -31,7 +31,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 /// # Ok::<(), hallpass_processes::Error>(())
 /// ```
 ///
-/// A cell is a [`SharedHall`] with one slot and a second file in its directory, which has room for two
+/// A cell is a [`SharedHall`] with one slot. The directory of this hall contains a second file, with room for two
 /// copies of the value. An update waits for the slot, applies the closure to a private copy of the value,
 /// and writes the result to the copy that is not in use. Then one atomic store makes this copy the value.
 ///
@@ -42,7 +42,7 @@ use crate::{Error, hall::SharedHall, hall_dir::HallDir, pass::SharedPass, value_
 ///   slot immediately.
 /// - **A closure that panics, execs or exits**: the value does not change. A child process that is forked in the
 ///   closure gets [`Error::Forked`] from its copy of the update.
-/// - **Arbitrary bytes in the file**: any bytes are some `T`. A process that may open the file can write to
+/// - **Arbitrary bytes in the file**: any bytes are a valid `T`. A process that may open the file can write to
 ///   it, so set the permissions of the directory accordingly.
 ///
 /// # What it does not survive

@@ -107,8 +107,8 @@ impl NativeEnvironment<'_> {
         }
     }
 
-    /// Runs lines S6 and S7 for one slot after the other, and returns what comes next. Also returns if the process
-    /// serves another waiter from now on.
+    /// Runs lines S6 and S7 for one slot after the other, and returns what comes next. Stops early if the process
+    /// begins to serve another waiter.
     fn look_at_slots(&mut self, at: NativeLine) -> Next<NativeLine> {
         let me = self.me;
         let Line::S6 { role, size, who, mut j, mut got, own } = at else { return Next::Goto(at) };
@@ -204,8 +204,8 @@ mod tests {
         assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 
-    /// The waiter behind was chosen (it is the head) before the first waiter arrived, and was then killed. No other
-    /// process watches it.
+    /// The dead waiter was chosen (it is the head) before the first waiter arrived, and was then killed. Only the first
+    /// waiter can watch it.
     #[test]
     fn the_first_waiter_of_a_shrunk_hall_notices_the_death_of_a_waiter_behind_it() {
         let folder = tempfile::tempdir().unwrap();

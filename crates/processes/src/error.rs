@@ -8,7 +8,8 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or there are waiters. With a time limit: the caller got no slot in time.
+    /// No slot is free, or there are waiters. With a time limit or a [`Cancel`](crate::Cancel): the caller got no slot
+    /// before it gave up.
     NoPermits,
     /// The hall is closed, or was removed.
     Closed,
@@ -28,7 +29,7 @@ pub enum Error {
         /// The number of slots that the hall has.
         found: usize,
     },
-    /// The file has another version.
+    /// The file has a version that this library does not support.
     Version {
         /// The path of the file.
         path: PathBuf,
@@ -96,7 +97,7 @@ pub enum Error {
         /// The number of slots that the hall has.
         slots: usize,
     },
-    /// The hall has no room for another registration.
+    /// The hall has no room for another [registration](crate::MAX_REGISTRATIONS).
     Full {
         /// The name of the hall.
         name: String,

@@ -22,8 +22,9 @@ use crate::{
 
 /// The maximum number of registrations for passages in a hall.
 ///
-/// Each passage needs a registration from its arrival until its pass is dropped. A process keeps idle registrations
-/// for its next passages until it drops its last handle of the hall.
+/// A *registration* is a record in the file of the hall. Each passage (an acquire and its release) needs one from its
+/// arrival until its pass is dropped. A process keeps idle registrations for its next passages until it drops its last
+/// handle of the hall.
 pub const MAX_REGISTRATIONS: usize = RECORDS - RESERVED;
 
 /// The number of records that a file has room for.
@@ -226,7 +227,7 @@ impl HallFile {
         self.0.word(QUIET_AT)
     }
 
-    /// The tag of the waiter that was last chosen among the waiters for several slots.
+    /// The tag of the waiter that was chosen last: a waiter for several slots or, if the hall has shrunk, any waiter.
     pub(crate) fn head(&self) -> &AtomicI64 {
         self.0.word(HEAD_AT)
     }

@@ -26,12 +26,12 @@
 //! - **Several slots together.** [`acquire_many`](SharedHall::acquire_many) takes `m` slots together, in the
 //!   order of the queue. So two callers never wait for each other, each with a part of its slots.
 //! - **A process killed at any instruction** blocks no other process, and no slot is lost. The slots that it held, or
-//!   was about to get, go to the next waiters immediately. This holds for a holder, for a waiter, for a process in
-//!   the middle of entering or leaving, and for a process that is freeing the slot of a process killed before.
-//!   There is no daemon and no time-out. Each process has a named pipe. When the process ends, the kernel closes the
-//!   pipe, and this wakes a waiter. Before a process frees the slot, it waits until the kernel has also closed the
-//!   other files of the dying process, for at most a second. Only this short wait uses a PID, so containers with
-//!   separate PID namespaces may share a hall.
+//!   was about to get, go to the next waiters immediately. The killed process may be a holder, a waiter, in the middle
+//!   of entering or leaving, or about to free the slot of a process killed before. There is no daemon and no time-out.
+//!   A process that holds a slot or waits has a named pipe open. When the process ends, the kernel closes the pipe, and
+//!   this wakes a waiter. Before another process frees the slot of the dead process, it waits until the kernel has also
+//!   closed the other files of the dead process, for at most a second. Only this short wait and the
+//!   [`status`](SharedHall::status) use PIDs, so containers with separate PID namespaces may share a hall.
 //! - **A stopped process is not dead.** A process stopped by `SIGSTOP` keeps its slots, or its position in the
 //!   queue. A stopped process that holds slots, or wants a single slot, blocks no other slots, no matter at which
 //!   instruction it is stopped. The other slots go to the other waiters, in the order of the queue. If the first
@@ -48,7 +48,8 @@
 //!
 //! - two processes that are killed at any line, any number of times;
 //! - two processes that give up;
-//! - three processes that make one passage each;
+//! - three processes that are not killed: in a hall with one slot, they make any number of passages; in a hall with two
+//!   slots, one passage each;
 //! - two processes that want two slots each, two processes of a hall that has shrunk, and two processes of a hall that
 //!   another process closes. In these models, each process makes one passage and may be killed at any line.
 //!
@@ -76,14 +77,15 @@
 //!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the
 //!   middle of entering or leaving during `resize` may still take or give away one slot. A process that is killed in
 //!   the middle of `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The
-//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds (in a hall with
-//!   more than 500 holders and waiters, after at most 20 milliseconds for each of them).
+//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds. (In a hall that
+//!   once had more than 500 holders and waiters at the same time, the limit is 20 milliseconds for each of them.)
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
 //!   Callers beyond this limit wait until there is room, and are admitted to the queue in no particular order.
 //!
 //! # Threads, fork and exec
 //!
-//! Threads share a handle, or clones of it. A pass belongs to the process, not to the thread: it may be sent
+//! Threads share a [`SharedHall`] or its clones. All clones share one *handle*, which keeps the pipes of this process
+//! for later passages. A pass belongs to the process, not to the thread: it may be sent
 //! to another thread, and a thread that ends without dropping its pass leaves the slot taken.
 //!
 //! A **forked child** does not hold the slots of its parent. Dropping an inherited pass does nothing, and the child's
@@ -98,16 +100,17 @@
 //!
 //! Without waiters, entering and leaving takes a few loads and two atomic read-modify-writes, and no system call.
 //! The first thread that uses a handle takes no lock as long as it holds at most one pass; every other thread also
-//! locks a mutex of the handle. The first passage of a process creates a pipe. A later passage creates another pipe
-//! only if all pipes of the process are in use.
+//! locks a mutex of the handle. The first passage through a handle creates a pipe. A later passage creates another pipe
+//! only if all pipes of the handle are in use.
 //!
 //! A waiter stays runnable for up to two milliseconds, and yields to other processes meanwhile. Then it naps on a
-//! futex for up to two milliseconds, and then it sleeps in `poll` with one or two descriptors. The first waiter in the
-//! queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or may get one. So
-//! a death is noticed immediately in a queue that has existed for a few milliseconds. A process that gives a slot to a
-//! waiter makes no system call if the waiter is awake, and one if it naps. Every sleeping waiter checks the hall again
-//! after ten seconds, because the process that should have woken it may have had no free descriptor. (In a hall with
-//! more than 500 holders and waiters, it checks after 20 milliseconds for each of them.)
+//! futex. Four milliseconds after it began to wait, it goes to sleep in `poll` with one or two descriptors. The first
+//! waiter in the queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or
+//! may get one. So a death is noticed immediately in a queue that has existed for a few milliseconds. A process that
+//! gives a slot to a waiter makes no system call if the waiter is awake, one if it naps, and a few if it sleeps. Every
+//! sleeping waiter checks the hall again after ten seconds, because the process that should have woken it may have had
+//! no free descriptor. (In a hall that once had more than 500 holders and waiters at the same time, a sleeping waiter
+//! checks after 20 milliseconds for each of them.)
 //!
 //! # Values
 //!

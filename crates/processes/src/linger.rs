@@ -23,10 +23,10 @@ use crate::{patience::Patience, shared_state::SharedState, sys::nap};
 /// first.
 const FIRST_YIELDS: Duration = Duration::from_micros(200);
 
-/// How long the other waiters yield before they nap.
+/// How long the waiters behind the first one yield before they nap.
 const MAX_YIELDING: Duration = Duration::from_millis(2);
 
-/// How long the other waiters yield and nap before they go to sleep.
+/// How long the waiters behind the first one yield and nap, in total, before they go to sleep.
 const MAX_LINGER: Duration = Duration::from_millis(4);
 
 /// A yield that takes longer than this shows that the core has other work.

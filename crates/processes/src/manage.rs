@@ -20,6 +20,8 @@ impl SharedHall {
     /// # Errors
     /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).
     /// - [`Error::Closed`] if the hall is closed.
+    /// - [`Error::System`] if the file of the hall cannot get room for the new slots, for example because the disk is
+    ///   full.
     /// - [`Error::Full`] or [`Error::System`] if this process cannot register; see [`acquire`](SharedHall::acquire).
     ///
     /// # Examples

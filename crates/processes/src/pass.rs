@@ -34,8 +34,9 @@ macro_rules! pass {
                 self.registration.as_ref().is_some_and(|registration| registration.is_ours())
             }
 
-            /// Returns the descriptor of the lifeline. If this process dies, the slot stays taken while any other
-            /// process has the descriptor open. Dropping the pass frees the slot anyway.
+            /// Returns the descriptor of the *lifeline*: the pipe by which other processes notice that this process
+            /// has died. If this process dies, the slot stays taken while any other process has the descriptor open.
+            /// Dropping the pass frees the slot anyway.
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
             /// close-on-exec flag. No process has to read from it or write to it.

@@ -34,8 +34,9 @@ macro_rules! passes {
                 self.held.slots.is_empty()
             }
 
-            /// Returns the descriptor of the lifeline, or `None` if there are no slots. If this process dies, the slots
-            /// stay taken while any other process has the descriptor open. Dropping the passes frees the slots anyway.
+            /// Returns the descriptor of the *lifeline*, the pipe by which other processes notice that this process
+            /// has died. Returns `None` if there are no slots. If this process dies, the slots stay taken while any
+            /// other process has the descriptor open. Dropping the passes frees the slots anyway.
             ///
             /// The descriptor is closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its
             /// close-on-exec flag. No process has to read from the descriptor or write to it.

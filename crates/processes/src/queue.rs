@@ -44,9 +44,9 @@ struct Items<const N: usize> {
     items: [u64; N],
 }
 
-// SAFETY: all its fields are numbers, and zeros are numbers.
+// SAFETY: all fields are numbers, and zeros are numbers.
 unsafe impl<const N: usize> Zeroable for Items<N> {}
-// SAFETY: all its fields are `u64` in C layout, so there is no padding, and any bits are a `u64`.
+// SAFETY: all fields are `u64` in C layout, so there is no padding, and any bits are a `u64`.
 unsafe impl<const N: usize> Pod for Items<N> {}
 
 impl<const N: usize> Items<N> {

@@ -1,7 +1,7 @@
 //! The contended path: continues a call that cannot finish on the fast path.
 //!
 //! The *server* is the caller that holds the lock of the queue. It hands free slots to waiters; each hand-over is a
-//! *grant*.
+//! *grant*. Labels such as L3 are lines of the [step machine](hallpass_algorithms::halls::threads).
 
 use hallpass_algorithms::{
     Op, Word,
@@ -53,7 +53,8 @@ impl Hall {
             return Some(take);
         }
         let word = Op::Read.apply(&self.word);
-        // `word` is marked during a resize, while slots that a resize has removed are still held, and in a closed hall.
+        // `word` is marked (`MARK`) during a resize, while slots that a resize has removed are still held, and in a
+        // closed hall.
         // While `word` is marked, only the server takes slots. So even a caller that may overtake must queue for a
         // moment to get a slot.
         let refused = (M::BYPASSES || M::BARGES) && word < MARK;
@@ -223,8 +224,8 @@ mod tests {
 
     use super::*;
 
-    /// A newcomer that does not wait comes here if another caller was faster on the fast path. It must get a slot as
-    /// long as one is free, even if the hall has told a waiter to try again.
+    /// A newcomer that does not wait calls `acquire_contended` if another caller was faster on the fast path. The
+    /// newcomer must get a slot as long as one is free, even if the hall has told a waiter to try again.
     #[test]
     fn an_attempt_in_a_barging_hall_does_not_fail_while_a_slot_is_free() {
         let hall = Hall::builder(2).barging().build().unwrap();

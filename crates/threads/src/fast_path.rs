@@ -41,7 +41,7 @@ impl OvertakeEnvironment for &Hall {
     }
 }
 
-/// The fast path.
+/// Taking and freeing slots without waiting.
 impl Hall {
     /// Takes a slot. Returns `None` if the deadline passes first or the hall is closed.
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Acquiring a slot from a task.
 //!
 //! If the first poll of a future finds no slot, the future joins the queue. It stays in the queue until it gets a
-//! slot or is dropped. It runs the same lines as a thread, and stops at the line at which a thread would go to
-//! sleep (L7).
+//! slot or is dropped. It runs the same lines of the [step machine](hallpass_algorithms::halls::threads) as a thread,
+//! and stops at the line at which a thread would go to sleep (L7).
 #![allow(unsafe_code)]
 
 use std::{

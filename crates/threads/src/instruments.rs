@@ -1,6 +1,7 @@
-//! Observes waiters: counts them (feature `metrics`), and reports them (feature `tracing`).
+//! Observes waiters: counts them (feature `metrics`), and reports them (feature `tracing`). The feature `tracing` also
+//! reports that a hall was resized or closed.
 //!
-//! This code runs before a waiter joins the queue or after it has left the queue. It never runs in the server, and
+//! Waiters are observed before they join the queue and after they have left it. This code never runs in the server, and
 //! never on the fast path. Without these features it compiles to nothing.
 
 #[cfg(any(feature = "metrics", feature = "tracing"))]

@@ -234,8 +234,8 @@ impl Hall {
     }
 }
 
-/// Converts the number of slots of a request to the type of the step machine. A number that is too large becomes
-/// one that no hall has.
+/// Converts the number of slots of a request to the type of the step machine. A number above [`MAX_SLOTS`] becomes
+/// `MAX_SLOTS + 1`, which is more than any hall has.
 #[inline]
 pub(crate) fn clamp_need(m: usize) -> u32 {
     m.min(MAX_SLOTS + 1) as u32

@@ -16,9 +16,9 @@ use crate::{
     yielding::Yields,
 };
 
-/// The number of times that a waiter looks again without a pause.
+/// The number of times that a waiter spins, and looks for its grant again, before it yields.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
-/// The number of rests before a waiter parks: the spins, and one yield. Under loom, a waiter parks without a yield.
+/// The number of rests before a waiter parks: the spins, and one yield. Under loom, a waiter parks immediately.
 const ROUNDS_BEFORE_PARKING: u32 = SPINS + if cfg!(loom) { 0 } else { 1 };
 /// A yield that takes longer than this is slow. Parking then costs less than yielding, because the system wakes a
 /// parked thread on a core that is free.

@@ -38,8 +38,8 @@ const CROWDED_TURNS: u32 = 1 << 14;
 /// a millisecond.
 const SLOW_YIELD: Duration = Duration::from_millis(2);
 
-/// The largest number of turns that a thread makes without yielding after a slow yield: as many as take a few time
-/// slices.
+/// The largest number of turns that a thread makes without yielding after a slow yield. Together, these turns take a
+/// few time slices.
 const LONGEST_BREAK: u32 = 1024;
 
 static YIELDS: Yields = Yields::new(SLOW_YIELD, LONGEST_BREAK);

@@ -29,13 +29,13 @@ impl<T> UnsafeCell<T> {
 }
 
 /// Parking under loom. Loom's own parking has two bugs (tokio-rs/loom#249): a thread that yields before it parks
-/// loses its token, and an unpark can end a `join`.
+/// loses its park token, and an unpark can end a `join`.
 #[cfg(loom)]
 pub(crate) mod thread {
     use loom::sync::{Arc, Condvar, Mutex};
     pub(crate) use loom::thread::yield_now;
 
-    /// A flag that is set while the thread has its token, and a condition variable that announces the token.
+    /// A flag that is set while the thread has its park token, and a condition variable that announces the token.
     #[derive(Clone)]
     pub(crate) struct Thread(Arc<(Mutex<bool>, Condvar)>);
 

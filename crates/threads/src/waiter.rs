@@ -1,5 +1,6 @@
 //! The queue. Its nodes are on the stacks of waiting threads and in futures. They do not move while they are in the
-//! queue. The comments in this module refer to these rules:
+//! queue. Labels such as L4 are lines of the [step machine](hallpass_algorithms::halls::threads). The comments in this
+//! module refer to these rules:
 //!
 //! 1. Only the server (the holder of the step machine's `lock`) accesses the queue, and the links and wake handles of
 //!    nodes in the queue. Every caller may push its own node on the stack of newcomers (see `lock`). The server

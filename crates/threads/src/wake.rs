@@ -86,8 +86,9 @@ mod tests {
         }
     }
 
-    /// A thread in the queue may admit a task, and then runs its waker. Meanwhile nobody must make this thread the
-    /// server: if the waker closes the hall, it would wait for its own thread to serve.
+    /// A thread in the queue may admit a task, and then it runs the waker of this task. Meanwhile, no caller may make
+    /// the thread the server: if the waker closes the hall, it waits until there is no server, so it would wait for
+    /// its own thread.
     #[test]
     fn a_thread_that_runs_a_waker_does_not_become_the_server() {
         for limit in [0, 8] {

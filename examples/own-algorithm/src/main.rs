@@ -36,6 +36,7 @@ enum Line {
 impl Semaphore {
     fn new(n: usize, k: usize) -> Self {
         let mut layout = Layout::default();
+        // Each process subtracts at most 1, so `free` is never below k - n.
         let (low, high) = (k as Word - n as Word, k as Word);
         let free = layout.add(Decl::number("free", low, high, high).waited_on());
         Semaphore { n, k, layout, free }

@@ -70,7 +70,7 @@ impl HallDir {
     ///
     /// 1. `$HALLPASS_DIR`, if it is set and not empty;
     /// 2. `$XDG_RUNTIME_DIR/hallpass`, if that variable is an absolute path;
-    /// 3. `/run/user/UID/hallpass`, if this user owns `/run/user/UID` (cron jobs lack the variable);
+    /// 3. `/run/user/UID/hallpass`, if this user owns `/run/user/UID` (cron jobs have no `$XDG_RUNTIME_DIR`);
     /// 4. `/tmp/hallpass-UID`.
     ///
     /// # Errors

@@ -125,7 +125,8 @@ fn check_files(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether a hall can contain a file of this name. `hallpass run` adds its log and its tally.
+/// Returns whether a hall can contain a file of this name. `hallpass run` adds its log and its tally (the numbers that
+/// `hallpass metrics` shows).
 fn is_file_of_hall(name: &OsStr) -> bool {
     let files = [HALL, VALUE, "log", "log.old", "tally"];
     files.iter().any(|file| name == *file) || lifeline::id_of(name).is_some()

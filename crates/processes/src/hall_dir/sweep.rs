@@ -2,9 +2,8 @@
 //!
 //! A removal renames the hall to `.old-*`, and then closes it and deletes its files. If the process that removes the
 //! hall is killed after the rename, the hall may still be open, but its name is free for a new hall. So before a
-//! process creates a hall, it *closes* every renamed hall.
-//! Otherwise, waiters of the removed hall would wait forever, and a newcomer that has the removed hall open could take
-//! slot 0 while a holder of the new hall also has slot 0.
+//! process creates a hall, it *closes* every renamed hall. Otherwise, waiters of the removed hall would wait forever,
+//! and a newcomer that has the removed hall open could take slot 0 while a holder of the new hall also has slot 0.
 
 use std::{
     fs::{self, DirEntry},

@@ -100,7 +100,7 @@ fn a_request_for_more_slots_than_a_shrunk_hall_has_gives_up() {
     let cancel = Cancel::default();
     thread::scope(|scope| {
         let waiter = scope.spawn(|| test.hall.acquire_many_unless(2, &cancel, None).map(drop));
-        wait_until("it waits", || test.hall.waiting() == 1);
+        wait_until("the thread waits", || test.hall.waiting() == 1);
         test.hall.resize(1).unwrap();
         let answer = waiter.join().unwrap();
         assert!(matches!(answer, Err(Error::TooMany { asked: 2, slots: 1 })), "{answer:?}");
@@ -119,7 +119,7 @@ fn a_request_that_gives_up_in_a_shrunk_hall_gives_this_reason_even_if_the_hall_g
         let cancel = Cancel::default();
         thread::scope(|scope| {
             let waiter = scope.spawn(|| test.hall.acquire_many_unless(2, &cancel, None).map(drop));
-            wait_until("it waits", || test.hall.waiting() == 1);
+            wait_until("the thread waits", || test.hall.waiting() == 1);
             test.hall.resize(1).unwrap();
             test.hall.resize(2).unwrap();
             drop(pass);

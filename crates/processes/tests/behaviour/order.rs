@@ -93,7 +93,7 @@ fn a_process_that_times_out_does_not_change_the_order_of_the_others() {
     let mut first = test.waiter();
     let mut middle = test.puppet();
     middle.say("for 2000");
-    wait_until("it waits", || test.hall.status().waiters.len() == 2);
+    wait_until("the process waits", || test.hall.status().waiters.len() == 2);
     let mut last = test.waiter();
     assert_eq!(middle.answer(), Err("NoPermits".into()));
     drop(pass);

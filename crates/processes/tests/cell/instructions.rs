@@ -1,8 +1,9 @@
-//! Kills a process after every instruction of an update.
+//! Kills a process after instructions of an update that are chosen at random.
 //!
-//! The victim runs one instruction at a time, from a mark that the scenario sets, and makes one update. While the
-//! tracer has stopped it, it must not block readers. When it is killed, it has made the whole update or none of it.
-//! After that, the waiters must make their updates, and so must a process that arrives later.
+//! The test process runs the *victim*, which makes one update, one instruction at a time. This begins when the
+//! victim calls the function `ready`. While the victim is stopped between two instructions, it must not block readers.
+//! When it is killed, it has made the whole update or none of it. After that, the waiters must make their updates, and
+//! so must a process that arrives later.
 
 use std::{mem, path::Path, sync::atomic::Ordering::SeqCst, time::Instant};
 
@@ -37,7 +38,7 @@ struct Scenario {
     dead: bool,
     /// The number of waiters behind the victim.
     waiters: u64,
-    /// The number of updates that the victim makes before the instructions that count.
+    /// The number of updates that the victim makes before it calls `ready`.
     earlier: u64,
     victim: fn(&Path, &dyn Fn()),
 }

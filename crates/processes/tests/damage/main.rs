@@ -226,8 +226,8 @@ fn damaged_while_in_use() {
     println!("{round} halls damaged while in use");
 }
 
-/// Truncates the file while processes use the hall. They may get a bus error, as with every mapped file, but nothing
-/// else must happen.
+/// Truncates the file while processes use the hall. A bus error may end them, as with every mapped file. They must not
+/// crash, panic or hang in any other way.
 fn truncated_while_in_use() {
     let end = Instant::now() + share(15);
     let (mut round, mut ended) = (0, 0);

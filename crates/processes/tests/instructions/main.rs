@@ -8,9 +8,9 @@
 //!
 //! A victim runs an operation one instruction at a time, and is killed after one of its instructions. The test does
 //! this for a few instructions of each operation, or for as many as `HALLPASS_INSTRUCTIONS` says, and chooses them at
-//! random. Each time, all waiters must get a slot, and then all slots must be free. Before the victim is killed, the
-//! tracer has stopped it between two instructions. If there is another slot, another process must be able to take that
-//! slot while the victim is stopped.
+//! random. Each time, all waiters must get a slot, and then all slots must be free. Before the victim is killed, it is
+//! stopped between two instructions. If there is another slot, another process must be able to take that slot while the
+//! victim is stopped.
 
 mod scenarios;
 mod step;
@@ -162,7 +162,7 @@ fn come(
             *waiting += 1;
             let seen = || {
                 let hall = hall();
-                until("it waits", || hall.status().waiters.len() == *waiting);
+                until("the process waits", || hall.status().waiters.len() == *waiting);
                 0
             };
             assert_eq!(process::wait(process::fork(seen)).exit_status(), Some(0));

@@ -16,6 +16,7 @@ const PAUSE: Duration = Duration::from_micros(50);
 /// The number of looks before the tracer pauses for the first time. A pause takes longer than most instructions.
 const QUICK_LOOKS: u32 = 100;
 
+/// A child that this process, the *tracer*, runs one instruction at a time by ptrace.
 pub struct Traced(Pid);
 
 /// Binds this process and its children to one core, because processes that take turns are faster on one core.

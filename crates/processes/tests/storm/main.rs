@@ -3,7 +3,7 @@
 //! ```text
 //! cargo test -p hallpass-processes --test storm                     # some seconds
 //! HALLPASS_STORM_SECONDS=60 HALLPASS_STORM_KILLS=10000 \
-//!     cargo test -p hallpass-processes --test storm                 # fails after fewer kills
+//!     cargo test -p hallpass-processes --test storm                 # fails if there are fewer kills
 //! HALLPASS_STORM_CASE=resized HALLPASS_STORM_SEED=7 cargo test -p hallpass-processes --test storm
 //! ```
 //!

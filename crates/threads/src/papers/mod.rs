@@ -77,8 +77,8 @@ impl Visitor for Hide {
 
 /// Published algorithms (feature `papers`).
 impl Hall {
-    /// Creates a hall that runs a published algorithm for `n` threads. At most `k` of them hold a slot at the same
-    /// time.
+    /// Creates a hall that runs a published algorithm for `n` processes. At most `n` threads run the algorithm at the
+    /// same time, and at most `k` of them hold a slot. Further threads wait.
     ///
     /// `hallpass-lab list` shows the algorithms and their guarantees. In these algorithms, a waiter cannot give up. So
     /// the only method that takes a slot is [`acquire`](PaperHall::acquire).
@@ -108,7 +108,7 @@ impl PaperHall {
         }
         if !entry.nameable {
             return Err(BuildError(format!(
-                "`{algorithm}` is a model for the lab; use `Hall::new({k})`, which runs it natively"
+                "`{algorithm}` is a model for the lab, not a published algorithm: `Hall::new({k})` is a fair hall"
             )));
         }
         let id = if named { algorithm.to_string() } else { format!("{algorithm}+names") };

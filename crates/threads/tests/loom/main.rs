@@ -1,5 +1,6 @@
-//! Explores the code around the step machine under [loom](https://docs.rs/loom). The modules `environment`, `waiter`,
-//! `future` and `parking` run unchanged on loom's atomics, cells and threads.
+//! Explores the code around the step machine under [loom](https://docs.rs/loom). The modules `environment`, `lock`,
+//! `waiter`, `future` and `parking` run on loom's atomics, cells and threads. Under loom, a thread does not spin before
+//! it parks, and a newcomer that may queue tries to overtake only once. The rest of these modules is unchanged.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom
@@ -19,7 +20,7 @@
 //! tests keep old wakers alive.
 //!
 //! The tests do not cover time limits, because loom has no clock; they cover giving up with `try_acquire` and with
-//! dropped futures. They do not cover runs with more preemptions than the bound either.
+//! dropped futures. They do not cover runs with more preemptions than the bound that each test sets.
 #![cfg(loom)]
 
 mod manage;

@@ -4,7 +4,7 @@
 //! cargo test -p hallpass-threads --test stress                          # a few seconds
 //! HALLPASS_STRESS_PASSAGES=100000000 \
 //!     cargo test --release -p hallpass-threads --test stress            # 10^8: minutes on two cores
-//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-threads --test stress   # cases with that name
+//! HALLPASS_STRESS_CASE=resized cargo test -p hallpass-threads --test stress   # cases with this in their names
 //! HALLPASS_STRESS_SEED=7 cargo test -p hallpass-threads --test stress
 //! ```
 //!
