@@ -8,9 +8,9 @@
 //! | [`objects`] | shared objects, and threads that stop in the middle of an operation |
 //! | [`common`] | the parts that several of these share |
 //!
-//! Each family has these modules: `options` is its command line, `measure` runs it, `report` contains the
-//! figures and writes them as JSON, `table` prints them. In `threads` and `objects`, `plot` draws them. Except in
-//! `cluster`, a contestant is one small file.
+//! The first four modules are *families*. Each family has these modules: `options` is its command line, `measure` runs
+//! it, `report` contains the figures and writes them as JSON, `table` prints them. In `threads` and `objects`, `plot`
+//! draws them. Except in `cluster`, the contestants of a family are small files in its folder `contestants`.
 //!
 //! ```
 //! use std::time::Duration;
