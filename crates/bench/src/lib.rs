@@ -29,7 +29,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Unsafe code is in adapters of system functions, and in the code that forks processes or pauses threads.
+//! Unsafe code is in calls to the C library, in the code that forks processes, shares memory with them or pauses
+//! threads, and in some contestants.
 #![deny(unsafe_code)]
 
 pub mod cluster;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the benchmark of clusters.
 
 use std::{
     env,

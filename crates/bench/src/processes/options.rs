@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the benchmark of processes.
 
 use clap::{Args, value_parser};
 
