@@ -139,7 +139,7 @@ impl Hall {
             1 => self.word(at).wrapping_add_signed(i64::from(operand[0] as i8)),
             2 => self.word(at) ^ 1 << (operand[0] % 64),
             3 => self.word(self.place(operand[0], operand[1])),
-            // A word with a small number, in the format of a card (phase, slot, number) or of the tag of a slot (record,
+            // A word with a small number, in the format of a card (phase, slot, number) or of a slot's tag (record,
             // number).
             _ => (operand_word & 0xffff) << 48 | operand_word >> 16 & 0xff,
         };
