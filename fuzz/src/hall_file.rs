@@ -1,8 +1,8 @@
 //! The fuzz target `hall_file`: opens a hall whose mapped file was changed, and uses it.
 //!
 //! The changes follow the layout of the file, because random changes would mostly hit unused records. From offset 4096
-//! on, each registration has a record of 256 bytes, which begins with its card. Slots are at the end of the file, 64
-//! bytes each.
+//! on, each registration has a record of 256 bytes. A record begins with the *card*, the word with the phase of its
+//! process, such as waiting. Slots are at the end of the file, 64 bytes each.
 
 use std::{
     cell::RefCell,
@@ -139,7 +139,8 @@ impl Hall {
             1 => self.word(at).wrapping_add_signed(i64::from(operand[0] as i8)),
             2 => self.word(at) ^ 1 << (operand[0] % 64),
             3 => self.word(self.place(operand[0], operand[1])),
-            // A card or a tag: the phase in the highest bits, then a slot or a record, then a small number.
+            // A word with a small number, in the format of a card (phase, slot, number) or of a slot's tag (record,
+            // number).
             _ => (operand_word & 0xffff) << 48 | operand_word >> 16 & 0xff,
         };
         self.file.write_all_at(&new.to_le_bytes(), at).expect("the file can be written");

@@ -58,8 +58,8 @@ pub fn cluster_message(data: &[u8]) {
     hallpass_cluster::fuzzing::transaction(data);
 }
 
-/// Reads the bytes as the rows of a hall in PostgreSQL, as a message between two processes that share a connection, and as a
-/// password file.
+/// Reads the bytes as the rows of a hall in PostgreSQL, as a message between two processes that share a connection, and
+/// as a password file.
 pub fn postgres(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     hallpass_cluster::fuzzing::postgres(text);
@@ -102,7 +102,7 @@ pub fn log_file(data: &[u8]) {
     log(data);
 }
 
-/// Reads the bytes as the tally of a hall, counts events, and reads the new file.
+/// Reads the bytes as the tally of a hall (the file with its counts), counts events, and reads the new file.
 ///
 /// # Panics
 /// Panics if the new file contains another tally. This is a bug in hallpass.

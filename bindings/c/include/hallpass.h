@@ -275,9 +275,10 @@ size_t hallpass_slot(const struct hallpass_pass *pass);
 void hallpass_release(struct hallpass_pass *pass);
 
 /**
- * Writes a descriptor to `descriptor`, the *lifeline*. If this process dies, the slot stays taken while any other
- * process has the lifeline open. `hallpass_release` frees the slot anyway. The descriptor belongs to the pass and is
- * closed on exec. To hand it to a child process, duplicate it with `dup`, or clear its close-on-exec flag.
+ * Writes the *lifeline* of the pass to `descriptor`. The lifeline is a file descriptor. If this process dies, the slot
+ * stays taken while any other process has the lifeline open. But `hallpass_release` frees the slot immediately. The
+ * descriptor belongs to the pass and is closed on exec. To hand it to a child process, duplicate it with `dup`, or
+ * clear its close-on-exec flag.
  *
  * # Safety
  * `pass` is a pass that was not released, and `descriptor` is valid for a write.

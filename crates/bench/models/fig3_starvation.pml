@@ -11,11 +11,11 @@
  *   they stay forever (one dead location per process: where it died is
  *   visible only through X and Q).  ncr = number of dead processes.
  * - Location 0 has a self loop, so weak fairness never forces a process out
- *   of its remainder section; every other location has none, so a live
- *   process there that can move must move (the critical section included).
- *   (Its guard is `_pid == 0' in process 0 and `_pid != 0' in the others,
- *   which is always true there.  pan rejects a self loop with the guard
- *   `skip': "unconditional self-loop".)
+ *   of its remainder section.  No other location has a self loop, so a live
+ *   process at another location that can move must move, also in the
+ *   critical section.  (The guard of the self loop is `_pid == 0' in process
+ *   0 and `_pid != 0' in the others, so it is always true.  pan rejects a
+ *   self loop with the guard `skip': "unconditional self-loop".)
  * - p0e = "process 0 is at one of its lines 2..5"; it and ncr are functions
  *   of the control locations and add no states.
  */

@@ -8,9 +8,9 @@
 //! | [`objects`] | shared objects, and threads that stop in the middle of an operation |
 //! | [`common`] | the parts that several of these share |
 //!
-//! Each family has these modules: `options` is its command line, `measure` runs it, `report` contains the
-//! figures and writes them as JSON, `table` prints them. In `threads` and `objects`, `plot` draws them. Except in
-//! `cluster`, a contestant is one small file.
+//! The first four modules are *families*. Each family has these modules: `options` is its command line, `measure` runs
+//! it, `report` contains the figures and writes them as JSON, `table` prints them. In `threads` and `objects`, `plot`
+//! draws them. Except in `cluster`, the contestants of a family are small files in its folder `contestants`.
 //!
 //! ```
 //! use std::time::Duration;
@@ -29,7 +29,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Unsafe code is in adapters of system functions, and in the code that forks processes or pauses threads.
+//! Unsafe code is in calls to the C library, in the code that forks processes, shares memory with them or pauses
+//! threads, and in some contestants.
 #![deny(unsafe_code)]
 
 pub mod cluster;

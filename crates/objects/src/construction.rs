@@ -314,7 +314,7 @@ impl<O: Object> Environment for NativeEnvironment<'_, O> {
 }
 
 impl<O: Object> NativeEnvironment<'_, O> {
-    /// Replaces the outcome. An earlier outcome comes from a copy that was not installed.
+    /// Replaces the outcome. An earlier outcome comes from a copy that did not become the head.
     #[inline]
     fn set_outcome(&mut self, outcome: Option<Outcome<O>>) {
         let unused = mem::replace(&mut self.outcome, outcome);

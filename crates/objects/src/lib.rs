@@ -31,10 +31,9 @@
 //! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets the panic, even
 //!   if another thread ran the operation (k > 1). Only a panic in `clone` does more harm: the thread that panics counts
 //!   as stopped in the middle of an operation, so one of the k slots is lost.
-//! - **Starvation-free.** A newcomer that finds a free slot takes it, even ahead of sleeping waiters.
-//!   But a thread that has waited for 5 ms draws a number, and from then on it is served before all
-//!   newcomers. (A thread that stops after it has drawn a number counts as stopped in the middle of an
-//!   operation.)
+//! - **Starvation-free.** A newcomer may take a free slot ahead of sleeping waiters. But a thread that has waited for
+//!   5 ms draws a number, and from then on it is served before all newcomers. (A thread that stops after it has drawn
+//!   a number counts as stopped in the middle of an operation.)
 //!
 //! The construction and the turnstile in front of it are step machines in the crate
 //! `hallpass-algorithms`, in the modules `objects::universal` and `objects::turnstile`. For small k, the
@@ -45,7 +44,7 @@
 //!
 //! - These objects are for the threads of one process: they own heap memory, which has no meaning in
 //!   another process.
-//! - An operation is applied more than once, by different threads, to copies that must stay equal. It must
+//! - With k > 1, an operation is applied more than once, by different threads, to copies that must stay equal. It must
 //!   be deterministic, must not block, and should do nothing but change the object: see [`Object`].
 //! - Removed items, completed operations, and values that closures have captured may be kept for a while.
 //! - **The allocator is not resilient.** Operations allocate and free memory. A thread may stop
@@ -58,7 +57,7 @@
 //!
 //! # Cost
 //!
-//! An operation is applied twice, to two copies that take turns as the current one. Nothing is cloned
+//! With k > 1, an operation is applied twice, to two copies that take turns as the current one. Nothing is cloned
 //! unless threads collide or a thread has stalled. In addition, an operation makes about ten atomic
 //! read-modify-writes and one allocation. In total, it costs about 14 times as much as an uncontended
 //! mutex. `hallpass-bench objects` measures this, and `docs/objects.md` explains when a mutex is the

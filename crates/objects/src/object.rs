@@ -2,7 +2,7 @@
 
 /// A sequential object: a value, operations on it, and the return values of these operations.
 ///
-/// An operation is applied more than once, by different threads, to copies of the object that must stay
+/// If k > 1, an operation is applied more than once, by different threads, to copies of the object that must stay
 /// equal. Therefore `apply` must follow these rules:
 ///
 /// - **Deterministic**: the same operation on an equal object returns an equal value and leaves an equal

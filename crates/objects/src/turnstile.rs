@@ -302,7 +302,7 @@ impl Waiting {
 struct Patience {
     looks: u32,
     has_slept: bool,
-    /// The time at which the waiter began to sleep.
+    /// The time at which the waiter had finished its brief pauses.
     since: Option<Instant>,
     /// The latest number of exits that the waiter has seen, and the time at which it first saw this
     /// number.

@@ -130,7 +130,8 @@ where
     /// continue in the meantime.
     ///
     /// # Panics
-    /// Panics if `read` panics, and in the cases in which [`apply`](Self::apply) panics.
+    /// Panics if `read` panics. If cloning the object panics, the handle becomes unusable, as in
+    /// [`apply`](Self::apply).
     pub fn read<R>(&mut self, read: impl FnOnce(&O) -> R) -> R {
         self.enter();
         // SAFETY: the process number belongs to this handle, and no earlier operation of the handle has unwound (see

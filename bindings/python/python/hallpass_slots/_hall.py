@@ -72,7 +72,7 @@ class Hall(_native.Hall):
         return Acquiring(lambda: _asyncio.acquire(self, timeout))
 
     def acquire_many(self, count: int, timeout: Optional[float] = None) -> Passes:
-        """Waits until this process has ``count`` slots.
+        """Waits until ``count`` slots are free and takes them together.
 
         >>> with hall.acquire_many(2) as p:
         ...     print("devices", p.slots)
@@ -99,7 +99,7 @@ class Hall(_native.Hall):
         return _many.try_acquire(self, count)
 
     def acquire_many_async(self, count: int, timeout: Optional[float] = None) -> Acquiring[Passes]:
-        """Waits in an asyncio task until this process has ``count`` slots.
+        """Waits in an asyncio task until ``count`` slots are free and takes them together.
 
         >>> async with hall.acquire_many_async(2) as p:
         ...     print("devices", p.slots)

@@ -127,7 +127,7 @@ class _Limit:
         self._is_over = False
 
     def expire(self, changed: asyncio.Event) -> None:
-        """Notes that the time is over, and wakes the task."""
+        """Records that the time is over, and wakes the task."""
         self._is_over = True
         changed.set()
 

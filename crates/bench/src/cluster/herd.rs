@@ -1,7 +1,8 @@
 //! The number of clients that a store notifies of a release.
 //!
 //! All slots are held, and many waiters are in the queue, over several connections. Holders leave one after the
-//! other. The store itself counts ([`Store::wake_ups`]). The result is how much this count grows during a release.
+//! other. The store itself counts the notifications ([`Store::wake_ups`]). The result is how much this count grows
+//! during a release.
 
 use std::{sync::mpsc, thread, time::Duration};
 
@@ -49,7 +50,7 @@ pub fn is_steady(herds: &[Herd]) -> bool {
     herds.iter().all(|herd| herd.late <= herd.early + 1.0)
 }
 
-/// Counts the events of `releases` releases, on a store that does nothing else.
+/// Counts the events of `releases` releases, on a store that nothing else uses.
 ///
 /// # Errors
 /// Returns the reason if a call on the hall fails.

@@ -1,4 +1,4 @@
-//! Measures the cost of waiting commands: requests, connections and CPU time of many `hallpass run` that wait on this
+//! Measures the cost of waiting: requests, connections and CPU time of many `hallpass run` commands that wait on this
 //! machine.
 
 use std::{
@@ -38,7 +38,7 @@ pub struct Idle {
     pub connections: usize,
     /// The connections to the member that has most of them.
     pub busiest: usize,
-    /// CPU time of all of them, in seconds for each second.
+    /// CPU seconds of all of them per second.
     pub cpu: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Idle {
 pub const MOST_REQUESTS: f64 = 100.0;
 /// The limit on connections of 200 waiting commands, on PostgreSQL.
 pub const MOST_CONNECTIONS: usize = 4;
-/// The limit on CPU time of the waiting commands (300 on etcd, 200 on PostgreSQL), in seconds for each second.
+/// The limit on CPU seconds per second of all waiting commands together (300 on etcd, 200 on PostgreSQL).
 pub const MOST_CPU: f64 = 0.05;
 
 /// Measures `waiting` commands that wait. Nothing else uses the store.
@@ -106,7 +106,8 @@ fn connections_to(port: u16) -> usize {
     tables.iter().flatten().map(|table| table.lines().filter(is_ours).count()).sum()
 }
 
-/// Returns the CPU time of these processes and of their children, which are keepers, in seconds.
+/// Returns the CPU time, in seconds, of these processes and of their children. The children are keepers, which
+/// communicate with the store.
 fn cpu_time(processes: &[Child]) -> f64 {
     let of_family = |process: &Child| {
         let pid = process.id();

@@ -20,8 +20,8 @@ pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
     /// The stores to measure on. Races and behaviour are measured on etcd only, and behaviour only on the first setting
-    /// of etcd. Herds are measured on the first setting of each engine, and waiting commands on the first setting of
-    /// each engine with the most members.
+    /// of etcd. Herds are measured on the first setting of each engine. Waiting commands are measured, for each engine,
+    /// on the first of its settings with the most members.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
@@ -33,11 +33,11 @@ pub struct Plan {
     pub passages: usize,
     /// The program `hallpass`.
     pub program: PathBuf,
-    /// An earlier version of this program, to compare with.
+    /// An earlier version of `hallpass`, to compare with.
     pub before: Option<PathBuf>,
 }
 
-/// The numbers of slots that a herd waits for.
+/// The numbers of slots of the halls in which waiters form a herd.
 const HERD_SLOTS: [usize; 2] = [1, 4];
 
 impl Plan {
@@ -120,7 +120,7 @@ impl Plan {
             let store = setting.start_store();
             for k in HERD_SLOTS {
                 for waiting in &self.herds {
-                    if steps.begin(|| format!("{waiting} wait for {k}, {setting}")) {
+                    if steps.begin(|| format!("{waiting} waiters, k = {k}, {setting}")) {
                         let herd = herd::measure(&store, *setting, k, *waiting, self.rounds)?;
                         report.herds.push(herd);
                     }
@@ -156,7 +156,7 @@ impl Plan {
         let mut samples: [Vec<f64>; 2] = Default::default();
         let each = self.passages.div_ceil(loops);
         for _ in 0..self.rounds {
-            if !steps.begin(|| format!("passages of {loops}, {setting}")) {
+            if !steps.begin(|| format!("passages of {loops} loops, {setting}")) {
                 break;
             }
             for (wrapper, samples) in iter::zip(self.wrappers(), &mut samples) {
@@ -181,7 +181,7 @@ impl Plan {
         let loops = CROWDS[CROWDS.len() - 1];
         let mut samples: [(Vec<f64>, usize); 2] = Default::default();
         for _ in 0..self.rounds {
-            if !steps.begin(|| format!("successions of {loops}, {setting}")) {
+            if !steps.begin(|| format!("successions of {loops} loops, {setting}")) {
                 break;
             }
             for (wrapper, (gaps, overlaps)) in iter::zip(self.wrappers(), &mut samples) {

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the benchmark of clusters.
 
 use std::{
     env,
@@ -66,7 +66,8 @@ impl Options {
     /// Returns the measurement that these options describe.
     ///
     /// # Errors
-    /// Returns a message that says what to install if there is no etcd, or how to get a `hallpass` to measure.
+    /// Returns a message that says what to install if etcd or PostgreSQL is missing, or how to get a `hallpass` to
+    /// measure.
     pub fn plan(&self) -> Result<Plan, String> {
         let missing = hallpass_testbed::missing();
         if !missing.is_empty() && self.uses(Engine::Etcd) {

@@ -1,4 +1,4 @@
-//! The report.
+//! The report of the benchmark of clusters.
 
 use clap::ValueEnum;
 use serde::Serialize;

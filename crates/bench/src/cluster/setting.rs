@@ -19,7 +19,7 @@ use super::{PATIENCE, failed};
 pub enum Medium {
     /// In the directory for temporary files
     Disk,
-    /// In memory, where a write takes no time
+    /// In memory, where a write does not wait for a disk
     Memory,
 }
 
@@ -95,7 +95,7 @@ impl Store {
 
     /// Returns a count that grows with each client that the store notifies of a change. For etcd, this is the number of
     /// watch events that its members have sent, by their own count. For PostgreSQL, it is the number of transactions
-    /// with an id: each notified waiter reads the hall in such a transaction, and each change is one, too.
+    /// with an id: each notified waiter reads the hall in such a transaction, and each change is such a transaction.
     ///
     /// # Errors
     /// Returns the reason if the store does not report the count.

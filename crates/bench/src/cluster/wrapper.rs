@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Command};
 
 use serde::{Serialize, Serializer};
 
-/// The ttl in seconds for trials that wait until it is over.
+/// The ttl in seconds for trials that wait until the ttl has passed.
 pub const TTL: u64 = 4;
 /// The ttl in seconds for measurements in which a holder must not lose its slot, not even on a busy machine.
 pub const LONG_TTL: u64 = 60;
@@ -35,7 +35,7 @@ impl Wrapper {
         match self {
             Wrapper::Hallpass(program) => {
                 command = Command::new(program);
-                // Each measurement has its own store, so nobody would read the tallies of its halls.
+                // Each measurement has its own store, so nobody would read the counts of runs (tallies) of its halls.
                 command.env("HALLPASS_TALLY_DIR", "/dev/null");
                 // On a busy machine, the first answer may be slow. With a short grace, the pass survives
                 // longer gaps between answers.

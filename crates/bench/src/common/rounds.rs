@@ -40,7 +40,7 @@ impl<'a> Steps<'a> {
         may_run
     }
 
-    /// Returns `true` after a stop.
+    /// Returns `true` if the measurement was stopped.
     pub fn stopped(&self) -> bool {
         // ORDERING: Relaxed, because no other access depends on the flag.
         self.stop.load(Relaxed)
@@ -151,11 +151,11 @@ fn summarise<S, R>(samples: Samples<S>, row: impl FnOnce(&[S]) -> Option<R>) -> 
     })
 }
 
-/// The time limit for the first passage. A contestant without a passage in this time counts as blocked.
+/// A contestant that makes no passage in a run of at least this length counts as blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Runs for `time`, or longer if there was no passage. (On a busy machine, a contestant may have no core for a short
-/// time.)
+/// Runs for `time`. If there was no passage, runs again for twice the time, until a run has a passage or takes at least
+/// half a second. (On a busy machine, a contestant may have no core for a short time.)
 pub fn long_enough<S>(
     mut time: Duration,
     run: impl Fn(Duration) -> Result<S, String>,

@@ -5,7 +5,7 @@
 ///
 /// # Errors
 ///
-/// Returns a message that lists all names if no name contains one of the texts.
+/// Returns a message that lists all names if one of the texts occurs in no name.
 pub fn select<C>(
     mut contestants: Vec<C>,
     texts: &[String],

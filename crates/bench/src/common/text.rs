@@ -49,7 +49,7 @@ pub fn unless_complete(complete: bool) -> &'static str {
     if complete { "" } else { "; stopped before the end" }
 }
 
-/// Formats a number with three significant digits.
+/// Formats a number with three digits, or with all digits before the decimal point if there are more.
 pub fn short(value: f64) -> String {
     match value {
         _ if value < 9.995 => format!("{value:.2}"),
@@ -58,7 +58,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Formats nanoseconds with three digits, in the largest unit in which the number is at least 1.
+/// Formats nanoseconds with up to three digits, in the largest unit in which the number is at least 1.
 pub fn duration(nanos: f64) -> String {
     match nanos {
         _ if nanos < 999.5 => format!("{nanos:.0} ns"),

@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, sync::OnceLock, time::Instant};
 
-/// A number of turns of the loop.
+/// Work of a known length: a number of turns of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
     turns: u64,

@@ -19,7 +19,7 @@ pub enum Op {
 #[derive(Debug, Default)]
 pub struct Heap(BinaryHeap<Reverse<u64>>);
 
-/// This is not derived, because a derived `clone_from` does not reuse the memory of the copy that it overwrites.
+/// `Clone` is not derived, because a derived `clone_from` does not reuse the memory of the copy that it overwrites.
 impl Clone for Heap {
     fn clone(&self) -> Self {
         Heap(self.0.clone())

@@ -17,7 +17,7 @@ pub struct Options {
     /// Fewer operations and rounds: one to two minutes, and rougher figures
     #[arg(long)]
     pub quick: bool,
-    /// Run only contestants whose name contains this
+    /// Run only the contestants whose name contains one of these texts
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
     /// Measure only these parts
@@ -66,8 +66,8 @@ impl Options {
     /// Returns the measurement that these options describe.
     ///
     /// # Errors
-    /// Returns a message if no contestant has a name that was asked for, or if this system cannot measure a
-    /// part.
+    /// Returns a message if a text of `only` occurs in no contestant's name, or if this system cannot measure a
+    /// requested part.
     pub fn plan(&self) -> Result<Plan, String> {
         let (operations, rounds, limit, time, memory) = match self.quick {
             true => (50_000, 3, 3, 100, 500_000),

@@ -43,7 +43,8 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     Ok(plots)
 }
 
-/// Returns one of Okabe and Ito's colours. Resilient objects are darker if more threads may stop.
+/// Returns the colour of a kind. Most colours are Okabe and Ito's. Resilient objects have shades of one of these
+/// colours: the more threads may stop, the darker.
 fn colour(kind: Kind) -> RGBColor {
     match kind {
         Kind::Resilient { k: 1 } => RGBColor(140, 214, 194),

@@ -274,7 +274,8 @@ fn run_victim<Q: Queue>(queue: &Q, stage: &Stage, number: usize) {
             armed = true;
             stall::arm(Arc::clone(&stage.gate));
         }
-        // If another thread applies this operation first, the victim does not stop and tries again.
+        // If another thread applies this operation first, the victim does not stop in this operation, but tries again
+        // with the next one.
         std::hint::black_box(queue.apply(&mut handle, ops.next()));
     }
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the benchmark of processes.
 
 use clap::{Args, value_parser};
 
@@ -15,7 +15,7 @@ pub struct Options {
     /// Less time and fewer rounds: about ten seconds, and rougher figures
     #[arg(long)]
     pub quick: bool,
-    /// Run only contestants whose name contains this, and hallpass
+    /// Run only hallpass and the contestants whose name contains one of these texts
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
     /// Time for which each contestant runs in each round, in milliseconds [default: 200; with --quick 40]

@@ -21,7 +21,7 @@ pub struct Options {
     /// Less time and fewer rounds: about ten seconds, and rougher figures
     #[arg(long)]
     pub quick: bool,
-    /// Run only contestants whose name contains this, and the floor
+    /// Run only the floor and the contestants whose name contains one of these texts
     #[arg(long, value_name = "TEXT", num_args = 1..)]
     pub only: Vec<String>,
     /// Run only these workloads: alone, contended, oversubscribed, latency, ready, many, cancel, hand-over, crowd, or a
@@ -61,7 +61,7 @@ impl Options {
     /// Returns the measurement that these options describe.
     ///
     /// # Errors
-    /// Returns a message if a requested name is not that of a contestant or workload.
+    /// Returns a message if a text of `only` occurs in no contestant's name, or if a name of `workload` is unknown.
     pub fn plan(&self) -> Result<Plan, String> {
         let (time_ms, rounds) = if self.quick { (40, 3) } else { (200, 5) };
         let mut workloads = workloads::all(self.inside, self.outside);

@@ -156,7 +156,7 @@ pub fn select(mut all: Vec<Workload>, names: &[String]) -> Result<Vec<Workload>,
             let groups = Group::ALL.map(Group::name).join(", ");
             let single: Vec<String> = all.iter().map(Workload::name).collect();
             return Err(format!(
-                "no workload is called `{name}`; there are {groups}, or one of {}",
+                "no workload is called `{name}`; the groups are {groups}; the single workloads are {}",
                 single.join(", ")
             ));
         }

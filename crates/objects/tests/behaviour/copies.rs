@@ -175,7 +175,7 @@ fn nothing_is_left_when_the_object_is_dropped() {
                     });
                 }
             });
-            // Each reader may keep one more copy.
+            // Each of the six threads may also hold the clone that `snapshot` returns.
             let copies = censuses.objects.max.load(SeqCst);
             assert!(copies <= 4 * k as isize + 4 + 6, "{copies} copies of the object for k = {k}");
             drop(shared);

@@ -122,7 +122,7 @@ fn x(place: usize, places: usize) -> i32 {
     LEFT + 20 + (RIGHT - LEFT - 20) * place as i32 / (places as i32 - 1).max(1)
 }
 
-/// Draws grid lines at powers of ten and at the positions, with their names.
+/// Draws the grid lines of the scale and of the positions, with their labels.
 fn draw_frame(
     canvas: &Canvas<'_>,
     scale: &Scale,

@@ -93,7 +93,8 @@ impl Little<'_, '_> {
         line.points.iter().enumerate().filter_map(point).collect()
     }
 
-    /// Draws grid lines at some powers of ten, and the names of the first, the middle and the last position.
+    /// Draws the grid lines of the scale, and the names of the first, the middle and the last position. In the first
+    /// column, every second grid line has a label.
     fn frame(&self, places: &[&str], is_first_column: bool) -> Result<(), Failure> {
         let ticks = self.scale.ticks();
         for (index, tick) in ticks.iter().enumerate() {

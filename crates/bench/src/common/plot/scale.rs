@@ -15,8 +15,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Creates a scale for ratios from `least` to `most`. It is linear from 0, or logarithmic if the ratios differ
-    /// much.
+    /// Creates a scale for ratios from `least` to `most`. It is linear from 0 if `most` is at most 25, and logarithmic
+    /// otherwise.
     pub fn of_ratios(least: f64, most: f64, pixels: (i32, i32)) -> Self {
         let [least, most] = [least, most].map(drawable);
         if most <= LINEAR_UP_TO {

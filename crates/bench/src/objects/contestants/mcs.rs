@@ -56,7 +56,7 @@ unsafe impl Relax for Spin {
 
     #[inline]
     fn relax(&mut self) {
-        // ORDERING: see `Draining`.
+        // ORDERING: Relaxed, because no other access depends on the count.
         match DRAINING.load(Relaxed) {
             0 => hint::spin_loop(),
             _ => thread::yield_now(),

@@ -25,7 +25,7 @@ pub trait ProcessSemaphore: Sized {
     fn join(&self) -> Self::Handle;
 }
 
-/// The contestant with which all others are compared: a lower bound on their cost.
+/// A lower bound on the cost of all other contestants.
 pub const FLOOR: &str = "floor";
 /// `SharedHall` of hallpass.
 pub const HALLPASS: &str = "hallpass";

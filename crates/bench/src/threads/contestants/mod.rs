@@ -31,7 +31,7 @@ pub enum Camp {
     Floor,
     /// `Hall` of hallpass.
     Hallpass,
-    /// A semaphore of another project.
+    /// A semaphore that is neither part of hallpass nor from a paper.
     Rival,
     /// An algorithm of a paper.
     Paper,
@@ -116,7 +116,7 @@ impl Contestant {
     }
 }
 
-/// Returns the floor and every semaphore that programs use.
+/// Returns all contestants except the algorithms of the papers.
 pub fn field() -> Vec<Contestant> {
     use Camp::{Floor, Hallpass, Rival};
     use Order::{Barging, Bypass, Fifo, Open};

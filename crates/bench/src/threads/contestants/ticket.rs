@@ -11,8 +11,8 @@
 //! I3: a thread that is parked with ticket t is woken. The thread that grants t looks at the spot afterwards and wakes
 //!     the parked thread, unless the thread with ticket t + n has come to the spot first and woken it.
 //!
-//! Every access is SeqCst. So if the thread that grants t does not see that ticket t is taken, the thread that
-//! takes t later sees the grant.
+//! Every access is SeqCst. So if the thread that grants t does not yet see that ticket t is taken, the thread that
+//! then takes t sees the grant.
 
 use std::{
     hint,

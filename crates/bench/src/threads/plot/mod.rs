@@ -56,8 +56,8 @@ fn shown(outcome: &Outcome, row: &Row) -> bool {
     }
 }
 
-/// The meaning of the colours, in the order of the legend. The colours are Okabe and Ito's, which
-/// colour-blind people can distinguish.
+/// The meaning of the colours, in the order of the legend. Most colours are Okabe and Ito's, which colour-blind people
+/// can distinguish.
 const CATEGORIES: [(Category, RGBColor, &str); 6] = [
     (Category::Hallpass, RGBColor(0, 158, 115), "hallpass"),
     (Category::HallpassBarging, RGBColor(127, 206, 185), "hallpass, newcomers may overtake"),
