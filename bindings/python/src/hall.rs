@@ -17,7 +17,7 @@ use crate::{
 #[pyclass(frozen, subclass, module = "hallpass_slots._native")]
 pub(crate) struct Hall(Arc<OpenHall>);
 
-/// The fields of a `Participant`: slot, PID, user, command, seconds since 1970, whether the process is alive.
+/// The fields of a `Participant`: slot, PID, user ID, command, seconds since 1970, whether the process is alive.
 type ParticipantTuple = (Option<usize>, u32, Option<u32>, String, f64, bool);
 
 /// The fields of a `Status`: name, slots, closed, holders, waiters.
