@@ -140,7 +140,7 @@
 //! | `add_permits`, `forget_permits` | [`add_slots`](Hall::add_slots), [`remove_slots`](Hall::remove_slots), [`resize`](Hall::resize) | `add_slots` needs room ([`Builder::max_slots`]). `remove_slots` removes exactly as many slots as requested, even if they are held; tokio forgets at most the free permits |
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
 //! | `SemaphorePermit` | [`Pass`], [`Passes`] | a pass has a [`slot`](Pass::slot) |
-//! | its `split`, `merge`, `num_permits`, `semaphore` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
+//! | `split`, `merge`, `num_permits`, `semaphore` of `SemaphorePermit` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
 //! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed or has too few slots; is not a `Stream` |
 //! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |

@@ -31,7 +31,7 @@ use crate::event::Event;
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
-/// After a sleeper was woken (*called*) and could not enter, no sleeper is called until this many threads have left.
+/// After a sleeper has woken up and could not enter, no sleeper is woken (*called*) until this many threads have left.
 const EXITS_BETWEEN_CALLS: Word = 1024;
 /// The time for which one sleeper watches for a stall. After that, another sleeper may watch.
 const WATCH: Duration = STALL;

@@ -1,4 +1,4 @@
-//! A block of a segment, and the tags at its beginning. [`Shape`](super::shape::Shape) explains lines, entries and tags.
+//! A block of a segment, and the tags at its beginning. [`Shape`](super::shape::Shape) explains lines and tags.
 
 use super::shape::TAG_BITS;
 
