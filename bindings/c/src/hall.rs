@@ -180,9 +180,10 @@ pub unsafe extern "C" fn hallpass_acquire_for(
     unsafe { enter(hall, pass, |hall| hall.try_acquire_for(time)) }
 }
 
-/// Closes the lifelines that a forked child has inherited, so that the slots of its parent become free when the parent
-/// dies. Call it in the child, before the child uses the hall. Without this call, the child has the lifelines open until
-/// it execs or exits. Does nothing for `NULL`, and in a process that opened the hall itself.
+/// Closes the lifelines (see `hallpass_lifeline`) that a forked child has inherited, so that the slots of its parent
+/// become free when the parent dies. Call it in the child, before the child uses the hall. Without this call, the child
+/// has the lifelines open until it execs or exits. Does nothing for `NULL`, and in a process that opened the hall
+/// itself.
 ///
 /// # Safety
 /// `hall` is `NULL` or a handle.

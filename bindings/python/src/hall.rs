@@ -17,7 +17,7 @@ use crate::{
 #[pyclass(frozen, subclass, module = "hallpass_slots._native")]
 pub(crate) struct Hall(Arc<OpenHall>);
 
-/// The fields of a `Participant`: slot, PID, user, command, seconds since 1970, whether the process is alive.
+/// The fields of a `Participant`: slot, PID, user ID, command, seconds since 1970, whether the process is alive.
 type ParticipantTuple = (Option<usize>, u32, Option<u32>, String, f64, bool);
 
 /// The fields of a `Status`: name, slots, closed, holders, waiters.
@@ -147,8 +147,9 @@ impl Hall {
 
     /// Changes the number of slots while the hall is in use.
     ///
-    /// Waiters get new slots immediately. After the hall has shrunk, holders keep their slots until they leave, and nobody
-    /// else gets a slot until fewer slots are held than the hall has.
+    /// Waiters get new slots immediately. After the hall has shrunk, holders keep their slots until they leave, and
+    /// nobody else gets a slot until fewer slots are held than the hall has. There is one exception: a process that is
+    /// in the middle of entering or leaving during the call may still take or give away one slot.
     ///
     /// :raises BadArgument: if no hall can have this number of slots.
     /// :raises Closed: if the hall is closed.

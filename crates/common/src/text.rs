@@ -5,7 +5,8 @@ use std::fmt::{Formatter, Result};
 
 use crate::MAX_SLOTS;
 
-/// The message for a caller that does not wait or has timed out, because no slot is free or there are waiters.
+/// The message for a caller that gets no slot because it does not wait or its time limit is over. At this moment, no
+/// slot is free or there are waiters.
 pub const NO_PERMITS: &str = "no slot is free";
 
 /// The message if the hall is closed or was removed.

@@ -55,8 +55,8 @@
 //!
 //! - A thread that stops forever *in the middle of a call* can block all callers that have to wait. A thread
 //!   that stops while it *holds a pass* only keeps its slot; the k-1 other slots stay usable. A single thread of a
-//!   process rarely stops: only a debugger or a signal handler that never returns can stop it. A process, in
-//!   contrast, can be killed at any time. `SharedHall` (feature `processes`) tolerates this.
+//!   process rarely stops. It can stop, for example, in a debugger or in a signal handler that never returns. A
+//!   process, in contrast, can be killed at any time. `SharedHall` (feature `processes`) tolerates this.
 //! - A blocking call parks the thread. Do not block in the poll function of a future, because this stops the
 //!   executor. If the executor parks its thread, the blocking call may even consume a wake-up of the executor.
 //! - A hall is not reentrant. A caller that asks for a second pass while it holds one may wait for itself forever.
@@ -121,8 +121,8 @@
 //!
 //! A waiting thread first spins for a moment, in case the holder is about to leave. Then it yields once, in case there
 //! are more threads than cores, unless its last yields were slow. Then it parks. In a hall with [`Builder::bypass`] in
-//! which threads have recently waited, a thread also yields after each 256 passes that it has dropped. So all threads
-//! take turns, and the system rarely stops a thread that holds a slot.
+//! which threads have recently waited, a thread also yields after each 256 passes that it has dropped, unless its last
+//! yields were slow. So all threads take turns, and the system rarely stops a thread that holds a slot.
 //!
 //! # For users of tokio's semaphore
 //!
@@ -140,7 +140,7 @@
 //! | `add_permits`, `forget_permits` | [`add_slots`](Hall::add_slots), [`remove_slots`](Hall::remove_slots), [`resize`](Hall::resize) | `add_slots` needs room ([`Builder::max_slots`]). `remove_slots` removes exactly as many slots as requested, even if they are held; tokio forgets at most the free permits |
 //! | `close`, `is_closed` | [`close`](Hall::close), [`is_closed`](Hall::is_closed) | |
 //! | `SemaphorePermit` | [`Pass`], [`Passes`] | a pass has a [`slot`](Pass::slot) |
-//! | its `split`, `merge`, `num_permits`, `semaphore` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
+//! | `split`, `merge`, `num_permits`, `semaphore` of `SemaphorePermit` | [`split_off`](Passes::split_off), [`merge`](Passes::merge), [`len`](Passes::len), [`hall`](Pass::hall) | `split_off` takes the largest slots |
 //! | `PollSemaphore` of `tokio-util` | [`Acquirer`] | returns an error if the hall is closed or has too few slots; is not a `Stream` |
 //! | cooperative budget | the same with the feature `tokio` | without the feature, a task that awaits free slots in a loop never yields to other tasks: call `tokio::task::yield_now` from time to time |
 //! | `SemaphorePermit::forget` | [`Pass::forget`] | |

@@ -5,10 +5,11 @@
 //! makes it the head. Before a process reads a copy, it *guards* the copy. If the copy is still the head after that, no
 //! process writes it while it is guarded.
 //!
-//! The copies of the object are not atomic. Neither are the *buffers* into which processes put the
-//! operations of their requests. The lines of the step machine decide which thread may access them. The
-//! lab has checked every interleaving of small cases: no line writes data that another thread reads or
-//! writes at the same time.
+//! The copies of the object are not atomic. Neither are the *buffers* into which processes put the operations of their
+//! requests. Before a process reads a buffer of another process, it *marks* the buffer and checks that the head has not
+//! changed. A process puts an operation only into a buffer that has no mark. The lines of the step machine decide which
+//! thread may access copies and buffers. The lab has checked every interleaving of small cases: no line writes data
+//! that another thread reads or writes at the same time.
 #![allow(unsafe_code)]
 
 use std::{

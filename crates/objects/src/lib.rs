@@ -28,9 +28,10 @@
 //!   currently cloning a copy (at most k). This holds no matter how many operations run and how long a thread
 //!   stalls. As long as threads do not collide, there are two copies. Once a copy exists, it is kept.
 //!   Operations are also kept: at most k for each copy, and k for each slot.
-//! - **A panic reaches only its caller.** An operation that panics has no effect, and its caller gets the panic, even
-//!   if another thread ran the operation (k > 1). Only a panic in `clone` does more harm: the thread that panics counts
-//!   as stopped in the middle of an operation, so one of the k slots is lost.
+//! - **A panic reaches only its caller.** If an operation panics, its caller gets the panic, even if another thread ran
+//!   the operation. With k > 1, the operation has no effect. With k = 1, the changes that it has made stay. Only a
+//!   panic in `clone` does more harm: the thread that panics counts as stopped in the middle of an operation, so one of
+//!   the k slots is lost.
 //! - **Starvation-free.** A newcomer may take a free slot ahead of sleeping waiters. But a thread that has waited for
 //!   5 ms draws a number, and from then on it is served before all newcomers. (A thread that stops after it has drawn
 //!   a number counts as stopped in the middle of an operation.)

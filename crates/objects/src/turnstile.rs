@@ -26,12 +26,12 @@ use hallpass_algorithms::{
 
 use crate::event::Event;
 
-/// The number of pauses after which a waiter looks again before it sleeps. The last pause is a yield. The others are
-/// spins, each twice as long as the previous one.
+/// The number of short pauses that a waiter makes before it sleeps. It looks again after each pause. The last pause is
+/// a yield. The others are spins, each twice as long as the previous one.
 const LOOKS: u32 = 3;
 /// If no thread has left for this long, the admitted threads count as stalled.
 const STALL: Duration = Duration::from_micros(200);
-/// After a sleeper was woken (*called*) and could not enter, no sleeper is called until this many threads have left.
+/// After a sleeper has woken up and could not enter, no sleeper is woken (*called*) until this many threads have left.
 const EXITS_BETWEEN_CALLS: Word = 1024;
 /// The time for which one sleeper watches for a stall. After that, another sleeper may watch.
 const WATCH: Duration = STALL;
@@ -54,9 +54,9 @@ pub(crate) struct Turnstile {
 
 /// The variables that every passage accesses. They share one cache line.
 struct Counters {
-    /// The number of threads that were admitted so far, or have drawn a number and still wait.
+    /// k, plus the number of threads that were admitted so far, or have drawn a number and still wait.
     drawn: AtomicI64,
-    /// The number of threads that have left.
+    /// k, plus the number of threads that have left.
     exits: AtomicI64,
     /// The slots in use, one bit each.
     slots: AtomicI64,
@@ -66,9 +66,9 @@ struct Counters {
 }
 
 struct Waiting {
-    /// The number of sleepers without a number.
+    /// The number of waiters that sleep and have not drawn a number.
     sleepers: AtomicU32,
-    /// Whether one of these sleepers has been woken and has not looked for room yet.
+    /// Whether a sleeper that has not drawn a number was woken and has not looked for room yet.
     called: AtomicBool,
     /// No sleeper is called while `exits` is below this value. A call costs more than several passages, so a
     /// call that admitted no sleeper is not repeated immediately.
@@ -87,14 +87,14 @@ pub(crate) struct Admission {
     /// A slot that no other admitted thread has.
     pub(crate) slot: usize,
     exit: At<Line>,
-    /// The number of exits when the thread was admitted.
+    /// The value of `exits` when the thread was admitted.
     since: Word,
 }
 
 /// The counters, as one passage accesses them.
 ///
-/// The step machine has the two counters as variables, followed by a flag for each slot. On real memory,
-/// the flags are bits of one word.
+/// The step machine has `drawn` and `exits` as variables, followed by a flag for each slot. On real memory, the flags
+/// are bits of one word.
 struct CounterMemory<'a> {
     counters: &'a Counters,
     /// The value of `exits` that the latest access to it found.

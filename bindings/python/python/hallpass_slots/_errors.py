@@ -2,7 +2,7 @@
 
 
 class HallError(Exception):
-    """Base class of the exceptions that this package raises."""
+    """Base class of the exceptions that this package defines."""
 
 
 class Timeout(HallError, TimeoutError):
@@ -22,7 +22,8 @@ class SlotsMismatch(HallError, ValueError):
 
 
 class BadArgument(HallError, ValueError):
-    """No hall can have this name or this number of slots, or the hall has fewer slots than requested."""
+    """No hall can have this name or this number of slots, or a request is for less than one slot or for more slots than
+    the hall has."""
 
 
 class InUse(HallError):

@@ -32,7 +32,7 @@ class Hall(_native.Hall):
     :param name: the name of the hall. All processes that open the same name share the hall, including
         ``hallpass run`` and Rust programs.
     :param slots: the number of slots. The first process creates the hall with this number; the others must pass
-        the same number. ``None`` opens an existing hall, whatever its number of slots is.
+        the same number or ``None``. ``None`` opens an existing hall, whatever its number of slots is.
     :param directory: the directory that contains the hall. The default is the default directory of this user.
     :param system: whether the hall is in ``/run/lock/hallpass``, for all users of the machine.
     :raises SlotsMismatch: if the hall exists with a different number of slots.
@@ -168,6 +168,6 @@ _Hall = TypeVar("_Hall", bound=Hall)
 
 
 def _reopen(kind: Type[_Hall], name: str, directory: Optional[str], system: bool) -> _Hall:
-    """Opens a pickled hall in another process. The constructor of a subclass may have other parameters."""
+    """Opens a pickled hall in another process. Does not call ``kind``, because a subclass may have other parameters."""
     hall: _Hall = _native.Hall.__new__(kind, name, directory=directory, system=system)
     return hall

@@ -23,8 +23,9 @@ use crate::{
     rmr::Promise,
 };
 
-/// Invariants that a normal form keeps true although it changes the numbers in them. Each entry is a step machine, and
-/// the invariant as a file prints it. The normal form of `choi` subtracts the same number from Entry and Exit.
+/// Invariants that a normal form keeps true although it changes the numbers in them. Each entry has the name of a step
+/// machine, and the text of the invariant in a file. The normal form of `choi` subtracts the same number from Entry and
+/// Exit.
 const KEPT: &[(&str, &str)] =
     &[("choi", "Entry = Exit + size({p in process : p at {2, critical, 3}})")];
 
@@ -201,8 +202,8 @@ impl Subject for FileSubject {
         Ok(Box::new(machine))
     }
 
-    /// Returns the promises of the file. If the file states none, they are exclusion, freedom from deadlock and the
-    /// invariants.
+    /// Returns the properties that the file promises. If it promises none, they are exclusion and freedom from
+    /// deadlock. The invariants, and with k-assignment the distinct names, are always promised.
     fn promises(&self, n: usize, k: usize) -> Promises {
         let code = &self.file.code;
         let promised = |name: &str| code.promises.properties.iter().any(|known| known == name);

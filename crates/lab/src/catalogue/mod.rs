@@ -154,8 +154,8 @@ impl<A: Algorithm + Send + Sync + 'static> Subject for OtherCrate<A> {
 /// The character between a file and its fingerprint in a replay string.
 const MARK: char = '@';
 
-/// Returns the identifier as replay strings print it. For a file, `%` and two hexadecimal digits replace each character
-/// that a shell might change, and the fingerprint follows.
+/// Returns the identifier as replay strings print it. For a file, `%` and two hexadecimal digits replace each byte of a
+/// character that a shell might change, and the fingerprint follows.
 pub(crate) fn printed(id: &str) -> String {
     match find(id).and_then(|subject| subject.fingerprint()) {
         None => id.to_string(),

@@ -239,8 +239,8 @@ impl<const W: usize> Analysis<'_, W> {
         Outcome { bound: Some(bound), run: worst.map(|(_, run)| run), ..Outcome::new(verdict) }
     }
 
-    /// Computes the maximum number of times that a process is overtaken. `all` includes the mishaps,
-    /// and `graph` does not.
+    /// Computes the maximum number of times that a process is overtaken. `all` has all steps. `graph` has the
+    /// steps on which liveness is decided (see `Analysis::run`).
     fn bypass(&self, all: &Graph, graph: &Graph) -> Outcome {
         if self.standing.n() > bypass::MAX_PROCESSES {
             let note = format!("bypass is decided for at most {} processes", bypass::MAX_PROCESSES);
@@ -302,7 +302,8 @@ impl<const W: usize> Analysis<'_, W> {
         self.schedule(start, &stem, cycle, Finding::Bypass { victim, times, at })
     }
 
-    /// Decides both FIFE properties. `all` includes the mishaps, and `graph` does not.
+    /// Decides both FIFE properties. `all` has all steps. `graph` has the steps on which liveness is decided (see
+    /// `Analysis::run`).
     fn fife(&self, all: &Graph, graph: &Graph) -> [Outcome; 2] {
         let n = self.question.n;
         let pairs: Vec<(Pid, Pid)> = if self.alike() {

@@ -48,7 +48,7 @@ pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotC
         }
         CannotCompile::Values(name) => format!(
             "{algorithm} with n = {n}, k = {k} has too many values of {name} to explore: try a smaller n or k; \
-             `hallpass-lab rmr --search-only` runs it at any size"
+             `hallpass-lab rmr --search-only` runs it without exploring it"
         ),
         CannotCompile::TwoAccesses { process, line } => format!(
             "{algorithm}: process {process} makes more than one shared access in one step, at line \

@@ -42,7 +42,7 @@ pub enum Property {
     FifeStrong,
     /// A process is overtaken a bounded number of times, and no more often than the algorithm promises.
     Bypass,
-    /// The invariants that the paper states.
+    /// The invariants that the paper or file states.
     Invariants,
 }
 

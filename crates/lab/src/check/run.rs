@@ -193,7 +193,7 @@ fn run_forgetfully<const W: usize>(setup: &Setup<'_>, stale: Stale) -> Result<Re
     )))
 }
 
-/// Returns an error if the algorithm has none of the properties.
+/// Returns an error if the algorithm has none of the requested properties.
 fn check_there_is_something(
     machine: &dyn Machine,
     tables: &Tables,

@@ -22,7 +22,7 @@ pub(super) trait Violations {
     /// Returns the rank of a nearest state that has the violation, if there is one. A state with a smaller rank is not
     /// farther from the initial states.
     fn rank(&self, bit: u32) -> Option<u64>;
-    /// Returns a shortest run to that state, or the limit that prevents this.
+    /// Returns a shortest run to a nearest state that has the violation, or the limit that prevents finding one.
     fn run(&self, bit: u32, finding: Finding) -> Result<Schedule, Ended>;
 }
 
@@ -152,7 +152,8 @@ pub(super) fn schedule(
     finding: Finding,
 ) -> Schedule {
     if question.forget {
-        // The first round may overwrite stale values. Each later round ends where it begins.
+        // The first round of the cycle may overwrite stale values, so it may end in another state than the one in which
+        // it begins. Each later round ends where it begins. So the first round becomes part of the stem.
         stem.extend(&cycle);
     }
     Schedule {

@@ -1,4 +1,4 @@
-//! A block of a segment, and the tags at its beginning.
+//! A block of a segment, and the tags at its beginning. [`Shape`](super::shape::Shape) explains lines and tags.
 
 use super::shape::TAG_BITS;
 
@@ -15,7 +15,7 @@ pub(super) const LANES: usize = WORDS * u64::BITS as usize / TAG_BITS;
 /// A word with a 1 in each of its four tags.
 const EACH_TAG: u64 = 0x0001_0001_0001_0001;
 
-/// Returns the tag at this place of a line.
+/// Returns the tag at this place of a line. `words` is the first block of the line.
 #[inline]
 pub(super) fn tag_at(words: &[u64; WORDS], place: usize) -> u16 {
     (words[place / 4 % WORDS] >> (place % 4 * TAG_BITS)) as u16

@@ -34,7 +34,7 @@ pub const MOST_CODE_BITS: [u32; 2] = [FIRST_BITS, MOST_SECOND_BITS];
 /// The number of bytes that the dictionaries may take in any case.
 const SMALL: u64 = 4 << 20;
 
-/// The dictionaries may take one more byte for every this many states.
+/// The number of states for which the dictionaries may take one more byte.
 const STATES_PER_BYTE: u64 = 2;
 
 /// Returns the bit of a code at this position.

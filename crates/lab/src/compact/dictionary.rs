@@ -42,7 +42,7 @@ pub(super) struct Dictionary<const W: usize> {
     /// The position in a code of each bit of a number. Only the first `bits` positions are in use.
     positions: [AtomicU8; MOST_BITS],
     bits: AtomicUsize,
-    /// The bits of a code at these positions.
+    /// The bits of a code at the positions that are in use.
     code_mask: [AtomicU64; 2],
     /// For each value: the bits of the part in a state, and the bits of the number in a code.
     entries: [OnceLock<Box<[AtomicU64]>>; MOST],

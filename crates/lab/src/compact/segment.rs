@@ -1,4 +1,5 @@
-//! One part of the set. It has the states whose addresses begin with the same bits.
+//! One segment of the set: a hash table of its own. The address of a state has two parts, the number of its segment and
+//! the rest. In this file, an *address* is the rest.
 
 use std::cmp::Ordering;
 
@@ -51,8 +52,8 @@ pub(super) struct Target {
     remainder: u64,
 }
 
-/// The last line that has entries, and their number. If states arrive in the order of their addresses, most of them go to
-/// this line or the next.
+/// The last line that has entries, and the number of its entries. If states arrive in the order of their addresses,
+/// most of them go to this line or the next.
 #[derive(Default)]
 struct Last {
     line: usize,

@@ -27,7 +27,7 @@ const FULL: f64 = 0.92;
 ///
 /// An address has `address_bits` bits. The addresses are divided into lines, `range` addresses each. The
 /// line and the *remainder*, a number less than `range`, determine the address. An entry is in the line
-/// of its address or, if that line is full, a few lines later. Its *distance* is the number of these lines, and
+/// of its address or, if that line is full, a few lines later. Its *distance* says how many lines later, and
 /// its *value* is `distance * range + remainder`. So the place of an entry and its value determine its address.
 ///
 /// The value consists of a tag and an upper part. A line has the tags of all its entries first, so that a

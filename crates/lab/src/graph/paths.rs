@@ -12,7 +12,7 @@ use crate::{
     store::{Id, NONE},
 };
 
-/// A bound on the weight of a path, in steps or remote references.
+/// A bound on the weight of a path. The weight counts, for example, steps, overtakings or remote references.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
     /// The maximum weight.

@@ -44,7 +44,7 @@ pub struct Violation {
     pub process: usize,
     /// The results that were possible, formatted with `Debug`.
     pub possible: Vec<String>,
-    /// The events up to and including the return, one line each, with one column for each process.
+    /// The last events up to and including the return, one line each, with one column for each process.
     pub window: String,
 }
 

@@ -35,8 +35,8 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the names of the operations. The last operation is the only one that leaves the object
-    /// unchanged.
+    /// Returns the names of the operations. The last operation only reads the object. Each other operation changes the
+    /// object for some values.
     pub fn operations(self) -> &'static [&'static str] {
         match self {
             ObjectKind::Counter => &["add", "look"],

@@ -1,8 +1,9 @@
 //! The space of all runs of a shared object, with a linearizability monitor.
 //!
 //! Processes begin operations at any time, without limit or up to a limit for each process. The first
-//! access of an operation counts as its call, and the last access counts as its return. Separate steps for
-//! calls and returns would add runs, but no requirement.
+//! access of an operation counts as its call, and the last access counts as its return. With separate steps for
+//! calls and returns, more operations would overlap, and more answers would be allowed. So such steps would show
+//! no further violation.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 

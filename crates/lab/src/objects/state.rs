@@ -31,7 +31,7 @@ pub struct CopyState {
     pub value: Option<u8>,
     /// The parities of the requests that the copy has served.
     pub served: u8,
-    /// The copy that this copy replaced.
+    /// The copy from which this copy was made.
     pub previous: u8,
     /// One more than the version of the copy from which this copy was made, or 0 for no version.
     pub version: u32,

@@ -2,8 +2,8 @@
 //!
 //! The average of a run is the number of remote references of all processes, divided by the number of completed
 //! passages of all processes. The answer is the largest long-term average that a run can have. It is the largest ratio
-//! of references to passages on any cycle of the graph. For CC, the states of the graph include the caches of all
-//! processes. The run need not be fair: any process may stop.
+//! of references to passages on any cycle of the graph. For cache-coherent memory (CC), the states of the graph include
+//! the caches of all processes. The run need not be fair: any process may stop.
 
 use hallpass_algorithms::{Pid, Section};
 

@@ -85,8 +85,9 @@ impl<const W: usize> Subject<'_, W> {
     /// Returns the largest number of remote references of a super-passage with cache-coherent memory, during
     /// which processes are killed at most `deaths` times. The deaths of the process itself count too.
     pub(super) fn super_passage(&self, deaths: u32) -> Answered {
-        // A waiter that polls its variable `bell` makes a read-modify-write that changes nothing. This access counts as
-        // a read, because otherwise every waiter would make remote references without bound.
+        // In `halls::processes`, a waiter that polls its variable `bell` makes a read-modify-write that changes
+        // nothing. This access counts as a read, because otherwise every waiter would make remote references without
+        // bound.
         let conventions = Conventions {
             cache: CacheAtStart::Cold,
             failed_rmw: FailedRmw::Read,

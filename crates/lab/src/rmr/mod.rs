@@ -47,10 +47,10 @@ pub struct Question {
     pub initial: Initial,
 }
 
-/// A paper's bound at one size.
+/// The bound that a paper or file states, at one size.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Promise {
-    /// The theorem or lemma that states the bound.
+    /// The place that states the bound, such as a theorem or a lemma.
     pub source: String,
     /// The bound as a formula.
     pub formula: String,

@@ -170,16 +170,22 @@ const CHILDREN: u8 = 0x3f;
 struct DepthFirst<'a, const W: usize, N, F> {
     region: &'a Region<'a, W>,
     numbers: N,
+    /// The number of the next state that is visited.
     next: u32,
+    /// The number of components that are complete.
     closed: u32,
+    /// The states on the path from the start of the search to the current state. Each is a *call* of the search.
     calls: Stack<'a, Id>,
     /// For each call, a mark: the number of children that are left to visit, [`ROOT`] and [`SELF`].
     marks: Stack<'a, u8>,
     /// The children that are left to visit: those of the first call, then those of the second, and so on.
     children: Stack<'a, Id>,
+    /// The states that the search has left, and whose component is not complete.
     waiting: Stack<'a, Id>,
+    /// The steps from the state that is being visited, and what the look-up of their states needs.
     steps: Vec<(Agent, [u64; W])>,
     sought: Sought,
+    /// The number of states visited so far.
     visited: u64,
     limits: &'a Limits<'a>,
     report: &'a dyn Fn(u64),

@@ -24,7 +24,7 @@ use super::{
 
 /// The component reaches a loop in which the process takes steps.
 const REACHES: u8 = 1;
-/// The component contains such a loop.
+/// The component contains a loop in which the process takes steps.
 const HERE: u8 = 2;
 
 /// The states in which a process is in its entry section and not enabled (see

@@ -2,8 +2,8 @@
 //!
 //! Each thread owns a share of the segments. If a thread finds states of a segment that another thread owns, it sends
 //! the states to the owner, and the owner inserts them. So the memory of a segment stays in the cache of one
-//! core. Ownership is only about speed: every thread may insert into every segment, and does so if the inbox of the
-//! owner is full.
+//! core. Ownership is only about speed: every thread may insert into every segment. A thread inserts states itself if
+//! the inbox of the owner is full, and at the end of a level.
 
 use std::sync::{
     Mutex,

@@ -26,7 +26,7 @@ pub(super) trait Numbers {
     /// Changes the number of an open state.
     fn set(&mut self, id: Id, number: u32);
     /// Begins to close a component. From this call until [`end_close`](Numbers::end_close), the members of the
-    /// component can be told from the states of components that were closed before.
+    /// component can be distinguished from the states of components that were closed before.
     fn begin_close(&mut self, members: impl Iterator<Item = Id>, component: u32);
     /// Ends the closing of the component that [`begin_close`](Numbers::begin_close) began to close.
     fn end_close(&mut self, members: impl Iterator<Item = Id>);

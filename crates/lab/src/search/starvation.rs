@@ -30,7 +30,8 @@ use super::{
 /// The maximum number of processes. Sets of processes have 8 bits.
 pub const MOST_PROCESSES: usize = 8;
 
-/// The victim on a quotient by renamings. The quotient does not rename it.
+/// The victim on a quotient by renamings. Such a quotient merges states that differ only by a renaming of the other
+/// processes.
 pub const FIXED_VICTIM: Pid = 0;
 
 /// The memory that the search for a loop takes for each node, with room for growth.

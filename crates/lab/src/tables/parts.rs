@@ -5,8 +5,8 @@ use crate::fields::Field;
 
 impl Tables {
     /// Returns the bits of each part of a state. The part of a process has its private state, the variables that only
-    /// this process changes, and its additional field if there is one for each process. One more part has all other
-    /// fields.
+    /// this process changes, and its additional field (such as a store buffer) if there is one for each process. One
+    /// more part has all other fields.
     ///
     /// The value of a variable that only one process changes mostly follows from the line of this process. So the part
     /// of a process has few values.

@@ -1,6 +1,6 @@
 //! Models of the labels alone, without an implementation of the snapshot that they use: one step reads the
-//! labels of all processes. So these are models and not systems, whose steps access one register each. They
-//! show which snapshot the labels need, at sizes at which the systems cannot be explored completely.
+//! labels of all processes. So these are models and not systems: each step of a system accesses one register. The
+//! models show which snapshot the labels need, at sizes at which the systems cannot be explored completely.
 
 use hallpass_algorithms::{
     Array, Decl, Domain, Init, Kind, Layout, Memory, Pid, Var, Word,

@@ -19,13 +19,13 @@ pub enum Violation {
     Kept,
     /// Property (1) of Afek et al. is violated.
     P1,
-    /// Property (2) is violated.
+    /// Property (2) of Afek et al. is violated.
     P2,
-    /// Property (3) is violated.
+    /// Property (3) of Afek et al. is violated.
     P3,
-    /// Property (4) is violated.
+    /// Property (4) of Afek et al. is violated.
     P4,
-    /// Property (5) is violated.
+    /// Property (5) of Afek et al. is violated.
     P5,
     /// Zehavi: two Scans disagree on the order of two processes that were outside Label the whole time.
     Consistent,

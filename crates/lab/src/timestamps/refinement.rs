@@ -120,7 +120,7 @@ impl Refinement {
         }
         let n = self.n();
         for (index, floor) in self.floor.iter_mut().enumerate() {
-            // The oldest remaining timestamp that is allowed.
+            // `floor` becomes the new number of the oldest timestamp that still exists and is allowed.
             let gone = new[index % n][..*floor as usize].iter().filter(|new| new.is_none()).count();
             *floor -= gone as u8;
         }

@@ -20,7 +20,7 @@ use crate::{
 const WORKERS: usize = 4;
 
 /// Stops `stopping` threads while the workers continue, and then lets all threads end. If `reads` is
-/// set, half of the stopped threads stop in reads.
+/// set, every second one of the stopped threads stops in a read.
 fn check_others_continue(k: usize, stopping: usize, reads: bool) {
     const EACH: i64 = 200;
     let shared = Resilient::new(k, Sum(0));
@@ -88,7 +88,7 @@ fn seven_of_eight_have_stopped_in_operations_and_reads() {
     within("k = 8", || check_others_continue(8, 7, true));
 }
 
-/// Threads enter and stop again and again, at any point of their operations, while others operate.
+/// Threads enter and stop again and again, in the middle of their operations, while others operate.
 #[test]
 fn threads_stop_repeatedly_while_others_operate() {
     const ROUNDS: usize = 100;
