@@ -200,7 +200,8 @@ thread_local!(static HALLS: RefCell<[Option<Hall>; 3]> = const { RefCell::new([c
 /// the hall is removed at the end.
 ///
 /// # Panics
-/// Panics if no hall can be created for the test, or if a damaged hall gives out an impossible slot.
+/// Panics if no hall can be created for the test, or if a damaged hall has an impossible number of slots or gives out
+/// an impossible slot.
 pub fn hall_file(data: &[u8]) {
     let Some((selector, data)) = data.split_first() else { return };
     let owners = [Owners::None, Owners::Dead, Owners::Alive][usize::from(selector % 3)];

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 const NAME: &str = "cell";
 
-/// The number of items of the queue. A queue has the same size as the cell.
+/// The maximum number of items of the queue. Such a queue takes as many bytes as a [`Value`].
 const ITEMS: usize = 2;
 type Value = [u64; ITEMS + 1];
 
@@ -40,7 +40,8 @@ thread_local!(static CELL: RefCell<Option<Cell>> = const { RefCell::new(None) })
 /// Changes words of the file of a cell as `data` describes, and opens it as a cell and as a queue.
 ///
 /// # Panics
-/// Panics if no cell can be created for the test, or if a queue returns more items than it has room for.
+/// Panics if no cell can be created for the test, or if an opened cell or queue contradicts itself. An example is a
+/// queue with more items than it has room for.
 pub fn value_file(data: &[u8]) {
     CELL.with_borrow_mut(|cell| {
         let cell = cell.get_or_insert_with(Cell::new);

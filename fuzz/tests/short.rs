@@ -132,7 +132,7 @@ fn no_row_of_postgresql_causes_a_panic() {
 }
 
 #[test]
-fn no_participant_of_a_hall_controls_the_terminal() {
+fn no_holder_or_waiter_controls_the_terminal() {
     run("status");
 }
 

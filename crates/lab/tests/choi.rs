@@ -1,4 +1,4 @@
-//! Runs of wrong variants of Choi's algorithm. They are too long for a search in a test, because they go
+//! Runs of Choi's algorithm and of its wrong variants. They are too long for a search in a test, because they go
 //! through the array A two or three times.
 
 use crate::common::Director;
@@ -62,7 +62,7 @@ fn disturbed_twice(algorithm: &str) -> Director {
     run.at_line(p, "choi:5.9", 1); // t' = 16, about to write round 3
     run.step(slower); // round 1
     run.step(slow); // reads round 1
-    run.step(slow); // is not too late: exit is 14, u + 2k is 16
+    run.step(slow); // is not too late: exit is 14, and u + 2k is 16, because u = t' = 10
     run.step(p); // fails
     run.step(p); // reads round 1
     run.step(p);
@@ -129,8 +129,9 @@ fn waiting_only_on_its_own_cell_is_not_enough() {
     run.confirm();
 }
 
-/// Shows that the paper's invariant (I6) is false for a process that is too late. A process at 6.7 is about to write
-/// round 2 to a cell. Another process at 5.9 is about to write round 1 to the same cell, and will succeed.
+/// Shows that the paper's invariant (I6) is false for a process that is too late: Exit has grown so much that line 8
+/// stops its update. Such a process is at 6.7, in its second attempt to write round 2 to a cell. According to (I6) as
+/// printed, no process at line 9 writes a lower round to this cell. But another process, at 5.9, writes round 1.
 #[test]
 fn i6_is_false_as_printed() {
     let mut run = Director::new("choi", 4, 3);

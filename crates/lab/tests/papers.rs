@@ -1,5 +1,5 @@
-//! Checks that verdicts are computed, that the page is up to date, and that no statement is left without
-//! evidence.
+//! Checks how the verdicts on statements of papers are computed, that docs/papers.md is up to date, and that no
+//! statement is left without evidence.
 
 use std::{fs, path::Path, sync::LazyLock};
 

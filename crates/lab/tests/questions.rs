@@ -47,8 +47,8 @@ fn answer(questions: &Questions) -> String {
     answers.join(" ")
 }
 
-/// This suite asks the questions of models with at most this many states. CI asks the questions of the larger
-/// models.
+/// This suite asks the questions of models with at most this many states. CI also runs the quick atlas, which asks the
+/// questions of larger models.
 const MAX_STATES: u64 = 10_000;
 
 #[test]
@@ -148,7 +148,7 @@ fn time_has_no_bound_if_too_many_processes_stop() {
 
 #[test]
 fn a_process_without_competitors_takes_one_round_for_each_step() {
-    // Figure 3 for n = 2, k = 1 has one step in the entry section: line 2.
+    // In Figure 3 with n = 2 and k = 1, the entry section of a process without competitors is one step: line 2.
     let alone =
         Questions { contention: 1, ..questions("am-fig3", (2, 1), &["rounds", "sections"]) };
     assert_eq!(answer(&alone), "1 0");

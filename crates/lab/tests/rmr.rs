@@ -1,4 +1,5 @@
-//! Compares searches with exact counts, and replays their runs.
+//! Checks the search for passages with many remote references: compares its results with exact counts, and replays its
+//! runs.
 
 use std::sync::atomic::AtomicBool;
 

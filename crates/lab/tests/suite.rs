@@ -300,7 +300,7 @@ fn overtakings_are_counted_over_all_runs() {
     assert_eq!(bypass("hall-bypass", 2, 1), (Verdict::Holds, Bound::Most(1)));
     assert_eq!(bypass("hall-bypass2", 2, 1), (Verdict::Holds, Bound::Most(2)));
     assert_eq!(bypass("hall-bypass:free", 2, 1), (Verdict::Violated, Bound::Unbounded));
-    // The limit of a question is lower than the number of overtakings.
+    // This question allows one overtaking, and two occur.
     let strict = Question {
         bypass: Some(1),
         ..Question::everything("hall-bypass2", 2, 1).only(vec![Property::Bypass])

@@ -238,7 +238,7 @@ pub enum Touch {
 /// One access.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The declaration of the variable.
+    /// The index of the variable among the shared variables of the file.
     pub variable: usize,
     /// The indices, if the variable is an array.
     pub indices: Vec<Ex>,
@@ -314,7 +314,7 @@ pub struct Variable {
 /// A bound on remote references.
 #[derive(Clone, Debug)]
 pub struct BoundOn {
-    /// Where the paper states the bound.
+    /// Where the paper states the bound, or `the file`.
     pub source: String,
     /// The bound as the file prints it.
     pub formula: String,

@@ -1,8 +1,8 @@
 //! A small language for k-exclusion algorithms, close to the pseudocode of the papers.
 //!
-//! A file declares shared and private variables and the lines of a passage, one shared access per line. It becomes a
-//! step machine: [`Program`] implements [`Algorithm`](hallpass_algorithms::Algorithm), so the lab compiles it
-//! into the same tables as the algorithms of its registry.
+//! A file declares shared and private variables and the lines of a passage, one shared access per labelled line. The
+//! file becomes a step machine: [`Program`] implements [`Algorithm`](hallpass_algorithms::Algorithm), so the lab
+//! compiles it into tables of the same form as those of the algorithms in the registry.
 //!
 //! | module | contents |
 //! |---|---|
@@ -91,11 +91,12 @@ pub struct Errors {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The error message if the compiler panics.
+/// The error message if the compiler panics, or if no thread can be started for it.
 const FAILURE: &str = "the compiler failed on this file; please report it";
 
 impl Errors {
-    /// Returns whether the compiler panicked. If so, hallpass has a bug, and the file may be correct.
+    /// Returns whether the compiler failed: it panicked, which is a bug of hallpass, or no thread could be started for
+    /// it. The file may be correct.
     pub fn is_failure_of_compiler(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.message == FAILURE)
     }

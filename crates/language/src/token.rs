@@ -212,8 +212,8 @@ fn token(raw: Raw, text: &str) -> Result<Token, String> {
 /// Splits `source` into tokens.
 ///
 /// # Errors
-/// Fails on a file that is too long, on characters that have no meaning, and on a symbol of another language that
-/// stands for no single token.
+/// Fails on a file that is too long, on a number that is too large, on characters that have no meaning, and on a symbol
+/// of another language that stands for no single token.
 pub fn tokens(source: &str) -> Result<Tokens, Vec<Diagnostic>> {
     if source.len() > MOST_BYTES {
         return Err(vec![

@@ -14,7 +14,8 @@ type Known<'e> = (usize, &'e [Place]);
 /// Returns for each instruction the private variables that some invariant may look at there, as bits.
 ///
 /// `p at 3..5 and p.v = 1` looks at v only on lines 3 to 5, because `and` skips its second part if the first is false.
-/// Without such a condition, an invariant looks at v everywhere.
+/// Without such a condition, an invariant looks at v everywhere. A condition on a section restricts the lines only if
+/// the section is `critical`.
 pub fn watched(instrs: &[Instr], invariants: &[(&'static str, Ex)]) -> Vec<u32> {
     let mut watch = Watch { instrs, watched: vec![0; instrs.len()] };
     for (_, ex) in invariants {

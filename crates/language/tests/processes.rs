@@ -111,7 +111,7 @@ fn files_that_only_compare_process_numbers_treat_processes_alike() {
 }
 
 #[test]
-fn every_use_of_a_process_number_except_comparison_is_a_difference() {
+fn only_writing_and_comparing_process_numbers_treats_processes_alike() {
     let file = |variables: &str, line: &str, invariant: &str| {
         parsed(&format!(
             "algorithm test shared {variables} x : 0..9 = 0 private v : 0..9 s : set

@@ -1,4 +1,4 @@
-//! The page in a real browser: chromium, driven by Debian's chromium-driver.
+//! Tests the explorer's page in a real browser: chromium, driven by Debian's chromium-driver.
 //!
 //! The environment variable `HALLPASS_LAB` is the path of the program `hallpass-lab`. If `HALLPASS_SCREENSHOTS` is set,
 //! it names a folder, and the tests save screenshots there.
@@ -165,7 +165,7 @@ fn a_violation_is_played_undone_branched_asked_for_linked_and_exported() {
     run(async {
         let page = Page::open(&driver, &server.url, 1600, false).await;
         page.until("HP.view() && HP.view().goals").await;
-        // Clicks the steps of the recorded violation: all three processes find a slot free.
+        // Clicks the steps of the shortest violation: all three processes find a slot free and enter.
         for process in [0, 0, 1, 1, 2, 2] {
             page.step(process).await;
         }

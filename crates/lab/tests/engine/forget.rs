@@ -1,5 +1,5 @@
-//! Checks that merging states that differ only in stale values changes no verdict, and that wrong rules
-//! are noticed.
+//! Checks that merging states that differ only in stale values changes no verdict, and that wrong rules about stale
+//! values are noticed. A value is stale if no process can read it before a process overwrites it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,8 @@ fn full<'a>(machine: &'a dyn Machine, tables: &'a Tables) -> Sequential<'a> {
     Sequential { normal: Normal::of(machine, tables), ..sequential(tables) }
 }
 
-/// Checks that the representative of `state` makes the same steps as `state`, to the same representatives.
+/// Checks that the representative of `state`, the state into which `state` is merged, makes the same steps as `state`,
+/// to the same representatives.
 fn check_lockstep(full: &Sequential<'_>, merged: &Forgetful<'_>, state: &State) {
     let representative = merged.representative(*state);
     let expected: Vec<_> = successors(full, state)

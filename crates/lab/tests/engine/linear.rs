@@ -204,8 +204,8 @@ fn a_return_needs_a_call() {
     let _ = check(&Register, 0, &[call(0, Get), back(3, 0)]);
 }
 
-/// Two histories that allow the same future. In the second history, a return in the middle made the monitor
-/// consider orders that no longer matter at its end.
+/// Two histories that allow the same future. In the second history, the return of a read made the monitor consider
+/// orders that no longer matter.
 #[test]
 fn histories_with_the_same_future_have_equal_monitors() {
     let mut early = Monitor::<Counter>::new(0);
@@ -231,7 +231,7 @@ fn histories_with_the_same_future_have_equal_monitors() {
 }
 
 /// A checker that tries every order of overlapping operations would never finish. Queues stay short in
-/// this test, so pops soon settle the order of overlapping pushes.
+/// this test, so Gets soon settle the order of overlapping Puts.
 #[test]
 fn long_histories_are_checked() {
     let mut random = fastrand::Rng::with_seed(5);

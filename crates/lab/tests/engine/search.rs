@@ -264,7 +264,7 @@ fn starvation_up_to_renaming_agrees_with_the_graph_on_every_small_symmetric_mode
     assert!(compared >= 40 && violated >= 5, "{violated} of {compared} are violated");
 }
 
-/// Counts the states whose steps are computed, and stops after the state with this number.
+/// Counts the states whose steps are computed, and stops when the count reaches `stop_after`.
 struct Counted<'a> {
     space: Sequential<'a>,
     count: AtomicU64,
@@ -293,7 +293,8 @@ impl Space<W> for Counted<'_> {
     }
 }
 
-/// Decides starvation, stops after this many states, and returns the number of states whose steps are computed.
+/// Decides starvation, and stops when the steps of `stop_after` states are computed. Returns the number of states whose
+/// steps are computed, and why the decision ended early, if it did.
 fn count_until_stopped(tables: &Tables, stop_after: u64) -> (u64, Option<Ended>) {
     let stop = AtomicBool::new(false);
     let space =

@@ -331,11 +331,11 @@ fn sequentially_consistent_states_are_reachable_with_empty_buffers() {
 /// exclusion.
 type Verdict = (&'static str, (usize, usize), u64, Option<usize>);
 
-/// With plain stores, only the idealised queue (`am-fig2`) is correct on x86. In the other algorithms, a
-/// process announces with a store that it waits. This store may still be in its buffer when the process
-/// reads X and enters. When the store reaches memory later, it admits another waiting process. So when the
-/// algorithms run on atomics, their stores are sequentially consistent. An algorithm that is not listed has
-/// the same states as a listed one, or too many states for a test.
+/// The list contains algorithms of Anderson & Moir. With plain stores, only the idealised queue (`am-fig2`) is correct
+/// on x86. In the others, a process announces with a store that it waits. This store may still be in its buffer when
+/// the process reads X and enters. When the store reaches memory later, it admits another waiting process. So when the
+/// algorithms run on atomics, their stores are sequentially consistent. An algorithm of the paper that is not listed
+/// has the same states as a listed one, or too many states for a test.
 const VERDICTS: &[Verdict] = &[
     ("am-fig2", (2, 1), 22, None),
     ("am-fig2", (3, 1), 98, None),

@@ -1,5 +1,5 @@
-//! Checks the renaming of processes: step machines that declare symmetry have it, and the
-//! representatives of states are correct.
+//! Checks the renaming of processes: step machines that declare symmetry have it, and the representatives of states are
+//! correct. An *orbit* is a state with all its renamings. One of these states is the representative of the orbit.
 
 use std::{collections::HashSet, fs, path::Path};
 
@@ -39,8 +39,8 @@ fn transpositions(n: usize) -> Vec<Vec<usize>> {
     permutations(n, 0).into_iter().filter(moved).collect()
 }
 
-/// Explores `space` with and without symmetry and compares the results. Returns the numbers of states
-/// and orbits.
+/// Explores `space` with and without symmetry and compares the results. The first `fixed` processes are not renamed.
+/// Returns the numbers of states and orbits.
 fn compare<S: Space<{ super::support::W }>>(
     machine: &dyn Machine,
     tables: &Tables,
@@ -168,8 +168,8 @@ fn steps_commute<S: Space<{ super::support::W }>>(
     found == expected
 }
 
-/// The number of states from which the check of declarations takes its sample. They are the states
-/// nearest to the initial states.
+/// The maximum number of states from which the check of declared symmetry takes its sample. They are the states nearest
+/// to the initial states.
 const MOST_STATES: u64 = 50_000;
 
 /// Checks a step machine that counts without bound, using the normal forms that are nearest to the initial
@@ -230,7 +230,7 @@ fn machines_that_declare_symmetry_have_it() {
 }
 
 #[test]
-fn the_check_of_declarations_detects_an_order_among_processes() {
+fn the_check_of_declared_symmetry_detects_an_order_among_processes() {
     let machine = build("am-fig3-tree", 3, 1).unwrap();
     let tables = Tables::new(&*machine).unwrap();
     let space = sequential(&tables);

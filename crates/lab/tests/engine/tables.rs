@@ -1,5 +1,5 @@
-//! Checks that the lab refuses to compile a step machine that breaks a rule or has too many values. If a step breaks a
-//! rule, the error names its line.
+//! Checks that the lab refuses to compile a step that makes two accesses, or a write that uses the value it replaces,
+//! and that the error names the line. Also checks that no model of the registry has too many values.
 
 use hallpass_algorithms::{Layout, Memory, Op, Pid, Var, Word, registry};
 use hallpass_lab::{

@@ -1,4 +1,5 @@
-//! The checker's answers: distances, ways, loops, enabled processes, challenges.
+//! Tests the answers of the checker in the explorer: the number of steps to a violation, the run that leads to it,
+//! loops, enabled processes, and challenges.
 
 use std::sync::atomic::AtomicBool;
 

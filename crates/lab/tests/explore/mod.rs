@@ -1,4 +1,4 @@
-//! The explorer: its engine and its server. `crates/lab/browser` tests the page in a real browser.
+//! Tests the engine and the server of the explorer. `crates/lab/browser` tests the page in a real browser.
 
 mod answers;
 mod pseudocode;

@@ -105,7 +105,8 @@ fn states_of_runs(machine: &Arc<dyn Machine>) -> Vec<(Pid, Local)> {
     states.into_iter().collect()
 }
 
-/// The private variables that need no meaning: the page shows them as the line or the slot.
+/// The private variables that need no meaning, because the page does not list them. `line` is the line of the process.
+/// `exit` is the private state with which the exit section begins.
 const SHOWN_OTHERWISE: [&str; 2] = ["line", "exit"];
 
 /// Returns the names of the private variables that occur in a long run.

@@ -79,7 +79,8 @@ fn play(id: &str, session: &mut Session, mut after: impl FnMut(usize, &Session, 
     let (n, agents) = (session.subject().machine().n(), session.subject().agents());
     let mut node = session.start(&session.subject().machine().layout().first_initial()).unwrap();
     for _ in 0..steps() {
-        // Mishaps are rarer than steps, so that passages make progress.
+        // Agents from n on are mishaps, such as the death of a process. They are rarer than steps, so that passages
+        // make progress.
         let agent =
             if agents > n && random.u8(..) < 8 { n + random.usize(..n) } else { random.usize(..n) };
         match session.act(node, Action::Step(agent)) {

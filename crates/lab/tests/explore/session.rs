@@ -1,4 +1,5 @@
-//! The tree of runs: steps, branches, stops, links, judgements.
+//! Tests the tree of runs in the explorer: steps, branches, stopped processes, links, and what the explorer says about
+//! a state.
 
 use hallpass_algorithms::registry::ENTRIES;
 use hallpass_lab::{
@@ -142,8 +143,7 @@ fn requests_that_make_no_sense_are_refused_with_a_reason() {
 #[test]
 fn the_order_of_arrival_is_kept_until_the_first_process_enters() {
     let mut engine = Engine::new(subject("am-fig3", 2, 1));
-    // Process 0 is in its critical section, and process 1 waits at line 5. Then 0 leaves and comes
-    // again.
+    // Process 0 is in its critical section, and process 1 waits at line 5. Then process 0 leaves and comes again.
     let view = play(&mut engine, 0, &[0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
     assert_eq!(view["processes"][1]["section"], "waiting");
     assert_eq!(view["processes"][1]["came_before"], json!([0]));

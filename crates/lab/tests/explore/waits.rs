@@ -138,7 +138,8 @@ fn a_process_also_waits_for_a_variable_that_it_changes_itself() {
     );
 }
 
-/// Plays at random in `session`, mostly with one process, so that loops are closed.
+/// Plays at random in `session`, and returns the nodes of the run. Mostly, one process steps many times in a row, so
+/// that loops are closed.
 fn play_at_random(session: &mut Session, seed: u64, steps: usize) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
     let n = session.subject().machine().n();

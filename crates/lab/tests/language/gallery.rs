@@ -1,4 +1,4 @@
-//! Checks that every file of the gallery outside `gallery/papers` has its pinned verdicts, and that
+//! Checks that every file of the gallery outside `gallery/papers` has the results in `gallery/atlas.toml`, and that
 //! every exercise is rejected.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::atomic::AtomicBool};
@@ -34,7 +34,7 @@ fn manifest() -> Manifest {
 }
 
 #[test]
-fn the_gallery_has_the_pinned_verdicts() {
+fn the_gallery_has_the_recorded_results() {
     let manifest = manifest();
     let stop = AtomicBool::new(false);
     let selection = Selection { tier: Tier::Quick, only: Vec::new() };

@@ -57,7 +57,7 @@ fn files_of_papers_have_the_states_verdicts_and_references_of_their_step_machine
 }
 
 /// This test leaves out Figures 3 and 8, because their step machines order their variables by level,
-/// outermost first. The test of the quick atlas compares their states and results.
+/// outermost first. The test above compares their states and results.
 #[test]
 fn files_of_papers_are_the_same_machines_up_to_names() {
     for (file, id) in &PAPERS[2..] {

@@ -1,4 +1,5 @@
-//! Runs of files: replay strings, ranges that are left, and normal forms that do not fit.
+//! Checks files of the language: replay strings, violated ranges, promises and invariants, and normal forms of other
+//! step machines.
 
 use std::{fs, sync::atomic::AtomicBool};
 
@@ -158,9 +159,10 @@ fn a_loop_in_an_exit_section_may_leave_a_store_in_its_buffer() {
 }
 
 #[test]
-fn a_process_may_be_kept_out_only_by_others_that_take_part() {
-    // Process 0 waits, and process 1 enters again and again. Alone, process 0 would enter. Process 1 can keep it out,
-    // but then enters no more.
+fn a_process_that_only_another_process_can_keep_out_may_be_overtaken_forever() {
+    // In the run that the check finds, process 0 waits and takes no step, while process 1 enters again and again.
+    // Process 0 would enter if it alone took steps. But process 1 can keep it out by writing z each time, after process
+    // 0 has written z and before process 0 reads it.
     let waits = "algorithm kept shared x : 0..1 = 0 z : process = 0 passage waiting loop
         0: z := me 1: if z = me then break end 2: if x = 1 then break end end
         critical 3: if z = me then leave end 4: x := 0 end";
@@ -270,7 +272,7 @@ fn a_file_with_a_normal_form_is_symmetric_only_if_its_invariants_are() {
         hallpass_lab::machine::build(&id, 2, 1).unwrap().is_symmetric()
     };
     assert!(is_symmetric("exists p in process : not (p at critical)"));
-    // A state can break this invariant although its representative does not.
+    // A state can break this invariant although its representative, which is a renaming of the state, does not.
     assert!(!is_symmetric("not (0 at 1 and 1 at critical)"));
 }
 

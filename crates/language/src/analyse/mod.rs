@@ -18,13 +18,13 @@ use crate::{
 
 /// The maximum number of invariants of a file. The lab keeps a bit for each.
 const MOST_INVARIANTS: usize = 32;
-/// Names of violations that the lab reports for every algorithm. An invariant must not have one of these names.
+/// Names of violations that the lab itself reports. An invariant must not have one of these names.
 const RESERVED: [&str; 5] = ["exclusion", "names", "range", "deadlock", "fife"];
 
 /// Compiles a syntax tree. Also returns warnings.
 ///
 /// # Errors
-/// Returns every error of the file, and the warnings with them.
+/// Returns the errors that were found, and the warnings with them.
 pub fn analyse(tree: &Tree, source: &str) -> Result<(Code, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut analysis = Analysis { names: Names::default(), source, all: Vec::new() };
     let code = analysis.file(tree);

@@ -140,7 +140,7 @@ fn for_place(
         Some(Token::Number(_)) if matches!(before, Some(Token::Symbol("."))) => {
             "numbers are whole; `..` is between the ends of a range".into()
         }
-        Some(Token::Text(_)) => "a text in quotes is allowed only after `title`, `paper` and a bound".into(),
+        Some(Token::Text(_)) => "a text in quotes is allowed only after `title`, `paper`, `normal form of` and a bound".into(),
         Some(Token::Symbol(":=")) => "`:=` assigns; write `=` to compare, and for an initial value".into(),
         Some(Token::Keyword(word)) if expects("a name") => means_other(&format!("`{word}`")).into(),
         _ => return None,

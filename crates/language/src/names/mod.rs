@@ -20,11 +20,13 @@ const MOST_DEPTH: usize = 60;
 /// the variables of quantifiers around it. Each variant says what else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
-    /// In a declaration, a constant or a promise: the indices of a declared array, and the contention `c` in a bound.
+    /// In `requires`, a constant, a promise or a declaration, except for the initial value of a private variable: the
+    /// indices of a declared array, and the contention `c` in a bound.
     Size,
     /// In a function: its parameters.
     Function,
-    /// In a statement: `me`, `others`, private variables, and shared variables.
+    /// In a statement, or in the initial value of a private variable: `me`, `others`, private variables, and, in a
+    /// statement, shared variables.
     Line,
     /// In an invariant: shared variables, and the line and the private variables of every process.
     Invariant,

@@ -77,7 +77,7 @@ pub const MISTAKES: &[Mistake] = &[
         (9, "no line is labelled `again`", "write `again:` before the line to jump to"),
     ),
     line(
-        "a loop without an end before the critical section",
+        "an endless loop before the critical section",
         "loop\n1: turn := me\nend\ncritical",
         (11, "no run reaches the critical section", "has no `break`"),
     ),

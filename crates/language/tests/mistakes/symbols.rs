@@ -80,7 +80,7 @@ pub const MISTAKES: &[Mistake] = &[
     line(
         "a text for a condition",
         "1: flag[me] := \"true\"\ncritical",
-        (8, "found a text in quotes", "only after `title`, `paper` and a bound"),
+        (8, "found a text in quotes", "only after `title`, `paper`, `normal form of` and a bound"),
     ),
     line(
         "a minus sign from a paper",
