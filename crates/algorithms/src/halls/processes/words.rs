@@ -35,7 +35,7 @@ pub const fn after(number: Number) -> Number {
 /// The phase of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
-    /// The last owner of the card is gone, or the card has had no owner yet.
+    /// No process uses the card: its last owner is gone, or it has had none. A new owner may be about to write it.
     Vacant,
     /// The process does not wait. It holds the slots that are tagged with its number, if there are any.
     Idle,
