@@ -109,9 +109,9 @@
 //! waiter in the queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or
 //! may get one. So a death is noticed immediately in a queue that has existed for a few milliseconds. A process that
 //! gives a slot to a waiter makes no system call if the waiter is awake, one if it naps, and a few if it sleeps. Every
-//! sleeping waiter checks the hall again after ten seconds, because the process that should have woken it may have had
-//! no free descriptor. (In a hall that once had more than 500 holders and waiters at the same time, a sleeping waiter
-//! checks after 20 milliseconds for each of them.)
+//! sleeping waiter checks the hall again after at most ten seconds, because the process that should have woken it may
+//! have had no free descriptor. (In a hall that once had more than 500 holders and waiters at the same time, the limit
+//! is 20 milliseconds for each of them.)
 //!
 //! # Values
 //!

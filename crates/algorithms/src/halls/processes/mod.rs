@@ -6,7 +6,7 @@
 //! | `card` | for each process: its phase, and a number |
 //! | `slot` | for each slot: free, or tagged with a process and the number on its card, or sealed |
 //! | `size` | the number k of slots, a number that exceeds every held slot number, and how often the hall was resized |
-//! | `head` | the waiter that was chosen last to get slots: it wants several or, after the hall has shrunk, any number |
+//! | `head` | the waiter that was chosen last to get slots: it wants several slots or, after the hall has shrunk, any number of slots |
 //! | `next` | the next ticket |
 //! | `quiet` | no process waits with a ticket before this one |
 //! | `link` | for each sleeping waiter: the process that it follows, just before it in the queue |
@@ -41,11 +41,12 @@
 //!   chosen waiter, if its card showed the ticket only after the choice. A process that serves this late waiter and
 //!   finds a slot that is set aside serves the chosen waiter instead (S7). Otherwise both waiters could wait forever
 //!   while all slots are set aside.
-//! - Serving processes may tag more slots than a waiter wants. So the waiter replaces its tags by tags with its next
-//!   number, one for each slot that it wants (G6). Then it writes that number on its card (G7), which makes its
-//!   surplus tags void and frees their slots. So it serves other waiters before it enters. It holds all its slots
-//!   by the number on its card, so its death frees all of them at once. The death of a waiter also frees the slots
-//!   that are set aside for it. The first waiter watches all waiters for several slots, even those behind it.
+//! - Serving processes that learn too late that a waiter has enough slots may tag more slots than it wants. So the
+//!   waiter replaces its tags by tags with its next number, one for each slot that it wants (G6). Then it writes that
+//!   number on its card (G7), which makes its surplus tags void and frees their slots. So it serves other waiters
+//!   before it enters. It holds all its slots by the number on its card, so its death frees all of them at once. The
+//!   death of a waiter also frees the slots that are set aside for it. The first waiter watches all waiters for several
+//!   slots, even those behind it.
 //! - After the hall has shrunk, slots may be held that it no longer has. Then newcomers wait, and serving processes
 //!   choose every waiter by `head`, even if it wants one slot. They count the held slots before they give a slot to
 //!   the chosen waiter (N1, N2). The waiter gets slots only if the held slots and the slots that it wants are
