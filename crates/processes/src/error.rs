@@ -4,7 +4,7 @@ use std::{alloc::Layout, error, fmt, io, path::PathBuf};
 
 use hallpass_common::{NameError, SlotsError, text};
 
-/// Error returned by this crate. Its message says what to do.
+/// Error returned by this crate. Its message says what happened and, in many cases, what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -179,8 +179,9 @@ impl SharedHall {
     ///
     /// # Errors
     /// - [`Error::Closed`] if the hall is closed, before or while the caller waits.
-    /// - [`Error::System`] if the caller needs a new pipe and it cannot be created, for example because the disk is
-    ///   full or too many files are open. The first passage through a handle always needs a new pipe.
+    /// - [`Error::System`] if the caller needs a new registration and cannot create its pipe or its record, for example
+    ///   because the disk is full or too many files are open. The first passage through a handle always needs a new
+    ///   registration.
     /// - [`Error::Damaged`] if another program has overwritten the hall's file.
     ///
     /// # Examples

@@ -221,13 +221,14 @@ impl HallFile {
         self.0.word(NEXT_AT)
     }
 
-    /// All tickets before this one have been served.
+    /// No process waits with a ticket before this one.
     #[inline]
     pub(crate) fn quiet(&self) -> &AtomicI64 {
         self.0.word(QUIET_AT)
     }
 
-    /// The tag of the waiter that was chosen last: a waiter for several slots or, if the hall has shrunk, any waiter.
+    /// The tag of the waiter that was chosen last to get slots. It wants several slots or, if the hall has shrunk, any
+    /// number of slots.
     pub(crate) fn head(&self) -> &AtomicI64 {
         self.0.word(HEAD_AT)
     }

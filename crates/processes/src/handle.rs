@@ -1,10 +1,11 @@
 //! The handle through which a process uses a hall: its idle registrations, and the code that enters and leaves the
 //! hall.
 //!
-//! A hall is *quiet* if all tickets that waiters have drawn were served. In a quiet hall, a caller runs lines E1 to E5
-//! of the [step machine](hallpass_algorithms::halls::processes) to enter, and X1, X4 and X5 to leave. This file calls
-//! them, in [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and [`try_leave`]. Every other passage
-//! continues in [`NativeEnvironment::run`], through [`wait`](Handle::wait) and [`serve`](Handle::serve).
+//! A hall is *quiet* if its word `quiet` equals its word `next`, the next ticket. Then nobody waits. In a quiet hall, a
+//! caller runs lines E1 to E5 of the [step machine](hallpass_algorithms::halls::processes) to enter, and X1, X4 and X5
+//! to leave. This file calls them, in [`enter`](Handle::enter), [`try_enter`], [`exit`](Handle::exit) and
+//! [`try_leave`]. Every other passage continues in [`NativeEnvironment::run`], through [`wait`](Handle::wait) and
+//! [`serve`](Handle::serve).
 
 use std::{
     iter,

@@ -56,7 +56,7 @@
 //! Tests make random runs of the step machine with three and four processes that want one slot or two. The processes
 //! are killed or give up, while another process resizes or closes the hall.
 //!
-//! The checker does not explore the following parts. A test kills a process at many different instructions of them:
+//! The checker does not explore the following parts. Tests kill a process at many different instructions of them:
 //!
 //! - creating, removing and sweeping the files of a hall;
 //! - lifelines, the pipes that show which processes are alive. In the model, each process has one word instead, which
@@ -75,10 +75,11 @@
 //!   removed. A reboot usually clears `/run` and `/tmp`, and so removes the halls in them.
 //! - After [`resize`](SharedHall::resize) has made a hall smaller, holders keep their slots until they leave, and no
 //!   other caller gets a slot until fewer than k slots are held. There is one exception: a process that was in the
-//!   middle of entering or leaving during `resize` may still take or give away one slot. A process that is killed in
-//!   the middle of `resize` or [`close`](SharedHall::close) may have changed the hall without waking the waiters. The
-//!   waiters notice the change when the next process enters or leaves, or after at most ten seconds. (In a hall that
-//!   once had more than 500 holders and waiters at the same time, the limit is 20 milliseconds for each of them.)
+//!   middle of entering or leaving during `resize` may still take one slot, or give slots to one waiter. A process that
+//!   is killed in the middle of `resize` or [`close`](SharedHall::close) may have changed the hall without waking the
+//!   waiters. The waiters notice the change when the next process enters or leaves, or after at most ten seconds. (In a
+//!   hall that once had more than 500 holders and waiters at the same time, the limit is 20 milliseconds for each of
+//!   them.)
 //! - A hall has at most [`MAX_REGISTRATIONS`] holders and waiters at the same time, and at most [`MAX_SLOTS`] slots.
 //!   Callers beyond this limit wait until there is room, and are admitted to the queue in no particular order.
 //!
@@ -108,9 +109,9 @@
 //! waiter in the queue sleeps after 200 microseconds, and polls one descriptor for each process that holds a slot or
 //! may get one. So a death is noticed immediately in a queue that has existed for a few milliseconds. A process that
 //! gives a slot to a waiter makes no system call if the waiter is awake, one if it naps, and a few if it sleeps. Every
-//! sleeping waiter checks the hall again after ten seconds, because the process that should have woken it may have had
-//! no free descriptor. (In a hall that once had more than 500 holders and waiters at the same time, a sleeping waiter
-//! checks after 20 milliseconds for each of them.)
+//! sleeping waiter checks the hall again after at most ten seconds, because the process that should have woken it may
+//! have had no free descriptor. (In a hall that once had more than 500 holders and waiters at the same time, the limit
+//! is 20 milliseconds for each of them.)
 //!
 //! # Values
 //!

@@ -15,7 +15,7 @@ impl SharedHall {
     ///
     /// New slots go to waiters immediately. After the hall has shrunk, holders keep their slots until they leave, and
     /// no other caller gets a slot until fewer than `k` slots are held. There is one exception: a process that is in
-    /// the middle of entering or leaving during the call may still take or give away one slot.
+    /// the middle of entering or leaving during the call may still take one slot, or give slots to one waiter.
     ///
     /// # Errors
     /// - [`Error::BadSlots`] if `k` is 0 or more than [`MAX_SLOTS`](crate::MAX_SLOTS).

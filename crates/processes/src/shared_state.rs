@@ -23,8 +23,9 @@ use crate::{
     },
 };
 
-/// The tag of the slots of a removed hall. A process removes a seal only after a later resize. This is the seal of the
-/// last of 2^48 - 1 resizes, and no hall is resized so often. So no process removes it.
+/// The tag of the slots of a removed hall: a seal with the largest number. A process removes a seal only if the hall
+/// was resized more often than the number in the seal says. No hall is resized so often that a process removes this
+/// seal.
 pub(crate) const SEALED: Tag = Tag::seal((1 << 48) - 1);
 
 /// The directory of a hall, which this process has open.

@@ -78,7 +78,8 @@ pub fn limit_descriptors(free: usize) -> String {
     "done".into()
 }
 
-/// Creates a hall on the disk, fills the disk, and uses all slots of the hall. Returns `works`, or the error.
+/// Creates a hall on the disk, fills the disk, and uses all slots of the hall. Returns a text that begins with `works`,
+/// or the error.
 pub fn try_disk(path: &str) -> String {
     let hall = match HallDir::at(path).open(NAME, 64) {
         Ok(hall) => hall,
@@ -95,7 +96,8 @@ pub fn try_disk(path: &str) -> String {
     format!("works, refused {refused}, again {again}, no room {}", rest.is_err())
 }
 
-/// Creates a hall, fills the disk, and tries to use more slots than the allocated pages have room for.
+/// Creates a hall, fills the disk, and tries to use more slots and more registrations than the allocated pages have
+/// room for.
 pub fn grow_on_full_disk(path: &str) -> String {
     let hall = HallDir::at(path).open(NAME, 64).unwrap();
     fs::write(Path::new(path).join("rest"), vec![1; 8 << 20]).unwrap_err();
@@ -121,7 +123,7 @@ pub fn grow_on_full_disk(path: &str) -> String {
     format!("resize: {resized}, passages: {count}, then {ended}")
 }
 
-/// Opens an existing hall. Returns `works`, or the error.
+/// Opens an existing hall. Returns a text that begins with `works`, or the error.
 pub fn try_file(path: &str) -> String {
     match HallDir::at(path).open_existing(NAME) {
         Ok(hall) => format!("works, {} slots", hall.slots()),

@@ -109,8 +109,8 @@ fn a_request_for_more_slots_than_a_shrunk_hall_has_gives_up() {
     test.assert_all_slots_free();
 }
 
-/// The hall grows again before the waiter returns. So the waiter gets its slots, or it gets the error with the smaller
-/// number of slots, the reason why it gave up.
+/// The hall grows again before the waiter returns. So the waiter gets its slots, or it gets the error that says why it
+/// gave up. This error contains the smaller number of slots.
 #[test]
 fn a_request_that_gives_up_in_a_shrunk_hall_gives_this_reason_even_if_the_hall_grows_again() {
     let test = TestHall::new(2);

@@ -1,4 +1,4 @@
-//! Calls every operation on a hall, whether it succeeds or not.
+//! Calls operations on a hall. Each operation may succeed or return an error.
 
 use std::{path::Path, time::Duration};
 
@@ -28,7 +28,7 @@ pub fn accepted_pass(answer: Result<SharedPass, Error>) -> Option<SharedPass> {
     accepted(answer).inspect(|pass| assert!(pass.slot() < MAX_SLOTS, "slot {}", pass.slot()))
 }
 
-/// Opens the hall in every way, uses it, and replaces it with a new hall.
+/// Opens the hall, uses it, and replaces it with a new hall.
 pub fn exercise(path: &Path) -> i32 {
     set_alarm();
     let dir = HallDir::at(path);
@@ -65,7 +65,7 @@ fn everything(hall: &SharedHall) {
     look(hall);
 }
 
-/// Calls every method that only reads.
+/// Calls methods that only read.
 pub fn look(hall: &SharedHall) {
     let numbers = (hall.slots(), hall.available(), hall.waiting(), hall.is_closed());
     assert!(numbers.0 <= MAX_SLOTS && numbers.1 <= MAX_SLOTS, "{numbers:?}");

@@ -136,7 +136,7 @@ fn value(bytes: &[u8], random: &mut Rng) -> u64 {
     }
 }
 
-/// How long a hall is damaged while it is in use.
+/// The time after which [`live`] begins no further round of changes.
 const LIVE: Duration = Duration::from_millis(150);
 
 /// Changes words of the file for a while, at a random rate.

@@ -17,7 +17,8 @@ use crate::{
 };
 
 const USERS: usize = 4;
-/// How long the processes use the hall. This is longer than the damage takes.
+/// How long the processes use the hall. This is longer than `mutate::LIVE`, the time after which `mutate::live` begins
+/// no further round of changes.
 const TIME: Duration = Duration::from_millis(200);
 
 /// Runs processes that use a new hall while `damage` changes its file. All of them must end normally or by

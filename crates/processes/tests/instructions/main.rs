@@ -123,7 +123,7 @@ fn run(scenario: &'static Scenario, steps: usize) -> Reached {
     let reached = victim.run(steps);
     let name = scenario.name;
     if scenario.spare {
-        // A stopped process blocks at most one slot.
+        // The stopped victim blocks only the slots that it wants, so another process can take the spare slot.
         let enters = process::fork(|| hall().try_acquire_for(PATIENCE).is_err().into());
         let status = process::wait(enters);
         assert_eq!(status.exit_status(), Some(0), "{name}: stopped after {steps} instructions");

@@ -83,7 +83,7 @@ impl<'a> Storm<'a> {
                 (entries, since) = (seen, Instant::now());
             } else if since.elapsed() > LONGEST_LULL {
                 return Err(format!(
-                    "no process got a slot for {LONGEST_LULL:?}, after {entries} did"
+                    "no process got a slot for {LONGEST_LULL:?}, after {entries} passages"
                 ));
             }
             self.violations()?;

@@ -78,7 +78,8 @@ pub(super) fn hand_over(word: Word, _: Word) -> Word {
     hall.pack()
 }
 
-/// Gives the head of the queue a slot whose claim has been gone for long enough, or frees that slot if nobody waits.
+/// Gives the head of the queue a slot whose claim has been gone for long enough. Frees that slot if nobody waits, or if
+/// the head takes two slots.
 pub(super) fn reap(word: Word, _: Word) -> Word {
     let mut hall = Hall::unpack(word);
     hall.reap(|slot| *slot == Slot::Left);

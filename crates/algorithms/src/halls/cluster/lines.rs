@@ -34,7 +34,8 @@ pub enum Ask<T> {
     Free {
         /// A slot that the process holds.
         slot: usize,
-        /// Frees the slots even if claims wait, and writes the record `door`, which wakes all waiters.
+        /// Whether to free the slots even if claims wait. If so, the request also writes `door`, which wakes all
+        /// waiters.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

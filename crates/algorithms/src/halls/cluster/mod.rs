@@ -14,9 +14,10 @@
 //! queue takes more slots than are free, the free slots stay free.
 //!
 //! The records in `queue` and `inside` are bound to a lease, so they vanish some time after their owner has stopped
-//! renewing it. A record in `slots` is not bound to a lease. Its holder removes it, or assigns it to another claim,
-//! when the holder leaves. As long as the claim named in the record exists, only that claim's process changes the
-//! record. A record whose claim is gone is *stale*: the owner has crashed, or was cut off from the store.
+//! renewing it. A record in `slots` is not bound to a lease. When the holder of the slot leaves, it removes the record,
+//! or assigns the slot to another claim. As long as the claim named in the record exists, only that claim's process
+//! changes the record. A record whose claim is gone is *stale*, and so is its slot: the owner has crashed, or was cut
+//! off from the store.
 //!
 //! The end of a lease does not prove that the owner has stopped, because store and owner have no common
 //! clock, and etcd is known to end leases early. So no process relies on the end of a lease. The owner
@@ -27,8 +28,9 @@
 //! that removes its own claim. So no slot is free while a claim waits, with these exceptions:
 //!
 //! - The holder or the head of the queue takes several slots. Then the holder frees its slots and wakes all waiters.
+//! - A stale slot was freed for a head of the queue that takes several slots.
 //! - A process asked for a slot that was not the smallest free one, and joined the queue instead.
-//! - The hall was made larger.
+//! - The hall was made larger, or closed.
 //! - A holder tried to give its slot to a claim that had left the queue. The holder does not try the
 //!   next claim. It frees the slot and wakes all waiters.
 //!
@@ -64,7 +66,7 @@
 //! - I4: if enough slots for the head of the queue are free, all waiters are awake.
 //! - I5: no process has two claims.
 //!
-//! By I4, a waiter that stops blocks at most one slot: the slot that it is given. Stale slots are an
+//! By I4, a waiter that stops blocks at most the slots that it is given. Stale slots are an
 //! exception, because only the head of the queue reassigns them. If the head stops, the waiters behind
 //! it get the stale slots only after the head's lease has ended. So a process must stop renewing its lease
 //! when it stops executing these lines.
@@ -99,8 +101,8 @@
 //! - a hall that is closed, or removed by force and created again;
 //! - a store that loses its history or is restored from a backup.
 //!
-//! [`Casts`] selects one of these events or a combination of them. The model has no clock. It assumes that a process
-//! leaves in time, which the driver has to ensure.
+//! [`Casts`] selects one of these events or a combination of them. The model does not measure time. It assumes that a
+//! process leaves in time, which the driver has to ensure.
 
 mod effects;
 mod events;

@@ -33,7 +33,7 @@ use State::At;
 pub type Wrong<C> = Changed<ClusterModel, C>;
 
 /// Creates a model with changed lines, for the states of the hall in which no process has more than one claim. The
-/// protocol has no other states.
+/// sound protocol reaches no other states.
 pub fn wrong<C>(casts: impl Into<Casts>, n: usize, k: usize) -> Wrong<C> {
     Changed::new(ClusterModel::new(casts, n, k))
 }

@@ -1,6 +1,5 @@
 //! Lines H1 to H3 choose the waiter that gets slots now, if a waiter wants several slots or the hall has shrunk. Lines
-//! N1 to N4 count the slots that are held
-//! after the hall has shrunk, and seal the free slots that it no longer has.
+//! N1 to N4 count the slots that are held after the hall has shrunk, and seal the free slots that it no longer has.
 
 use super::{
     environment::Environment,
@@ -115,8 +114,8 @@ pub(super) fn serve_chosen<I, W>(role: Role<W>, size: Size, who: Request) -> Nex
     }
 }
 
-/// Returns the next line after slot `j` was counted. `above` is `true` if one of the slots that the hall no longer
-/// has is not sealed.
+/// Returns the next line after slot `j` was counted. `above` is `true` if one of the counted slots that the hall no
+/// longer has is not sealed.
 pub(super) fn count_on<I, W>(
     role: Role<W>,
     size: Size,

@@ -28,7 +28,7 @@ entries! {
     "shared-timeout-close" => |n, k| ProcessesModel::new(Cast::Timeout | Cast::Close, n, k), SHARED.titled("waiters give up at any time; the last process closes the hall");
     "shared-mortal-once-close" => |n, k| ProcessesModel::new(Cast::Mortal | Cast::Once | Cast::Close, n, k), SHARED.titled("any process may be killed at any line, one passage each; the last process closes the hall");
     "shared-shrunk-once:uncounted" => |n, k| Changed::<_, wrong::Uncounted>::new(ProcessesModel::shrunk(Cast::Once, n, k)), SHARED.fife().wrong("lines N1 to N4 dropped");
-    "shared-many-once:each-takes-a-part" => |n, k| Changed::<_, wrong::EachTakesAPart>::new(ProcessesModel::many(Cast::Once, n, k)), SHARED.fife().wrong("lines H1 to H3 dropped");
+    "shared-many-once:each-takes-a-part" => |n, k| Changed::<_, wrong::EachTakesAPart>::new(ProcessesModel::many(Cast::Once, n, k)), SHARED.fife().wrong("lines H1 to H3 dropped; line S7 passes over slots that are set aside for another waiter");
     "shared:no-ring" => |n, k| Changed::<_, wrong::NoRing>::new(ProcessesModel::new(Casts::PLAIN, n, k)), SHARED.fife().wrong("a process that gives a slot to a sleeping waiter does not ring");
     "shared:no-service" => |n, k| Changed::<_, wrong::NoService>::new(ProcessesModel::new(Casts::PLAIN, n, k)), SHARED.fife().wrong("a leaving process does not serve waiters");
     "shared:unannounced" => |n, k| Changed::<_, wrong::Unannounced>::new(ProcessesModel::new(Casts::PLAIN, n, k)), SHARED.fife().wrong("line E6 dropped");

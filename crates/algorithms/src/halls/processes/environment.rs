@@ -37,13 +37,13 @@ pub trait Environment {
     fn size(&mut self, op: Op) -> Word;
     /// Accesses the next ticket.
     fn next(&mut self, op: Op) -> Word;
-    /// Accesses the ticket before which all tickets have been served.
+    /// Accesses `quiet`: no process waits with a ticket before this one.
     fn quiet(&mut self, op: Op) -> Word;
     /// Accesses the [`Card`](super::Card) of a process.
     fn card(&mut self, process: usize, op: Op) -> Word;
     /// Accesses the [`Tag`](super::Tag) of a slot.
     fn slot(&mut self, slot: usize, op: Op) -> Word;
-    /// Accesses the tag of the waiter that was chosen last (see the [parent module](super)).
+    /// Accesses the tag of the waiter that was chosen last to get slots (see the [parent module](super)).
     fn head(&mut self, op: Op) -> Word;
     /// Accesses the index of the process that `process` follows. An index that no process has means that
     /// `process` follows no other process.

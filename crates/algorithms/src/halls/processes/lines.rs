@@ -21,9 +21,10 @@ pub enum Role<W> {
     /// A waiter that is about to sleep. It already watches these processes, so it notices everything
     /// that happens between its last look and its sleep.
     Watcher(W),
-    /// A process that leaves, or that is about to enter with several slots. It gives away at most this many more slots,
-    /// and then leaves or enters. A leaving process has freed its slots. An entering process may have freed slots, too:
-    /// other processes may have tagged more slots for it than it wants, and the surplus tags are void now.
+    /// A process that leaves, that has resized the hall, or that is about to enter with several slots. It serves until
+    /// it has given away this many more slots, or can give away no more. Then it leaves or enters. A leaving process
+    /// has freed its slots. An entering process may have freed slots, too: other processes may have tagged more slots
+    /// for it than it wants, and the surplus tags are void now.
     Leaver(usize, Finally),
     /// A former `Leaver` that has noticed that other processes serve at the same time: one of its compare-and-swaps
     /// failed, it settled the offer of another process, or another waiter was chosen. It leaves the remaining work to

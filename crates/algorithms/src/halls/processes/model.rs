@@ -33,7 +33,7 @@ pub const MAX_PROCESSES: usize = 4;
 pub struct ProcessesModel {
     pub(super) n: usize,
     /// The numbers in a normal state have room for the tickets of this many processes. This is more than `n` if the
-    /// model has `head`: a process that wants several slots may have seen more old tickets than others.
+    /// model has `head`: then processes may have seen more old tickets.
     pub(super) room: usize,
     pub(super) k: usize,
     pub(super) casts: Casts,

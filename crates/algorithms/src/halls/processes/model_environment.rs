@@ -117,7 +117,7 @@ impl<M: Memory> Environment for ModelEnvironment<'_, M> {
     }
 }
 
-/// Executes a line. Then also executes the lines after it that make no access.
+/// Executes a line. Then also executes the lines after it that make no access, or that have no effect.
 pub(super) fn without_local_lines<M: Memory>(
     environment: &mut ModelEnvironment<'_, M>,
     p: Pid,

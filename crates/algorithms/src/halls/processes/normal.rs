@@ -11,9 +11,9 @@
 //!
 //! So the normal form keeps
 //!
-//! 1. the order of the tickets that may still be compared for order. These are the tickets of processes that wait,
-//!    have waited or are about to wait; the tickets seen by a process that still searches for the first waiter; and
-//!    the copies of `next` that serving processes have;
+//! 1. the order of the tickets that may still be compared for order. These are the tickets of processes that wait or
+//!    are about to wait, or that were given slots; the tickets that a process remembers while it still searches the
+//!    cards; and the copies of `next` that serving processes have;
 //! 2. which copies equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
 //!    never gets an old number again;
@@ -237,7 +237,7 @@ impl Small<'_> {
         Tag::unpack(word).map_or(FREE, |tag| self.tag(tag).pack())
     }
 
-    /// Maps a number that is only compared with the number on its process's card. A seal has no such number.
+    /// Maps a number that is only compared with the number on its process's card. A seal has no process, and stays.
     fn tag(&self, tag: Tag) -> Tag {
         if tag.is_seal() {
             return tag;

@@ -1,10 +1,10 @@
 //! The order of tickets in the normal form of `reduced.rs`.
 //!
 //! The tickets that wait, `next`, and the old copies of `next` that matter each have a *place*. (`reduced.rs` defines
-//! *wait* in its introduction, *gone* in point 2, and *matter* in point 4.) The ranks of the places, counted from 1,
-//! become the numbers. A private number moves to a place that is in use, or to the one just below `next`. The tickets
-//! *ahead* of a search are the tickets that wait on the cards that the search has yet to read. A *later* ticket is one
-//! that is still to be drawn, so it is at least `next`.
+//! *wait* in its introduction, *gone* in point 2, and *matter* in point 4.) In the normal form, each number is the rank
+//! of its place, counted from 1. A private number moves to a place that is in use, or to the place just below `next`.
+//! The tickets *ahead* of a search are the tickets that wait on the cards that the search has yet to read. A *later*
+//! ticket is one that is still to be drawn, so it is at least `next`.
 //!
 //! | number | compared by | moves |
 //! |---|---|---|
@@ -22,7 +22,7 @@
 //!   `next`, because the process may draw this ticket and wait with it. The place just below `next` is never drawn.
 //! - A `c` that a process may write to `quiet` and that equals a copy of `next` keeps its own place. Any other old `c`
 //!   never equals a copy, so it must not move to `next`, which later copies equal. A copy that equals a ticket that
-//!   waits is older than `next`. Such a copy either is matched and has a place of its own, or becomes `OLD`.
+//!   waits is older than `next`. If such a copy matters, it has a place of its own. Otherwise, it becomes `OLD`.
 //!
 //! At most n + 2 places are in use: at most one for each process, because a process that has a copy of `next` does not
 //! wait; `next`; and the place just below it.
@@ -133,7 +133,7 @@ impl Places {
     pub(super) fn useful(&self, p: Pid, role: Role<u8>, left: usize, seen: Seen) -> Seen {
         let is_useful = |number: Number| match self.waiting[p] {
             _ if role.finally().is_some() || left > p => true,
-            // It is equal only if it is the number of a gone waiter that has moved up to the own ticket.
+            // The two are equal only if `number` belongs to a gone waiter and has moved up to the ticket of `p`.
             Some(own) => number <= waits_with(own),
             None => false,
         };
@@ -227,7 +227,7 @@ pub(super) fn first_left(line: Line<(), u8>) -> usize {
     }
 }
 
-/// Returns whether a search that has seen this may write `c` to `quiet`.
+/// Returns whether a search with this role and this summary may write `c` to `quiet`.
 fn may_write_quiet(role: Role<u8>, seen: Seen) -> bool {
     role.finally().is_some() && seen.first.is_none() && !seen.later && !seen.arriving
 }

@@ -9,14 +9,15 @@
 //!    cards matters. (Later tickets are larger than every private number.) So the normal form replaces the private
 //!    number by one of these tickets, or by a number below or above all of them. `places.rs` says which number replaces
 //!    which, and why the comparisons have the same results.
-//! 2. **Gone waiters.** A waiter that a line has found (`first`, `who`, `before`) and that no longer waits with this
-//!    ticket never waits with it again. All lines that use the waiter treat it like a waiter with any other old ticket:
-//!    W4 finds that it does not wait, the compare-and-swap at S10 fails, and a tag that S9 writes is void. (If the
-//!    waiter was given a slot, this slot has its tag until its card changes again, so S9 writes such a tag only into
-//!    other slots, where it is void.) So the ticket of a process that does not wait is not compared for order on its
-//!    card. If the process was given a slot, the number on its card becomes `held`. Lines S4, S11, S13 and S14 use the
-//!    number of such a process: it also becomes `held`, if it is still the number on the card. Every other number of a
-//!    gone waiter becomes `stale`, except where a line still compares it for order (point 1).
+//! 2. **Gone waiters.** A line may have found a waiter (`first`, `who`, `before`) that no longer waits with the ticket
+//!    that the line found. This waiter is *gone*: it never waits with that ticket again. All lines that use the waiter
+//!    treat it like a waiter with any other old ticket: W4 finds that it does not wait, the compare-and-swap at S10
+//!    fails, and a tag that S9 writes is void. (If the waiter was given a slot, this slot has its tag until its card
+//!    changes again, so S9 writes such a tag only into other slots, where it is void.) Lines compare the number on a
+//!    card for order only while the process of the card waits. So if the process was given a slot, the number on its
+//!    card becomes `held`. Lines S4, S11, S13 and S14 use the number of such a process: it also becomes `held`, if it
+//!    is still the number on the card. Every other number of a gone waiter becomes `stale`, except where a line still
+//!    compares it for order (point 1).
 //! 3. **Void tags.** A void tag stays void (I1), so all void tags of a process become one tag, as in `normal.rs`. Here,
 //!    this includes void tags whose number is on the card.
 //! 4. **Copies of `next`.** A copy is compared with `quiet` for equality (E2, X5). A copy that is older than `next`

@@ -1,5 +1,4 @@
-//! Lines R1 to R4 free the slot of a dead process with one compare-and-swap. Lines J1 to J3 register a
-//! process.
+//! Lines R1 to R4 free the slots of a dead process with one compare-and-swap (R3). Lines J1 to J3 register a process.
 
 use super::{
     environment::{Environment, Life},
@@ -55,7 +54,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             go(then)
         }
         J1 if e.register(me) => Goto(J2),
-        J1 => Leave, // another process has registered first
+        J1 => Leave, // another process has registered under this index first
         J2 => Goto(J3 { x: after(waits_with(e.next(Op::FetchAdd(1)))) }),
         J3 { x } => {
             e.card(me, Op::Write(Card::new(Phase::Idle, x).pack()));

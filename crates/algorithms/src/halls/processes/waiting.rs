@@ -23,8 +23,8 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             e.card(me, Op::Write(Card::new(Phase::In(j), number).pack()));
             Goto(G2 { number, outcome: Outcome::One(j) })
         }
-        // Other processes tag slots until they learn that the waiter has enough. The tags that the process replaces
-        // here decide which slots it has. No other process changes them.
+        // Other processes tag slots until they learn that the waiter has enough. The tags that the waiter replaces
+        // here decide which slots it has. No other process changes the new tags.
         G6 { number, first, j, got } => {
             let old = Tag { process: me, number }.pack();
             let new = Tag { process: me, number: after(number) }.pack();
@@ -38,7 +38,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
                 Goto(G6 { number, first, j: next, got })
             }
         }
-        // From here on, the process holds its slots like a process that found the hall quiet.
+        // From here on, the process holds its slots like a process that drew no ticket.
         G7 { number, first } => {
             let number = after(number);
             e.card(me, Op::Write(Card::new(Phase::Idle, number).pack()));
@@ -78,7 +78,7 @@ pub(super) fn step<E: Environment>(e: &mut E, me: usize, at: LineOn<E>) -> Next<
             }
         }
         // The waiter marks itself asleep before its last look at the cards, the processes and the slots. From here on,
-        // a process that changes any of these sees the mark, and rings.
+        // a process that gives it a slot sees the mark, and rings.
         W11 { number } => {
             let old = Card::new(Phase::Waiting(e.wants(me)), number).pack();
             let new = Card::new(Phase::Asleep(e.wants(me)), number).pack();
@@ -183,8 +183,8 @@ pub(super) fn notice<I, W>(number: Number, given: Given) -> Line<I, W> {
     }
 }
 
-/// Returns the next line of a process that no longer waits and has already rung for its followers below
-/// `i`.
+/// Returns the next line of a process that no longer waits and has already rung for those of the processes below `i`
+/// that follow it.
 fn no_longer_waits<E: Environment>(
     e: &E,
     number: Number,

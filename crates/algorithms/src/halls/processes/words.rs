@@ -35,16 +35,16 @@ pub const fn after(number: Number) -> Number {
 /// The phase of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
-    /// No process is registered.
+    /// No process uses the card: its last owner is gone, or it has had none. A new owner may be about to write it.
     Vacant,
-    /// The process does not wait. It holds the slot that is tagged with its number, if there is one.
+    /// The process does not wait. It holds the slots that are tagged with its number, if there are any.
     Idle,
     /// The process is about to wait.
     Arriving,
     /// The process waits for this many slots, and looks at its card before it sleeps. The numbers of waiters order
     /// the queue.
     Waiting(usize),
-    /// The process waits for this many slots, and sleeps or is about to: a process that has news for it must ring.
+    /// The process waits for this many slots, and sleeps or is about to: a process that gives it slots must ring.
     Asleep(usize),
     /// The process was given this slot, and needs no ring: it was awake, or its bell was rung.
     Granted(usize),
@@ -177,16 +177,16 @@ impl fmt::Debug for Card {
     }
 }
 
-/// The tag of a slot that is not free.
+/// The tag of a slot. The card of the tagged process decides what the tag means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
-    /// The process that has the slot, or is offered it.
+    /// The process for which the slot is tagged.
     pub process: usize,
     /// The number of that process.
     pub number: Number,
 }
 
-/// The word of a free slot.
+/// The word of a slot without a tag.
 pub const FREE: Word = 0;
 
 impl Tag {
@@ -196,7 +196,7 @@ impl Tag {
         (self.process as Word + 1) << NUMBER_BITS | self.number
     }
 
-    /// Unpacks a word. Returns `None` for the word of a free slot.
+    /// Unpacks a word. Returns `None` for the word of a slot without a tag.
     #[inline]
     pub const fn unpack(word: Word) -> Option<Self> {
         match (word >> NUMBER_BITS) as usize & (2 * PROCESSES_IN_TAG - 1) {
@@ -267,7 +267,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the slots that the waiter gets if its last slot is `slot`.
+    /// Returns the slots that the waiter gets. `slot` is the last slot that was tagged for it.
     pub const fn given(self, slot: usize) -> Given {
         if self.wants == 1 { Given::One(slot) } else { Given::Many }
     }
@@ -278,8 +278,8 @@ impl Request {
 pub struct Size {
     /// The number of slots; 0 if the hall is closed.
     pub k: usize,
-    /// A number that exceeds every held slot number. It is more than `k` if the hall has shrunk and slots may still be
-    /// held that it no longer has.
+    /// A number that exceeds every held slot number; 0 if the hall is closed. It is more than `k` if the hall has
+    /// shrunk and slots may still be held that it no longer has.
     pub top: usize,
     /// The number of times that the hall was resized.
     pub epoch: Word,

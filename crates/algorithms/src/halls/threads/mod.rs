@@ -3,8 +3,8 @@
 //!
 //! | variable | content |
 //! |---|---|
-//! | `word` | the number of waiters (upper half), and what is free (lower half) |
-//! | `lock` | whether a caller serves the queue (the *server*), and whether there is news for the server |
+//! | `word` | the number of waiters (upper half), and the free slots (lower half) |
+//! | `lock` | whether a caller serves the queue (the *server*), and whether another caller has tried to serve since the server last looked (*news*) |
 //! | `queue` | the waiters, in the order of their arrival |
 //! | `grant[p]` | what waiter p was given |
 //! | `bell[p]` | whether waiter p was woken |

@@ -74,8 +74,8 @@ impl Pool for Bits {
     }
 }
 
-/// A set of the first `BITS` slots, and above it a count of the other free slots. A caller that was admitted by the
-/// count then takes a number from the [`slot_bits`](super::slot_bits).
+/// A set of the free slots among the first `BITS` slots, and above it a count of the other free slots. A caller that
+/// was admitted by the count then takes a number from the [`slot_bits`](super::slot_bits).
 ///
 /// The set comes first: a caller takes from the count only if it empties the set. So the first slots of a hall with
 /// many slots cost as little as those of a small hall.

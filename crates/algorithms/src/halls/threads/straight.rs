@@ -1,7 +1,7 @@
 //! Runs the lines natively: one call executes many lines, like one straight piece of code.
 //!
-//! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the caller may
-//! have to wait, or to which a loop leads back. The lab executes the same functions with
+//! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the native hall begins, at which
+//! the caller may have to wait, or to which a loop leads back. The lab executes the same functions with
 //! [`step`](super::step). A test runs [`advance`] and `step` in lockstep.
 
 use super::{

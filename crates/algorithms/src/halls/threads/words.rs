@@ -22,7 +22,7 @@ pub const SERVE: Word = -3;
 
 /// Set in `lock` while there is a server.
 pub const HELD: Word = 1;
-/// Set in `lock` when something has happened since the server last looked.
+/// Set in `lock` when another caller has tried to serve the queue since the server last looked.
 pub const NEWS: Word = 2;
 
 /// Returns the number of waiters that `word` counts.

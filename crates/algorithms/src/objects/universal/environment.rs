@@ -120,7 +120,7 @@ pub struct Helped {
 ///
 /// In the lab, all of this is a model. On real memory, the methods from `head` to `taken` access atomic words.
 /// The methods after `taken` access the data that these words protect. These accesses need not be atomic,
-/// because no process writes a copy that another process reads or writes. An access that reads or writes an
+/// because no process writes data that another process reads or writes. An access that reads or writes an
 /// operation or an object has one method for its beginning and one for its end, so that the lab sees
 /// every overlap.
 pub trait Environment {

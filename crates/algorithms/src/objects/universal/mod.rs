@@ -6,8 +6,8 @@
 //! process has installed its own copy first. The process tries again until some process has served its
 //! request. The construction needs 3k copies and no garbage collector, no matter how long a process stalls.
 //!
-//! - head: the copy that is currently the object. A process writes only copies that no other process can
-//!   reach.
+//! - head: the copy that is currently the object. A process writes only copies that no other process reads or
+//!   writes.
 //! - request\[i\]: the number of process i's latest request, the buffer that holds its operation, and the
 //!   copy that holds the answer ([`Request`]).
 //! - flips: one bit for each process, the parity of its request number. Each copy stores the bits that it
