@@ -7,7 +7,7 @@ use std::{
 
 use super::{contestants::Contestant, stage::Crew};
 
-/// Warm-up time, as a fraction of the measured time.
+/// The warm-up takes the measured time divided by this number.
 const WARM_UP: u32 = 5;
 /// If no thread completes an operation within this time, all threads are blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);

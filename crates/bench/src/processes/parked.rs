@@ -25,7 +25,7 @@ pub struct Parked {
     pub runs: u64,
 }
 
-/// Observes a waiter whose slot never becomes free.
+/// Observes a process that waits for a slot that never becomes free.
 pub fn measure(time: Duration) -> Result<Parked, String> {
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;
