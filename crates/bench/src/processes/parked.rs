@@ -21,7 +21,7 @@ pub struct Parked {
     pub wall_ms: u64,
     /// CPU time that the waiter used, in nanoseconds.
     pub cpu_ns: u64,
-    /// Number of times that it was scheduled.
+    /// Number of times that the waiter was scheduled.
     pub runs: u64,
 }
 

@@ -29,9 +29,9 @@ pub struct Request {
 #[derive(Serialize, Deserialize)]
 pub struct AcquireRequest {
     pub name: String,
-    /// The number of slots, if the user gave one.
+    /// The number of slots of the hall, if the user gave one.
     pub slots: Option<usize>,
-    /// The number of slots of a new hall, if the user gave none.
+    /// The number of slots of a new hall, if the user gave no number.
     pub default_slots: usize,
     /// The number of slots that the command takes together.
     pub take: usize,
