@@ -83,8 +83,9 @@ fn events(before: &BTreeMap<String, View>, now: &BTreeMap<String, View>) -> Vec<
     events
 }
 
-/// Identifies a holder or waiter. The identity of a waiter includes its time. The identity of a holder does not,
-/// because hallpass sets the time of a holder when the process wakes up, a moment after the process got the slot.
+/// Identifies a holder or waiter. The identity of a waiter includes the time at which it joined the queue. The identity
+/// of a holder includes no time: hallpass sets the time of a holder when the process wakes up, a moment after the
+/// process got the slot.
 type Identity<'a> = (Process<'a>, Option<usize>, Option<SystemTime>);
 type Process<'a> = (&'a Option<String>, u32);
 

@@ -84,7 +84,7 @@ pub fn log(bytes: &[u8]) {
 /// Reads a tally, counts events, and reads the new file.
 ///
 /// # Panics
-/// Panics if the new file contains another tally. This is a bug in hallpass.
+/// Panics if the new file does not contain the counted events. This is a bug in hallpass.
 pub fn tally(bytes: &[u8]) {
     tally::fuzz(bytes);
 }

@@ -38,7 +38,7 @@ fn write(args: Args) -> Result<(), String> {
 }
 
 /// Returns `true` for commands that users call and that this program carries out. `lab` and `bench` run other programs.
-/// Their pages would have the same names as the pages that `hallpass-lab man` writes.
+/// The page of `lab` would also have the same name as a page that `hallpass-lab man` writes.
 fn has_page(command: &Command) -> bool {
     !command.is_hide_set() && !["lab", "bench"].contains(&command.get_name())
 }

@@ -22,7 +22,8 @@ Prints the state of halls, and counts of the `hallpass run` commands of this mac
 their slots, how many got no slot, and how many lost their slot. This command prints the values once and exits. Call \
 it as often as you want values, for example from cron for the textfile collector of the node exporter. For halls on \
 etcd or PostgreSQL, the counts are in files in $HALLPASS_TALLY_DIR [default: .tallies in the directory of the halls \
-that are used without --dir, --system and --on].";
+that are used without --dir, --system and --on]. A run is not counted if it got a slot \
+with --no-fork, or if its hallpass was killed by SIGKILL.";
 
 #[derive(ClapArgs)]
 #[command(after_help = AFTER)]

@@ -19,9 +19,9 @@ pub struct Line {
 /// The kind of a line, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// A hall with a free slot.
+    /// A hall with fewer live holders than slots.
     FreeHall,
-    /// A hall whose slots are all held.
+    /// A hall whose slots are all held, or a closed hall without slots.
     FullHall,
     /// The names of the columns.
     Columns,

@@ -73,7 +73,7 @@ fn ctrl_z_suspends_hallpass_and_the_command_but_the_slot_stays_held() {
     terminal.shows("ready");
     terminal.press(CTRL_Z);
     terminal.shows("stopped");
-    // The keeper still runs, so the slot stays held for longer than the ttl.
+    // The keeper still runs and renews the lease, so the slot stays held.
     await_renewal(cluster, "/stop", "x");
     assert!(!halls.is_free("x"));
     terminal.press(b"continue\r");

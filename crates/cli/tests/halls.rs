@@ -1,4 +1,5 @@
-//! Tests of the output and the errors of `hallpass status`, `list`, `reap`, `resize` and `rm`.
+//! Tests of the output and the errors of commands on halls of this machine, such as `hallpass status`, `list`, `reap`,
+//! `resize` and `rm`.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Tests of `hallpass run` in unusual conditions: low limits, full disks, an empty command, and the libraries it
-//! loads.
+//! Tests of `hallpass run` in unusual conditions, such as low limits, full disks and an empty command, and of the
+//! libraries that it loads.
 
 mod common;
 

@@ -32,13 +32,13 @@ pub struct Idle {
     pub setting: Setting,
     /// Number of commands that wait.
     pub waiting: usize,
-    /// Requests a second of all of them.
+    /// Requests a second of all waiting commands together.
     pub requests: f64,
-    /// Connections of all of them.
+    /// Connections of all waiting commands together.
     pub connections: usize,
     /// The connections to the member that has most of them.
     pub busiest: usize,
-    /// CPU seconds of all of them per second.
+    /// CPU seconds per second of all waiting commands together.
     pub cpu: f64,
 }
 

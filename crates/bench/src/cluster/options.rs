@@ -40,7 +40,8 @@ pub struct Options {
     /// Number of rounds; the tables show medians over them [default: 20; with --quick 5]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..=10_000))]
     pub rounds: Option<u64>,
-    /// Number of waiters when a slot is released
+    /// Numbers of waiters when a slot is released; the part idle measures as many waiting commands as the largest of
+    /// these numbers
     #[arg(long, value_name = "COUNT", num_args = 1.., default_values_t = [10, 50, 200])]
     #[arg(value_parser = value_parser!(u64).range(1..=2_000))]
     pub herd: Vec<u64>,

@@ -35,7 +35,7 @@ pub struct Race {
     pub ours: Quartiles,
     /// Passages a second of `etcdctl lock`.
     pub theirs: Quartiles,
-    /// Ratio of the two, round by round.
+    /// Passages of `hallpass run`, divided by those of `etcdctl lock` in the same round.
     pub ratio: Quartiles,
 }
 
@@ -49,7 +49,7 @@ pub struct Succession {
     pub wrapper: Wrapper,
     /// Number of competing loops.
     pub loops: usize,
-    /// Quartiles of this time.
+    /// Quartiles of the time between commands.
     pub time: Quartiles,
     /// Number of commands that began before their predecessor had ended.
     pub overlaps: usize,

@@ -7,11 +7,11 @@ use super::statistics::median;
 /// The median, and the medians of the lower and the upper half.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Quartiles {
-    /// A quarter of the values lies below it.
+    /// The lower quartile: a quarter of the values lies below it.
     pub lower: f64,
-    /// Half of the values lies below it.
+    /// The median: half of the values lies below it.
     pub median: f64,
-    /// A quarter of the values lies above it.
+    /// The upper quartile: a quarter of the values lies above it.
     pub upper: f64,
 }
 

@@ -57,7 +57,7 @@ impl<'a> Steps<'a> {
 pub struct LeftOut {
     /// Name of the contestant.
     pub contestant: &'static str,
-    /// Why it did not run.
+    /// The reason why the contestant did not run.
     pub why: String,
 }
 

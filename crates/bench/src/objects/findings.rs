@@ -65,7 +65,7 @@ pub struct Brief {
     pub part: Part,
     /// Number of threads.
     pub threads: usize,
-    /// The names of these contestants.
+    /// The names of the contestants whose threads rarely compete.
     pub contestants: Vec<&'static str>,
 }
 

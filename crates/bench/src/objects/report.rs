@@ -66,7 +66,7 @@ pub struct Report {
     pub pause_ms: f64,
     /// Number of threads that kept running while others were stopped.
     pub active: usize,
-    /// Milliseconds for which the operations of these threads were counted.
+    /// Milliseconds for which the operations of the running threads were counted while others were stopped.
     pub time_ms: f64,
     /// Total times for each number of threads.
     pub figures: Vec<Figure>,
@@ -129,7 +129,7 @@ pub struct Kept {
     pub one: Option<f64>,
     /// Number of stopped threads that the contestant tolerates, if that is more than one.
     pub most_stopped: Option<usize>,
-    /// Throughput with that many threads stopped.
+    /// Throughput with `most_stopped` threads stopped.
     pub most: Option<f64>,
 }
 

@@ -7,9 +7,9 @@ use std::{
 
 use super::{contestants::Contestant, stage::Crew};
 
-/// Warm-up time, as a fraction of the measured time.
+/// The warm-up takes the measured time divided by this number.
 const WARM_UP: u32 = 5;
-/// If no thread completes an operation within this time, all threads are blocked.
+/// If no thread completes an operation within this time, all threads count as blocked.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 /// Returns the operations per second of the threads that are not stopped, or `None` if the victims did not

@@ -21,11 +21,11 @@ pub struct Parked {
     pub wall_ms: u64,
     /// CPU time that the waiter used, in nanoseconds.
     pub cpu_ns: u64,
-    /// Number of times that it was scheduled.
+    /// Number of times that the waiter was scheduled.
     pub runs: u64,
 }
 
-/// Observes a waiter whose slot never becomes free.
+/// Observes a process that waits for a slot that never becomes free.
 pub fn measure(time: Duration) -> Result<Parked, String> {
     let failed = |error: io::Error| error.to_string();
     let folder = folder().map_err(failed)?;

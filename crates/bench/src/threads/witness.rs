@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-/// Counts the holders, and the holders of each slot.
+/// Counts the holders, and records which slots are held.
 #[derive(Debug)]
 pub struct Witness {
     inside: AtomicUsize,

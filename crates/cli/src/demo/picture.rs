@@ -50,7 +50,7 @@ impl Picture {
         let live = io::stdout().is_terminal() && can_paint();
         writeln!(
             io::stdout(),
-            "{workers} processes compete for a hall with {slots} slots; each stays for half a second."
+            "{workers} processes compete for a hall with {slots} slots; each stays for about half a second."
         )?;
         if let Some(interval) = kill_every {
             let seconds = interval.as_secs_f64();

@@ -1,7 +1,8 @@
 //! `hallpass jobserver`: runs a build whose jobs take slots of a hall.
 //!
-//! make, cargo and ninja share a number of *tokens* through a pipe. A client takes a token before it starts a job,
-//! and puts it back afterwards. Here each token is a slot. hallpass offers one token at a time. When a client has
+//! The *clients* of a jobserver are the programs of a build, such as make, cargo and ninja. They share a number of
+//! *tokens* through a pipe. A client takes a token before it starts a job, and puts it back afterwards. Here each token
+//! is a slot. hallpass offers one token at a time. When a client has
 //! taken it, hallpass acquires another slot and offers the token of that slot. So a build holds only the slots that it
 //! uses, and the slot of the offered token. All builds of a hall share one limit. From the beginning, the build itself
 //! uses one slot, for which the protocol has no token.
@@ -74,7 +75,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Returns the style that works with all versions of the program that have a jobserver.
+    /// Returns the style that works with the most versions of the program.
     fn for_program(program: &str) -> Self {
         match program {
             "ninja" | "ninja-build" | "samu" => Style::Fifo,

@@ -162,7 +162,7 @@ struct Woken {
     returned: bool,
     /// The request for a slot may have succeeded.
     granted: bool,
-    /// No token is offered, because a client has taken the last one.
+    /// The pipe contains no token, so the server may offer the next one.
     taken: bool,
 }
 

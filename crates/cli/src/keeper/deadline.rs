@@ -1,8 +1,8 @@
 //! The deadline of the command: two kernel timers that `hallpass run` and its keeper share.
 //!
-//! The keeper sets the timers again whenever the pass is renewed. `hallpass run` sees them expire in time, even if
-//! the keeper has died, and even if `hallpass run` itself was suspended for a long time. The timers keep running
-//! while the machine sleeps.
+//! The keeper sets the timers again whenever the pass is renewed. `hallpass run` sees them expire even if the keeper
+//! has died. If they expire while `hallpass run` is suspended, `hallpass run` sees this as soon as it continues. The
+//! timers keep running while the machine sleeps.
 
 use std::{
     io,
@@ -40,7 +40,8 @@ impl Deadline {
         Deadline { stop, kill }
     }
 
-    /// Sets the timers so that the command is dead at the time `end` (by [`now`]) and gets SIGTERM `grace` earlier.
+    /// Sets the timers so that the command is dead at the time `end` (by [`now`]): SIGKILL is due `MARGIN` before
+    /// `end`, and SIGTERM is due `grace` before SIGKILL.
     pub fn set(&self, end: Duration, grace: Duration) -> io::Result<()> {
         let kill = kill_time(end);
         set(&self.kill, kill)?;

@@ -21,8 +21,8 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Takes ownership of these descriptors, and closes all others except standard input, output and error. It must be
-    /// called only once, before this process opens any file.
+    /// Takes ownership of these descriptors, and closes all others except standard input, output and error. Call this
+    /// only once, before this process opens any file.
     pub fn take(numbers: [i32; COUNT]) -> io::Result<Self> {
         let mut sorted = numbers;
         sorted.sort_unstable();
@@ -40,8 +40,8 @@ impl Descriptors {
     }
 }
 
-/// Closes all other inherited descriptors except standard input, output and error, because another process may wait
-/// until they are closed.
+/// Closes all inherited descriptors except `ours` and standard input, output and error, because another process may
+/// wait until they are closed.
 fn close_all_but(ours: &[i32]) -> io::Result<()> {
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())

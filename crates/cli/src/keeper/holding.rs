@@ -1,8 +1,8 @@
 //! Holds the slot as long as a process needs it, and sets the timers of the deadline whenever the pass is renewed.
 //!
 //! The keeper also acts when `hallpass run` cannot: `hallpass run` may have died while its command continues, or it may
-//! be suspended. In both cases, the keeper itself ends all processes that have the lifeline open. It does so before the
-//! deadline. The code calls this part of the keeper the *backstop*.
+//! be suspended. In both cases, the keeper itself ends all processes that need the slot (see [`lifeline`]). It does so
+//! before the deadline. The code calls this part of the keeper the *backstop*.
 
 use std::{
     io,

@@ -1,5 +1,5 @@
-//! The events of the keeper: orders, the end of the processes for which it keeps the slot, and wake-ups of the
-//! library.
+//! The events of the keeper: orders of `hallpass run`, the end of the processes for which the keeper keeps the slot,
+//! and wake-ups by the library `hallpass_cluster`.
 
 use std::{
     fs::File,

@@ -32,7 +32,7 @@ pub struct Lifeline {
     shown: PathBuf,
     /// The id in the list of the variable. It is unique on this machine.
     pub id: String,
-    /// The process `hallpass run`. Both `hallpass run` and its keeper have the pipe open, but do not need the slot.
+    /// The process `hallpass run`. `hallpass run` and its keeper may also have the pipe open, but do not need the slot.
     pub run: Pid,
     keeper: Pid,
 }

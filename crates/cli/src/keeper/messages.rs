@@ -29,9 +29,9 @@ pub struct Request {
 #[derive(Serialize, Deserialize)]
 pub struct AcquireRequest {
     pub name: String,
-    /// The number of slots, if the user gave one.
+    /// The number of slots of the hall, if the user gave one.
     pub slots: Option<usize>,
-    /// The number of slots of a new hall, if the user gave none.
+    /// The number of slots of a new hall, if the user gave no number.
     pub default_slots: usize,
     /// The number of slots that the command takes together.
     pub take: usize,
@@ -40,7 +40,7 @@ pub struct AcquireRequest {
     pub nonblock: bool,
     /// The time limit for waiting.
     pub limit: Option<Duration>,
-    /// Whether the keeper reports that no slot is free before it waits.
+    /// Whether the keeper reports, before it waits, that no slot is free.
     pub verbose: bool,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
@@ -66,17 +66,18 @@ pub enum Report {
     Opened { slots: usize },
     /// No slot is free.
     Full { waiting: usize },
-    /// The keeper waits; the text describes the queue.
+    /// The keeper waits; the text describes the queue, or contains the error that keeps the keeper from acquiring.
     Waiting(String),
     /// The keeper has the slots `held` of a hall with `slots` slots, and has set the deadline.
     Granted { held: Vec<usize>, slots: usize, token: u64 },
-    /// No slot became free in time.
+    /// No slot was free within the time limit; with `nonblock`, no slot was free immediately.
     NoSlot,
     /// Acquiring failed, for this reason.
     Failed(String),
     /// No process has the lifeline open any more.
     Idle,
-    /// The pass is lost. Another holder may get the slot after the deadline.
+    /// The pass is lost, for this reason. Another holder may get the slot after the deadline; after `hallpass evict`,
+    /// immediately.
     Lost(String),
     /// The keeper has tried to release the slot. If this failed, the report contains the reason.
     Released(Option<String>),

@@ -2,9 +2,9 @@
 //!
 //! `hallpass run` is the parent of its command and only guards it. The keeper does everything that may take
 //! long, fail or need threads. The two processes share a [`Channel`](messages::Channel), two
-//! [timers](deadline) and a [lifeline]. The keeper is in a separate session, so that signals of the terminal do not
-//! reach it. The keeper ends when `hallpass run` orders it to release the slot. It also ends when both `hallpass run`
-//! and all processes that have the lifeline open have ended.
+//! [timers](deadline) and a [lifeline], a pipe that the command and its processes inherit. The keeper is in a separate
+//! session, so that signals of the terminal do not reach it. The keeper ends when `hallpass run` orders it to release
+//! the slot. It also ends when `hallpass run` has ended and no process has the lifeline open any more.
 
 mod deadline;
 mod descriptors;

@@ -90,8 +90,8 @@ impl LocationArgs {
         })
     }
 
-    /// Fails if `--dir` names a directory that does not exist. Commands that do not create the directory call this,
-    /// because they would find no hall there.
+    /// Fails if `--dir` names a directory that does not exist. `status`, `top` and `reap` call this. Otherwise,
+    /// they would find no hall if the user has misspelt the path, and would not report an error.
     pub fn check_dir(&self) -> Result<(), Error> {
         match &self.dir {
             Some(dir) if !dir.exists() => {

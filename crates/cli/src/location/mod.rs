@@ -76,7 +76,8 @@ impl Halls {
         }
     }
 
-    /// Releases the slots of dead processes. Returns the number of dead processes.
+    /// Releases the slots of dead processes. Returns the number of dead processes, or, on a cluster, the number of
+    /// slots that this call released.
     pub fn reap(&self, name: &str) -> Result<usize, Error> {
         Ok(match self {
             Halls::OnMachine(dir) => dir.open_existing(name)?.reap()?,

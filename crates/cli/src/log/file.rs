@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_not_followed_and_pipes_do_not_block() {
+    fn links_are_not_followed_and_damaged_lines_are_left_out() {
         let hall = tempfile::tempdir().expect("a folder");
         let (log, elsewhere) = (hall.path().join(CURRENT), hall.path().join("elsewhere"));
         fs::write(&elsewhere, "").expect("written");

@@ -1,4 +1,4 @@
-//! The log of a hall: the runs of `hallpass run` that have ended. `hallpass log` shows it.
+//! The log of a hall: the runs of `hallpass run` and `hallpass jobserver` that have ended. `hallpass log` shows it.
 
 mod file;
 mod show;
@@ -25,7 +25,7 @@ const LONGEST_COMMAND: usize = 200;
 pub struct Entry {
     /// The time at which the run ended, as RFC 3339.
     pub end: String,
-    /// The PID of `hallpass run`.
+    /// The PID of hallpass.
     pub pid: u32,
     pub uid: u32,
     /// The slots that the run had.
@@ -34,7 +34,7 @@ pub struct Entry {
     pub waited: f64,
     /// How long the command ran, in seconds.
     pub ran: f64,
-    /// The exit status of `hallpass run`.
+    /// The exit status of hallpass.
     pub status: u8,
     /// The command, or its label.
     pub command: String,

@@ -108,7 +108,7 @@ impl Environment {
         self.check(held.iter().max().map_or(0, |last| last + 1))
     }
 
-    /// Returns a message about values of `--env` that no slot of the hall gets, if there are any.
+    /// Returns a message about values of `--env` or `--gpus` that no slot of the hall gets, if there are any.
     pub fn unused_values(&self, slots: usize) -> Option<String> {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         let mapping = self.mappings.iter().find(|mapping| mapping.values.len() > devices)?;

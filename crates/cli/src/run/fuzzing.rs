@@ -9,7 +9,7 @@ use super::{
     options::Args,
 };
 
-/// The slots of the hall and of the holder for which the options are evaluated.
+/// The number of slots of the hall, and the slots of the holder, for which the options are evaluated.
 const SLOTS: usize = 4;
 const HELD: [usize; 2] = [1, 3];
 

@@ -1,5 +1,6 @@
 //! Guards a command whose pass can be lost. If the pass is lost, the guard ends the command and all processes that the
-//! command started. They end before another holder may get the slot.
+//! command started. They end before another holder may get the slot, except after `hallpass evict`, which frees the
+//! slot immediately.
 
 use std::{
     io,
@@ -164,7 +165,7 @@ impl Guard {
         match self.keeper.channel.receive()? {
             Some(Report::Idle) => self.idle = true,
             Some(Report::Lost(why)) => self.stop(&why),
-            // This is an answer to an order from before the keeper had the slot.
+            // The keeper answers an order that hallpass sent before the keeper had the slot.
             Some(_) => {}
             None => {
                 self.keeper_gone = true;
@@ -197,7 +198,7 @@ impl Guard {
         self.signal_all(lifeline::end);
     }
 
-    /// Signals the command and all processes that have the lifeline open.
+    /// Signals the command and all other processes that need the slot.
     fn signal_all(&self, send: fn(Pid)) {
         let command = self.ended.is_none().then(|| self.supervisor.child());
         // The command comes first, because finding the other processes takes a while.

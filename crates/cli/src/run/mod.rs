@@ -131,7 +131,7 @@ impl From<String> for Refusal {
 
 pub fn run(args: Args) -> ExitCode {
     match obtain_and_run(args) {
-        // `exit_code` may end hallpass by a signal, so it comes last. The slot is already released.
+        // `exit_code` may end hallpass by a signal, so it comes last, when hallpass no longer has a pass.
         Ok(ended) => ended.exit_code(),
         Err(refusal) => refusal.exit_code(),
     }

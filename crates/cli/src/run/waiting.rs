@@ -139,7 +139,7 @@ impl Waiting {
     }
 }
 
-/// Returns the refusal of a command that did not get its slots, for a reason other than its time limit.
+/// Returns the refusal of a command that did not get its slots, for a reason other than `-n` or `-w`.
 fn refusal(hall: &SharedHall, error: Error) -> Refusal {
     match error {
         Error::TooMany { asked, slots } => {

@@ -1,4 +1,4 @@
-//! The warden: a process between hallpass and the command that finds all processes that the command started.
+//! The warden: a process between hallpass and the command. It finds all processes that the command started.
 //!
 //! `hallpass run` starts a warden if an option concerns these processes: `--descendants`, `--on-kill kill` or
 //! `--time-limit`. `hallpass jobserver` always starts one. The warden is a *child subreaper*: when a process that the
@@ -61,7 +61,7 @@ impl Duties {
     }
 }
 
-/// The reason why the command under a warden has no exit status.
+/// The reason why hallpass does not know the exit status of the command.
 pub enum Failure {
     /// The command cannot be started.
     NotStarted(io::Error),

@@ -62,7 +62,7 @@ impl Tally {
 /// Parses the bytes as the file of a tally, counts events, and parses the new contents of the file.
 ///
 /// # Panics
-/// Panics if the new contents are another tally. This is a bug in hallpass.
+/// Panics if the new contents do not include the counted events. This is a bug in hallpass.
 #[cfg(feature = "fuzzing")]
 pub fn fuzz(bytes: &[u8]) {
     let Some(mut tally) = file::parse(bytes) else { return };

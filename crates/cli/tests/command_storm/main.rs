@@ -121,7 +121,7 @@ fn manage(halls: &Halls, counts: &Counts, mut rng: Rng, end: Instant) {
             0 => halls.output("reap", &[HALL]),
             1 => {
                 counts.cancels.fetch_add(1, Relaxed);
-                // This fails if nobody waits.
+                // This fails if fewer than two processes wait.
                 halls.output("cancel", &[HALL, "--position", "2"]);
                 halls.output("list", &[])
             }

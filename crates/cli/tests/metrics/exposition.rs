@@ -1,5 +1,5 @@
-//! A strict parser of the text format of Prometheus: it panics at everything that `promtool check metrics` refuses, as
-//! far as gauges, counters and histograms are concerned.
+//! A strict parser of gauges, counters and histograms in the text format of Prometheus. It panics at malformed lines,
+//! and at faults such as a series that comes twice, a missing type, or buckets that shrink.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -96,8 +96,8 @@ impl Panel<'_> {
             return Ok(());
         }
         let (from, to) = (self.scale.pixel(self.scale.base()), self.scale.pixel(bar.end));
-        // A bar has at least two pixels, so that it is visible even if it ends at its base, as the floor does at 1
-        // on a logarithmic scale.
+        // A bar has at least two pixels, so that it is visible even if it ends at its base. For example, a contestant
+        // whose ratio is 1 has such a bar on a logarithmic scale.
         let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 2));
         canvas.bar((from, top + LINE), (to, top + LINE + BAR), bar.colour)
     }

@@ -56,8 +56,9 @@ impl Scale {
         if self.log { 1.0 } else { 0.0 }
     }
 
-    /// Returns the values at which grid lines are drawn. On a linear scale, these are whole steps. On a logarithmic
-    /// scale, these are 1, 2 and 5 of each decade, or only powers of ten if there would be too many lines.
+    /// Returns the values at which grid lines are drawn. On a linear scale, these are the multiples of a fixed step. On
+    /// a logarithmic scale, these are 1, 2 and 5 of each decade, or only powers of ten if there would be too many
+    /// lines.
     pub fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.values;
         let within = |value: &f64| *value >= low * 0.999 && *value <= high * 1.001;

@@ -18,10 +18,10 @@ impl Semaphore for Hall {
     }
 }
 
-/// The number of newcomers that may overtake a waiter in [`bypass`].
+/// The largest number of newcomers that may overtake a waiter in a hall of [`bypass`].
 pub const BYPASS: u32 = 64;
 
-/// Creates a hall with `k` slots in which [`BYPASS`] newcomers may overtake a waiter.
+/// Creates a hall with `k` slots in which at most [`BYPASS`] newcomers may overtake a waiter.
 pub fn bypass(k: usize) -> Hall {
     Hall::builder(k).bypass(BYPASS).build().expect("a hall can have k slots")
 }

@@ -45,7 +45,7 @@ pub const TOKIO: &str = "tokio";
 pub const ASYNC_LOCK: &str = "async-lock";
 /// The fair hall.
 pub const HALL: &str = "hallpass";
-/// The hall in which 64 newcomers may overtake a waiter.
+/// The hall in which at most 64 newcomers may overtake a waiter.
 pub const BYPASS: &str = "hallpass-bypass64";
 /// The hall in which any number of newcomers may overtake a waiter.
 pub const BARGING: &str = "hallpass-barging";

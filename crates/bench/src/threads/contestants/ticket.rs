@@ -5,8 +5,8 @@
 //! waiter reads `granted` for a while and then parks at spot t mod n. In the same way, each waiter of an MCS lock
 //! waits at its own node.
 //!
-//! I1: at most n tickets are not granted yet, because each of them belongs to a different thread. So while t is not
-//!     granted, no thread has ticket t + n, and no other thread is parked at the spot of t.
+//! I1: at most n tickets are taken and not granted yet, because each of them belongs to a different thread. So while t
+//!     is not granted, no thread has ticket t + n, and no other thread is parked at the spot of t.
 //! I2: a thread registers at a spot only if it sees, under the lock of the spot, that its ticket is not granted.
 //! I3: a thread that is parked with ticket t is woken. The thread that grants t looks at the spot afterwards and wakes
 //!     the parked thread, unless the thread with ticket t + n has come to the spot first and woken it.
