@@ -169,7 +169,7 @@ fn against_bound(figure: &Figure, author: &str) -> String {
     let comparison = match comparison {
         Comparison::Tight => "tight".into(),
         Comparison::Loose(by) => format!("loose by {by}"),
-        Comparison::NotReached(by) => format!("not reached by {by}"),
+        Comparison::NotReached(by) => format!("not reached so far, {by} below"),
         Comparison::Reached => "reached".into(),
         Comparison::Exceeded(by) => format!("EXCEEDED by {by}"),
         Comparison::Unbounded => "EXCEEDED without bound".into(),
