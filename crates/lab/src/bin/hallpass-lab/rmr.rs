@@ -104,7 +104,7 @@ fn print(report: &Report) {
         question.contention
     );
     let states = HumanCount(report.states);
-    let all = if report.is_exact() { "exhaustively" } else { "so far, not all schedules" };
+    let all = if report.is_exact() { "exhaustively" } else { "(not all schedules)" };
     outln!("{states} states explored {all}, {:.2} s\n", report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
