@@ -20,7 +20,7 @@ use crate::{
 /// The default capacity of a buffer, if the algorithm does not bound it.
 pub const CAPACITY: usize = 4;
 
-/// Marks a content that does not exist.
+/// Stands for no content, or for no value.
 const NONE: u32 = u32::MAX;
 
 /// The maximum number of pairs of a private state and a content.

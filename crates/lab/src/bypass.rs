@@ -37,7 +37,7 @@ pub struct Victim<'a, S> {
 /// The bit of a state that is set if the victim has left its doorway.
 const WAITS: u64 = 1 << 32;
 
-/// The maximum number of processes whose histories fit into a state.
+/// The maximum number of processes with which the history of a victim fits into a state.
 pub const MAX_PROCESSES: usize = 32;
 
 impl<S: Standing> Space<1> for Victim<'_, S> {

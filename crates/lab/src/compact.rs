@@ -1,10 +1,10 @@
 //! An exact set of states that takes little memory.
 //!
-//! A bijection turns a state into an address and the other words of the state (see
+//! A bijection replaces the first word of a state with an address, and leaves the other words as they are (see
 //! [`Bijection`]). The set is a hash table in which the place of an entry determines most bits of its
-//! address, and the entry contains the rest (Cleary, "Compact hash tables using bidirectional linear probing",
-//! 1984). So the set is exact: two different states never count as one. For a model with a hundred million
-//! states of 44 bits each, an entry takes less than 4 bytes.
+//! address. The entry contains the rest of the address, and the other words (Cleary, "Compact hash tables using
+//! bidirectional linear probing", 1984). So the set is exact: two different states never count as one. For a model with
+//! a hundred million states of 44 bits each, an entry takes less than 4 bytes.
 //!
 //! If states are wider than a word, the set usually contains their codes instead of the states (see [`Codes`]). Codes
 //! are much narrower than such states.

@@ -171,7 +171,8 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 break;
             }
             // The part from `first` to `end` is so short that all its successors fit into the table and
-            // below the limit, even if every agent can take a step in every state.
+            // below the limit, even if every agent can take a step in every state. Only a part of one state may
+            // exceed the limit on states, by less than the number of agents.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));
@@ -316,7 +317,7 @@ impl<const W: usize> Explored<W> {
                 });
                 found
             })
-            .expect("every state but the first has a parent")
+            .expect("every state that is not initial has a parent")
     }
 
     /// Returns a shortest path to `id`: an initial state, and the steps. With symmetry, the path ends in

@@ -95,16 +95,17 @@ impl Hashing {
         state
     }
 
-    /// Returns a distance, in slots of a table with this many slots. Within this distance of a state's position,
-    /// no other state has the same tag. The reason is that two mixed states with the same tag differ by a
-    /// multiple of 2^32, so their positions in the table are far apart.
-    pub fn certain_within(self, words: usize, slots: usize) -> usize {
+    /// Returns a distance in a table that is divided into `parts` equal parts, such as cache lines. The distance is a
+    /// number of parts. Within this distance of the part in which a state has its position, no other state has the
+    /// same tag. The reason is that two mixed states with the same tag differ by a multiple of 2^32, so their
+    /// positions in the table are far apart.
+    pub fn certain_within(self, words: usize, parts: usize) -> usize {
         if !self.is_bijective(words) {
             0
         } else if self.bits <= TAG_BITS {
             usize::MAX
         } else {
-            slots.checked_shr(self.bits - TAG_BITS).unwrap_or(0).saturating_sub(1)
+            parts.checked_shr(self.bits - TAG_BITS).unwrap_or(0).saturating_sub(1)
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | [`tables`] | a step machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a step machine, under sequential consistency and with store buffers |
 //! | [`explore`], [`store`], [`state_index`], [`hashing`] | exploration of every interleaving, breadth first |
-//! | [`search`], [`compact`] | the same exploration with less memory: it keeps the set of states, and no graph |
+//! | [`search`], [`compact`] | exploration with less memory: it keeps the set of states, and no graph |
 //! | [`graph`], [`standing`], [`liveness`], [`fife`], [`bypass`] | analyses of the graph of all steps |
 //! | [`check`] | a question about an algorithm, and the report |
 //! | [`questions`] | questions about whole runs: statements of the papers, order, time, averages |

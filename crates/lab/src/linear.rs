@@ -6,12 +6,13 @@
 //!
 //! The [`Monitor`] follows a history and keeps all *configurations* that explain it. A configuration is a state of the
 //! object and, for each operation under way, whether it has taken effect. This is the search of Wing & Gong (1993) on
-//! all branches in parallel, with equal branches merged (Lowe 2017). So the number of configurations depends on how
-//! many operations overlap, not on the length of the history. [`check`] does the same for a recorded history. [`check`]
-//! is faster, because a recorded history has the result of an operation already at its call.
+//! all branches in parallel, with equal branches merged (Lowe 2017). So the number of configurations usually depends on
+//! how many operations overlap, not on the length of the history. [`check`] does the same for a recorded history.
+//! [`check`] is faster, because a recorded history has the result of an operation already at its call.
 //!
-//! Limits: if the results of an object reveal little, many orders remain possible, and each order is a
-//! configuration. An example is a queue with pushes that are never popped.
+//! Limits: if the results of an object reveal little, many orders of the operations remain possible. Each order may
+//! lead to a configuration of its own, so the number of configurations grows with the history. An example is a queue
+//! with pushes that are never popped.
 //!
 //! ```
 //! use hallpass_lab::linear::{Event, Specification, check};
@@ -203,8 +204,8 @@ impl<S: Specification> Monitor<S> {
         least(spec, kept, completion)
     }
 
-    /// Returns the configurations in which the process's operation has had its effect, and no operation
-    /// has had its effect after it.
+    /// Lets operations take effect, one after another, until the process's operation has had its effect. Returns all
+    /// configurations to which this can lead.
     fn settle(
         &self,
         spec: &S,

@@ -9,8 +9,8 @@
 //! cost of a trap is the number of stopped processes: those that are outside their remainder and take no step in
 //! the component. The resilience is the cost of the cheapest trap.
 //!
-//! **Whole components are enough.** A smaller cycle within a component is never cheaper than the component: in
-//! the cycle, fewer processes take steps, so more processes have stopped.
+//! **Whole components are enough.** A smaller cycle within a component is never cheaper than the component: a
+//! process that takes no step in the component takes none in the cycle either.
 //!
 //! **The model needs no crash steps.** A stopped process simply takes no step in the component.
 

@@ -135,7 +135,8 @@ pub struct AtLevel<const W: usize> {
 pub struct Searched<const W: usize> {
     /// The number of states.
     pub states: u64,
-    /// The number of steps from all expanded states, including steps that only wait.
+    /// The number of steps from all expanded states, including steps that only wait and steps that the search leaves
+    /// out (see [`Space::expand`]).
     pub transitions: u64,
     /// The number of levels.
     pub depth: u32,

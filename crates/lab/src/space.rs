@@ -78,7 +78,7 @@ pub trait Space<const W: usize>: Sync {
     }
 
     /// Returns the violations that the state shows, as a set of bits. Each space defines their meaning.
-    /// [`violation`] has the bits of [`Sequential`].
+    /// The module [`violation`] defines the bits of [`Sequential`].
     #[inline]
     fn violations(&self, _state: &[u64; W]) -> u64 {
         0
@@ -111,7 +111,8 @@ pub mod violation {
     pub const EXCLUSION: u32 = 0;
     /// Two processes have the same name, or a name is out of range.
     pub const NAMES: u32 = 1;
-    /// A step left a variable's declared range.
+    /// A step wrote a value outside the variable's declared range, or the normal form of the state does not fit
+    /// into the tables.
     pub const RANGE: u32 = 2;
     /// The first of up to 32 bits, one for each invariant of the paper. A set bit means that this
     /// invariant is broken.

@@ -10,7 +10,7 @@ pub trait Standing: Sync {
     fn n(&self) -> usize;
     /// Returns the section in which `p` is in the state `id`.
     fn section(&self, id: Id, p: Pid) -> Section;
-    /// Returns whether `p` has just left its remainder, and has made no step since.
+    /// Returns whether `p` is in the private state that it has just after it has left its remainder.
     fn begins(&self, id: Id, p: Pid) -> bool;
     /// Returns whether the store buffer of `p` is empty.
     fn has_settled(&self, id: Id, p: Pid) -> bool;

@@ -38,7 +38,7 @@ pub type Id = u32;
 /// The number that stands for no state.
 pub const NONE: Id = Id::MAX;
 
-/// The number of state numbers that a thread reserves at a time.
+/// The maximum number of state numbers that a thread reserves at a time.
 pub const BLOCK: u32 = 64;
 
 const CHUNK_BITS: u32 = 16;

@@ -73,8 +73,8 @@ pub struct Tables {
     pub locals: Vec<Field>,
     /// The field of each variable.
     pub vars: Vec<Field>,
-    /// A flag that a step sets if it leaves a variable's range. The exploration does not continue after a state in
-    /// which this flag is set.
+    /// The flag of a state that is set if the last step wrote a value outside the variable's range, or if the normal
+    /// form of the state does not fit into the tables. The exploration does not continue after such a state.
     pub out_of_range: Field,
     /// The additional fields, in the order in which the caller asked for them.
     pub extra: Vec<Field>,

@@ -238,7 +238,7 @@ pub(super) const LIMITS: [&str; 7] = [
      so it leaves its critical section. A process may stay in its remainder forever.",
     "Crashes: \"no deadlock\" is checked with no process stopped. \"No starvation\" is checked with as many \
      processes stopped permanently outside their remainder as the source promises to survive: k - 1 for most \
-     algorithms. The other processes cannot detect which processes have stopped.",
+     algorithms, unless a row says crashes=. The other processes cannot detect which processes have stopped.",
     "Remote references: CC is write-through and write-invalidate; a write leaves the writer's own copy \
      as it was; a failed read-modify-write counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \

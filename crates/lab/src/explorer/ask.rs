@@ -254,7 +254,7 @@ impl Space<1> for Passage<'_> {
 
 /// The run that is worst for a process.
 pub(super) struct Worst {
-    /// The number of remote references from here to the end of the passage, or the number of overtakings.
+    /// The number of remote references from the given state to the end of the passage, or the number of overtakings.
     pub count: Bound,
     pub way: Way,
     /// Whether all continuations were examined.

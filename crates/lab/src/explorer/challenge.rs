@@ -36,8 +36,9 @@ pub struct Challenge {
 const MOST_STATES: u64 = 2_000_000;
 
 impl Challenge {
-    /// Returns all challenges, in the order of the registry. A challenge of a wrong variant is its smallest model in
-    /// the atlas that violates a promise. A variant whose smallest such model is too large has no challenge.
+    /// Returns all challenges, in the order of the registry. The challenge of a wrong variant is its smallest model in
+    /// the atlas that violates a promise. A variant has no challenge if this model is too large, or if the violated
+    /// property is strong FIFE, a bound or a range.
     pub fn all() -> &'static [Challenge] {
         static ALL: OnceLock<Vec<Challenge>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -66,7 +67,7 @@ impl Challenge {
     }
 
     /// Returns the challenge of a subject, if the subject is a wrong variant that has one. The task does not depend on
-    /// the size: a subject that is larger or smaller than the model in the atlas has the same one.
+    /// the size: a subject that is larger or smaller than the model in the atlas has the same task.
     pub fn of(subject: &Subject) -> Option<Challenge> {
         let all = (subject.memory() == MemoryModel::Sequential).then(Challenge::all)?;
         let own = all.iter().find(|challenge| challenge.algorithm == subject.name())?;

@@ -61,7 +61,7 @@ impl Standing for Sections {
     }
 
     fn begins(&self, _: Id, _: Pid) -> bool {
-        false // only bounds of doorways and passages ask for this, and the explorer computes none
+        false // no analysis of the explorer asks for this
     }
 
     fn has_settled(&self, id: Id, p: Pid) -> bool {
@@ -148,8 +148,8 @@ impl<const W: usize> PackedStates for Packed<W> {
 }
 
 impl Chart {
-    /// Explores every state of `subject`, up to the limits. Reads no clock, and starts no threads if `resources`
-    /// allows only one thread.
+    /// Explores every state of `subject`, up to the limits. Reads no clock, and ends all threads that it starts
+    /// before it returns.
     ///
     /// # Errors
     /// Fails if the subject is too large to be compiled into tables, or memory is not enough for its graph.

@@ -1,4 +1,4 @@
-//! The engine behind the page: JSON in, JSON out. It has no threads and no clock.
+//! The engine behind the page: JSON in, JSON out. It reads no clock, and no thread of it runs between two requests.
 //!
 //! A request is an object with the key `do`:
 //!
@@ -11,9 +11,9 @@
 //! | `step` | `node`, `agent` | the node after the step |
 //! | `stop` | `node`, `process` | the node after the process has stopped forever |
 //! | `undo` | `node` | the parent |
-//! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of the way, which are added to the tree |
+//! | `ask` | `node`, `goal` | `text`, and `path`: the nodes of a run to the goal, which are added to the tree |
 //! | `graph` | `node` | a drawing of the states: all of a small model, or those near the node |
-//! | `go` | `node`, `state`: the `id` of a state in the drawing | `path`: the nodes of a way to this state |
+//! | `go` | `node`, `state`: the `id` of a state in the drawing | `path`: the nodes of a run to this state |
 //! | `tree` | `node` | the nodes of an exported file that opens at `node` |
 //!
 //! Goals are `exclusion`, `names`, `range`, the name of an invariant, `deadlock`, `starve-P`, `fife`, `bypass-P`,

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{assets, engine::Engine};
 
-/// Returns the page with the whole tree of `engine` in it. It opens at `node`.
+/// Returns the page with the tree of `engine` in it, or with only the run to `node` if the tree is too large. The page
+/// opens at `node`.
 ///
 /// # Errors
 /// Fails if there is no such node, or if neither the tree nor the run to `node` is small enough for a page.

@@ -4,13 +4,13 @@
 //! |---|---|
 //! | [`subject`], [`pseudocode`] | what is played: an algorithm at one size, and the text of its lines |
 //! | [`session`], [`judge`], [`loops`] | the tree of runs, which properties hold in each state, and the loops |
-//! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances to violations, ways, loops |
-//! | [`engine`] | the modules above, behind JSON requests; without threads or clocks |
+//! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances and runs to violations, loops |
+//! | [`engine`] | the modules above, behind JSON requests; without background threads or clocks |
 //! | [`export`](mod@export) | a tree as one file |
 //! | `server` | the page and the requests over HTTP, on 127.0.0.1 only; needs the feature `cli` |
 //!
 //! Steps come from the interpreter, which runs the step machine itself. The tables of the checker only answer questions
-//! about what can happen later, and every way that they propose is played by the interpreter.
+//! about what can happen later. If they propose a run, the interpreter plays it.
 //!
 //! ```
 //! use hallpass_lab::{explorer::{Engine, Subject}, schedule::MemoryModel};

@@ -23,7 +23,7 @@ pub(super) struct Moment {
     pub ahead: Vec<u64>,
     /// The position of each process.
     pub stands: Vec<Stand>,
-    /// The state of `snapshot`, with the numbers that the checker has for it. The checker makes each step from a
+    /// The state that the checker has in place of the state of `snapshot`. The checker makes each step from a
     /// normal form, and then brings the result into normal form. The normal form of `snapshot` may be a different
     /// state, which behaves the same.
     pub normal: RunState,

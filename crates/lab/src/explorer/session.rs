@@ -265,7 +265,7 @@ impl Session {
         Ok(self.node(node)?.moment.snapshot.state())
     }
 
-    /// Returns the state at `node` with the numbers that the checker has: in its normal form, except at the start.
+    /// Returns the state that the checker has in place of the state at `node`: a normal form, except at the start.
     ///
     /// # Errors
     /// Fails if there is no such node.

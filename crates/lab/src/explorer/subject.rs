@@ -26,7 +26,7 @@ pub struct Subject {
     machine: Arc<dyn Machine>,
     memory: MemoryModel,
     conventions: Conventions,
-    /// The figures whose lines can occur.
+    /// The figures whose lines occur in a long random run.
     figures: Vec<Figure>,
 }
 
@@ -139,7 +139,7 @@ impl Subject {
         self.conventions
     }
 
-    /// Returns the figures whose lines can occur.
+    /// Returns the figures whose lines occur in a long random run.
     pub fn figures(&self) -> &[Figure] {
         &self.figures
     }

@@ -83,7 +83,7 @@ pub(super) fn counted(
         Quantity::Dsm => Some(Shows::Dsm),
         _ => None,
     };
-    // A run found by a search is shown only if it reaches the bound.
+    // A run found by a search is shown only if it reaches or exceeds the bound.
     let searched = |bounded: &&BoundedCount<'_>| matches!(bounded.count.origin, Origin::Replay(_));
     let reached = bounded.iter().filter(searched).find(|bounded| bounded.slack() == Some(0));
     let run = over.or(reached).filter(|_| *bound != Bound::Measured).zip(shows);

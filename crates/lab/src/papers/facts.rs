@@ -49,7 +49,7 @@ fn bits(k: usize) -> u32 {
 impl Sets {
     fn new(k: usize, i: usize) -> Self {
         // Both sets contain prefixes of i, padded with zeros. In the wait set, the first of the padding
-        // bits is 1 instead.
+        // bits is 1 instead, and only the numbers from i to k - 1 count. The wait set always contains k - 1.
         let kept = |dropped: u32| i >> dropped << dropped;
         let raised = (1..=bits(k)).map(|dropped| kept(dropped) | 1 << (dropped - 1));
         let wait = raised.filter(|b| (i..k).contains(b)).chain([k - 1]).collect();

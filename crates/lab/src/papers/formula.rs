@@ -3,7 +3,7 @@
 //! A formula has numbers, n, k, c (the contention), `+ - * ^`, brackets, and these functions:
 //!
 //! ```text
-//!   log(a, b)    the smallest d with b 2^d >= a, which is log2(a/b) rounded up
+//!   log(a, b)    the smallest d >= 0 with b 2^d >= a; for a >= b, this is log2(a/b) rounded up
 //!   bits(a)      log(a, 1): the number of bits that distinguish a values
 //!   over(a, b)   a/b, rounded up
 //!   alone(a, b)  a if c = 1, else b

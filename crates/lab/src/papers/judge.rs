@@ -1,6 +1,6 @@
-//! Judges statements by the expected results of the atlas.
+//! Judges statements by their evidence: expected results of the atlas, runs, computations and tests.
 //!
-//! Continuous integration compares every quick model with these expected results.
+//! Continuous integration compares the expected results of every quick model with measured results.
 
 use hallpass_algorithms::registry;
 
@@ -23,7 +23,7 @@ pub enum Verdict {
     Confirmed,
     /// Every checked size agrees, and no run reaches the bound.
     NotTight,
-    /// No evidence exists yet.
+    /// Some of the evidence does not exist yet.
     Unmeasured,
     /// The available evidence does not decide the statement.
     Undecided,
@@ -162,8 +162,8 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// Returns whether the property could fail in the model. If at most k processes compete, no process has
-/// to wait.
+/// Returns whether the model is evidence about the property. If at most k processes compete, no process has to
+/// wait, so properties about waiting cannot fail. Such a model counts only if the evidence asks for it.
 fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     let about_waiting = matches!(
         listed,

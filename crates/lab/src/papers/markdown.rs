@@ -16,10 +16,10 @@ pub struct Document {
     pub markdown: String,
     /// The runs to which the page links, ordered by the file names of their pages.
     pub runs: Vec<Run>,
-    /// Statements without evidence although their algorithms are registered, and statements that have an `error` but
-    /// are not refuted. Each statement has one line.
+    /// Statements for which evidence is missing although an algorithm that it is about is registered, and statements
+    /// that have an `error` but are not refuted. Each statement has one line.
     pub gaps: Vec<String>,
-    /// The number of statements without evidence.
+    /// The number of statements for which evidence is missing.
     pub unmeasured: usize,
 }
 

@@ -1,9 +1,9 @@
 //! The statements of the papers with their verdicts. `docs/papers.md` is generated from them.
 //!
 //! The folder of a paper in the algorithms crate contains `statements.toml`. It lists the paper's
-//! statements and the models of the [atlas](crate::atlas) that decide them. The verdict is computed from
-//! the expected results of these models. So the file cannot call a statement confirmed if a run shows
-//! the opposite.
+//! statements and the evidence that decides them: mostly models of the [atlas](crate::atlas), but also single
+//! runs, computations and tests. The verdict is computed from this evidence. So the file cannot call a statement
+//! confirmed if a run shows the opposite.
 //!
 //! ```
 //! use hallpass_lab::{atlas::Manifest, papers::{self, Sources}};

@@ -137,7 +137,7 @@ pub struct Evidence {
     pub least_k: Option<usize>,
     /// Restricts the evidence to models with at most this k.
     pub most_k: Option<usize>,
-    /// Restricts the evidence to sizes n = 2k 2^t, where the tournament has whole groups.
+    /// Restricts the evidence to sizes n = 2k 2^t. There, all groups on a level of Omori's tournament have one size.
     #[serde(default)]
     pub whole_groups: bool,
     /// Runs beyond the sizes of the atlas, as replay strings. Their counts are lower bounds.

@@ -165,7 +165,7 @@ impl Forgettable {
 pub struct Contradiction {
     /// The number of the variable.
     pub var: usize,
-    /// The fault of its stale value, such as "read before it is overwritten".
+    /// How the step contradicts the rules, as words about the stale value: for example "read before it is overwritten".
     pub what: &'static str,
 }
 

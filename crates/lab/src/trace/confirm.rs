@@ -23,7 +23,7 @@ use crate::{
 /// The record of a run.
 pub(super) struct Evidence<'a> {
     pub(super) schedule: &'a Schedule,
-    /// The steps before the loop.
+    /// The steps before the cycle.
     pub(super) stem: Vec<Step>,
     /// The steps of the first round of the cycle.
     pub(super) cycle: Vec<Step>,

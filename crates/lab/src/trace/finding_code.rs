@@ -6,9 +6,10 @@
 //! bypass-<p>-<times>-<at>             fcfs-<i>-<j>
 //! says-U1                             leads-<statement>-<instance>-<p>-<stopped>
 //! play-<stopped>                      a run that was played by hand; it shows no particular finding
-//! rmr-cc-<p>-<count>-<rules>          rules: writer's copy a g l, failed rmw w r, cache c w
+//! rmr-cc-<p>-<count>-<rules>          rmr-dsm-<p>-<count>-<rules>
 //! ```
-//! An unbounded count is `inf`.
+//! An unbounded count is `inf`. The rules are three letters: the writer's own copy (`a` as it was, `g` gained, `l`
+//! lost), a failed read-modify-write (`w` write, `r` read), and the cache at the start (`c` cold, `w` warm).
 
 use hallpass_algorithms::Pid;
 

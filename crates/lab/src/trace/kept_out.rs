@@ -10,7 +10,7 @@ use crate::{schedule::MemoryModel, space::Agent};
 /// The maximum number of steps of a process that runs alone.
 const ALONE: usize = 10_000;
 
-/// The maximum number of states that [`by_others`] visits.
+/// The number of found states at which [`by_others`] ends its search.
 const STATES: usize = 5_000;
 
 /// Returns whether `p` never enters in some run in which only `p` and the store buffers take steps.
@@ -23,8 +23,9 @@ pub(super) fn alone(interpreter: &mut Interpreter, p: Pid) -> bool {
     })
 }
 
-/// Runs `p` alone until it enters, or until a state occurs again. Returns whether a state occurs again. Every store
-/// reaches memory eventually, so the buffers go first. `own_last` puts the buffer of `p` after the others.
+/// Runs `p` alone until it enters, until a state occurs again, or for [`ALONE`] steps. Returns whether a state occurs
+/// again. Every store reaches memory eventually, so the buffers go first. `own_last` puts the buffer of `p` after the
+/// others.
 fn repeats(interpreter: &mut Interpreter, p: Pid, own_last: bool) -> bool {
     let n = interpreter.machine().n();
     let mut seen = HashSet::new();

@@ -13,14 +13,14 @@ use super::{
 };
 use crate::space::Agent;
 
-/// The number of rounds that must look like the first round if no round returns to exactly the same state.
+/// The number of rounds, including the first, that must look alike if no round returns to exactly the same state.
 const ROUNDS: usize = 100;
 
 /// Executes the cycle again after its `first` round, and returns the third round. `taken` is the number
 /// of steps before the second round.
 ///
 /// # Errors
-/// Fails if a step is impossible, or if a round differs from the first round.
+/// Fails if a step is impossible, or if a round differs from the first round or does not end where it begins.
 pub(super) fn repeat(
     interpreter: &mut Interpreter,
     cycle: &[Agent],

@@ -202,7 +202,7 @@ impl Trace {
             .collect()
     }
 
-    /// Returns the processes that take a step, or whose buffers do.
+    /// Returns the processes for which the run has a step: of the process itself, its buffer or its mishap.
     pub fn movers(&self) -> Vec<Pid> {
         (0..self.schedule.n).filter(|&p| self.steps.iter().any(|s| s.process == p)).collect()
     }

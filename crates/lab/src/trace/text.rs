@@ -158,7 +158,7 @@ impl Printer<'_> {
     fn end_of_fold(&self, first: usize) -> usize {
         let steps = &self.trace.steps;
         let mut last = first;
-        // The steps on one line never include the beginning of the loop, or the moment of the finding.
+        // A line ends before the first step of the loop, and at the moment of the finding.
         while last + 1 < steps.len()
             && same(&steps[first], &steps[last + 1])
             && last + 1 != self.trace.stem()

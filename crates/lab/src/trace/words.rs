@@ -31,7 +31,7 @@ pub(crate) fn list(pids: impl IntoIterator<Item = Pid>) -> String {
     }
 }
 
-/// Returns the name of a section in a sentence.
+/// Returns the name of a section, for use in a sentence.
 pub(crate) fn section(section: Section) -> &'static str {
     match section {
         Section::Remainder => "remainder section",
@@ -200,7 +200,7 @@ pub(super) fn waits_from(trace: &Trace, p: Pid) -> usize {
     waits.or(begins).map_or(0, |index| index + 1)
 }
 
-/// Returns the cost model in a sentence.
+/// Returns words for the cost model, for use in a sentence.
 pub(super) fn model_name(model: CostModel) -> &'static str {
     match model {
         CostModel::Cc => "on a cache-coherent machine",
@@ -208,7 +208,7 @@ pub(super) fn model_name(model: CostModel) -> &'static str {
     }
 }
 
-/// Returns the memory model in a sentence.
+/// Returns words for the memory model, for use in a sentence.
 pub(crate) fn memory_model(model: MemoryModel) -> &'static str {
     match model {
         MemoryModel::Sequential => "sequential consistency",

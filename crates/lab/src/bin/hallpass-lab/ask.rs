@@ -26,7 +26,7 @@ pub struct Args {
     size: Size,
     /// The questions, separated by commas: names of statements of the paper, fcfs, rounds, sections,
     /// amortised-cc, amortised-dsm, exit-steps, doorway-steps, and super-cc-F, where F is how often processes may
-    /// be killed, as in super-cc-2 [default: all questions except super-cc-F]
+    /// be killed, as in super-cc-2 [default: all questions that apply, except super-cc-F]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     question: Vec<String>,
     /// For the questions `rounds` and `sections`: how many processes may stop permanently outside their remainder

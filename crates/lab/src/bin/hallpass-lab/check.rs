@@ -46,8 +46,9 @@ pub struct Args {
     /// --compact also for starvation
     #[arg(long)]
     symmetry: bool,
-    /// Use less memory and more time. Works for every property except bypass, with at most 8 processes; exclusion,
-    /// names and invariants always use little memory if nothing else is asked for
+    /// Use less memory and more time. Works for every property except bypass; most properties need at most 8 processes
+    /// and no --tso. Exclusion, names and invariants work without these limits, and always use little memory if nothing
+    /// else is asked for
     #[arg(long)]
     compact: bool,
     /// Merge states that differ only in values that are overwritten before any process reads them. Works for

@@ -35,7 +35,7 @@ pub struct Args {
     /// branch)
     #[arg(value_name = "ALGORITHM|FILE|REPLAY", default_value = "am-fig3", num_args = 1..)]
     targets: Vec<String>,
-    /// The number of processes [default: 3, or the smallest that the algorithm allows]
+    /// The number of processes [default: 3, or another small number that the algorithm allows with K slots]
     #[arg(short, value_name = "N", value_parser = count)]
     n: Option<usize>,
     /// The number of slots [default: 2, or 1 if the algorithm or N allows no more]

@@ -62,7 +62,7 @@ enum Command {
     Objects(objects::Args),
     /// Run the atlas: models with expected verdicts, state counts and remote references
     Atlas(atlas::Args),
-    /// Write the papers' statements with their verdicts, and the runs that refute some of them
+    /// Write the papers' statements with their verdicts, and a page for each run behind a verdict
     Papers(papers::Args),
     /// Print completions for a shell
     Completions(completions::Args),

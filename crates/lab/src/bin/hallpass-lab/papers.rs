@@ -29,7 +29,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> program::Result {
     let manifest = Manifest::standard()?;
-    // Tests that statements cite are looked up in the sources, in the parent of this directory.
+    // Tests that statements cite are looked up in the sources, whose root is the parent of the directory --out.
     let root = args.out.join("..");
     if !root.join(LAB).is_file() {
         return Err(format!(
@@ -42,7 +42,7 @@ pub fn run(args: Args) -> program::Result {
     let sources = Sources { manifest: &manifest, has_test: &has_test };
     let document = papers::document(&papers::standard()?, &sources);
     for gap in &document.gaps {
-        outln!("undecided: {gap}");
+        outln!("evidence is missing: {gap}");
     }
     let (page, traces) = (args.out.join("papers.md"), args.out.join("traces"));
     if args.check {

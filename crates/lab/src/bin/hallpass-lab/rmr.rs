@@ -104,7 +104,7 @@ fn print(report: &Report) {
         question.contention
     );
     let states = HumanCount(report.states);
-    let all = if report.is_exact() { "exhaustively" } else { "so far, not all schedules" };
+    let all = if report.is_exact() { "exhaustively" } else { "(not all schedules)" };
     outln!("{states} states explored {all}, {:.2} s\n", report.seconds);
     for (name, figure) in [("CC", &report.cc), ("DSM", &report.dsm)] {
         let worst = match figure.worst {
@@ -169,7 +169,7 @@ fn against_bound(figure: &Figure, author: &str) -> String {
     let comparison = match comparison {
         Comparison::Tight => "tight".into(),
         Comparison::Loose(by) => format!("loose by {by}"),
-        Comparison::NotReached(by) => format!("not reached by {by}"),
+        Comparison::NotReached(by) => format!("not reached so far, {by} below"),
         Comparison::Reached => "reached".into(),
         Comparison::Exceeded(by) => format!("EXCEEDED by {by}"),
         Comparison::Unbounded => "EXCEEDED without bound".into(),

@@ -90,7 +90,7 @@ HP.drawProcesses = () => {
       more.push(HP.el("button", { type: "button", "data-stop": p, title: "Process " + p + " makes no further step, as if it had crashed", onclick: () => HP.stop(p) }, "Stop forever"));
     }
     // `line` is left out, because the top of the card shows it. `exit` is left out, too: with `+names`, it is the line
-    // at which the exit section of the algorithm below begins.
+    // at which the exit section of the underlying algorithm begins.
     const privates = process.private.filter(([key]) => key !== "line" && key !== "exit").flatMap(([key, value], i) => [i ? ", " : "", HP.el("span", { class: "code", title: HP.meaning(key) }, key + " = " + value)]);
     const holds = process.name !== null && process.name !== undefined ? ", slot " + process.name : "";
     return HP.el("div", { class: "process" + (process.stopped ? " stoppedcard" : ""), "data-process": p },
