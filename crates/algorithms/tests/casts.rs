@@ -1,4 +1,5 @@
-//! Models of the hall for threads with several events: the manager makes each of them happen.
+//! Models of the hall for threads with several kinds of events. One process, the manager, resizes and closes the hall.
+//! The tests check which sizes and closed halls are reachable.
 
 use std::collections::HashSet;
 

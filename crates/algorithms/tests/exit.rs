@@ -1,9 +1,9 @@
 //! The exit section and the doorway of the halls of processes are bounded, whatever the process reads.
 //!
 //! Here, an access of a process may return any value that its variable can have. There is one exception: if a process
-//! leaves or arrives, its own card is idle, because no other process changes an idle card. So the longest path through
-//! the private states of the exit section is a bound for every schedule and for any number of passages, even if other
-//! processes are killed. The same holds for the doorway, if no process is killed.
+//! that leaves or arrives reads its own card, the card is idle, because no other process changes an idle card. So the
+//! longest path through the private states of the exit section is a bound for every schedule and for any number of
+//! passages, even if other processes are killed. The same holds for the doorway, if no process is killed.
 //!
 //! If processes are killed, the doorway also contains the recovery, which reads a card again if another process has
 //! changed it (R3). So no bound on the recovery holds for all values that the process may read, and this test says

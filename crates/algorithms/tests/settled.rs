@@ -1,5 +1,6 @@
-//! The reduced model of the halls of processes makes settled steps at once, and forgets rings and followers. With these
-//! reductions, it has every run that it would have without them.
+//! The reduced model of the halls of processes makes *settled* steps at once: steps whose moment makes no difference.
+//! It also forgets rings and followers, which only wake sleeping waiters. With these reductions, it has every run that
+//! it would have without them. (`halls/processes/ahead.rs` explains both.)
 //!
 //! Call the model without these reductions the *plain* model. The tests check that the reduced model *simulates* the
 //! plain one: for each step of a process from a state of the plain model, the reduced model follows with at most two
@@ -198,7 +199,8 @@ fn compare(n: usize, k: usize, contention: usize) -> [usize; 2] {
     [plain.len(), reduced.len()]
 }
 
-/// Removes states without successors until none is left.
+/// Panics if the graph has a cycle. To find out, removes states without successors, one after another: the states on a
+/// cycle remain.
 fn assert_no_cycle(successors: &[Vec<usize>]) {
     let mut before = vec![Vec::new(); successors.len()];
     let mut left: Vec<usize> = successors.iter().map(Vec::len).collect();

@@ -1,7 +1,7 @@
-//! Runs every algorithm on real atomics: threads execute the same source that the lab checks.
+//! Runs every sound algorithm on real atomics: threads execute the same source that the lab checks.
 //!
-//! The witness does not depend on the algorithms: it counts the threads in the critical section and the
-//! holders of each name. Fewer than k threads stop permanently at a random step, and the others must
+//! The witness does not depend on the algorithms: it counts the threads in the critical section and the holders of each
+//! name. In one test, fewer than k threads stop permanently, each after a random number of steps, and the others must
 //! continue.
 
 use std::{

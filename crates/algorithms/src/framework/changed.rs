@@ -1,6 +1,7 @@
 //! Builds wrong variants of an algorithm by replacing some of its lines.
 //!
-//! Most algorithms have wrong variants. The lab must reject every variant. This shows that the lab notices the mistake.
+//! Most algorithms have wrong variants, each with one mistake. The lab must reject each of them, and so shows that it
+//! notices this mistake.
 //! (If a variant fails only at sizes that are too large to explore, a recorded run shows the violation.) A wrong
 //! variant is in a module `wrong`, apart from the sound code. The module contains only the differences. A variant has
 //! one of two forms:

@@ -70,8 +70,8 @@ pub struct Mishap {
     /// Whether the mishap kills the process. A killed process returns to its remainder, where it may start
     /// again as a new process.
     pub kills: bool,
-    /// Whether the mishap may happen any number of times in a run in which a process starves. If not, the checker looks
-    /// for starvation, and for the runs that the term *enabled* is about, only after the last mishap.
+    /// Whether the mishap may happen again and again in a run in which a process starves. If not, the checker assumes
+    /// that mishaps end: only what happens after the last mishap decides whether a process starves or is *enabled*.
     pub recurs: bool,
     /// The name of the mishap, such as `killed` or `lease ends`.
     pub name: &'static str,
@@ -119,7 +119,7 @@ impl<S> View<'_, S> {
 /// step makes at most one access to shared memory, and the checker rejects a step machine that makes
 /// two. The private state alone determines the variable that a step accesses and the kind of access.
 pub trait Algorithm {
-    /// The line label and private variables of a process.
+    /// The line at which a process is, and its private variables.
     type State: Copy + Eq + Hash + Debug + Send + Sync;
 
     /// Returns the number of competing processes.

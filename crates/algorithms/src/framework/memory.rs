@@ -69,9 +69,9 @@ impl Op {
         }
     }
 
-    /// Returns whether this test-and-set, set, clear or compare-and-swap leaves `old` unchanged. Examples: a
-    /// test-and-set of a bit that is already set, and a compare-and-swap that expects another value. Returns `false`
-    /// for all other operations.
+    /// Returns whether this access fails if the variable holds `old`. Four kinds of accesses can fail: a test-and-set
+    /// of a variable that is already set, a set of bits that are all set, a clear of bits that are all clear, and a
+    /// compare-and-swap that expects another value. Returns `false` for all other accesses.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl Op {
         }
     }
 
-    /// Returns whether this reads and writes in one step.
+    /// Returns whether this access is neither a plain read nor a plain write.
     pub fn is_read_modify_write(self) -> bool {
         !matches!(self, Op::Read | Op::Write(_))
     }
@@ -143,7 +143,7 @@ impl Op {
     /// Performs the access on a word of real memory and returns the old value, like [`Memory::access`].
     /// The access is sequentially consistent, as in the checker.
     ///
-    /// This function is the only one in this crate that accesses real memory.
+    /// All code of this crate that accesses real memory calls this function.
     #[inline(always)]
     pub fn apply<W: AtomicWord>(self, word: &W) -> Word {
         match self {

@@ -1,5 +1,5 @@
-//! Statements of a paper about runs: about two consecutive states, about what can happen, and about what
-//! eventually happens. An invariant, in contrast, is about single states.
+//! Statements of a paper about runs: about every step, about a step that some run reaches, about what eventually
+//! happens, and about enabled processes. An invariant, in contrast, is about single states.
 //!
 //! A statement has the name that the paper gives it. Its predicate is written beside the algorithm, in
 //! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides the statement on the graph of all runs.

@@ -5,8 +5,8 @@
 pub enum CostModel {
     /// Cache-coherent: an access is remote if it misses the cache.
     Cc,
-    /// Distributed shared memory: an access is remote if the variable is in the memory of another
-    /// process.
+    /// Distributed shared memory: an access is remote unless the variable is in the memory of the process that makes
+    /// the access.
     Dsm,
 }
 
@@ -65,7 +65,7 @@ pub const MAX_PROCESSES: usize = 32;
 
 /// The record of one algorithm in the registry.
 ///
-/// [`Entry::new`] creates an entry with defaults. Each of the other methods changes one of them:
+/// [`Entry::new`] creates an entry with defaults. The other methods that return an entry change some of them:
 ///
 /// ```
 /// use hallpass_algorithms::registry::{Entry, RmrBound, Standing};
@@ -80,7 +80,7 @@ pub const MAX_PROCESSES: usize = 32;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The identifier, without `+names`.
+    /// The identifier, without the `+names` that [`nameable`](Self::nameable) permits.
     pub id: &'static str,
     /// The difference from the other entries of its family, in a few words.
     pub title: &'static str,
@@ -88,7 +88,7 @@ pub struct Entry {
     pub paper: &'static str,
     /// The figure or section.
     pub figure: &'static str,
-    /// The primitives that the algorithm uses besides reads and writes.
+    /// The primitives that the algorithm uses besides reads and writes, or [`READS_AND_WRITES`] if it uses no others.
     pub primitives: &'static str,
     /// Whether the algorithm is expected to meet its specification.
     pub standing: Standing,
@@ -119,7 +119,7 @@ pub struct Entry {
     pub max_processes: usize,
     /// The maximum k.
     pub max_k: usize,
-    /// Whether the identifier may be followed by `+names`.
+    /// Whether the identifier may be followed by `+names`, which stands for k-assignment on top of the algorithm.
     pub nameable: bool,
 }
 

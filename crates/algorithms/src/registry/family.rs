@@ -10,7 +10,7 @@ use super::Entry;
 pub struct Family {
     /// The folder under `crates/algorithms/src`, such as `papers/afek`.
     pub folder: &'static str,
-    /// The algorithms of the folder, without the `+names` forms.
+    /// The algorithms of the folder. A [nameable](Entry::nameable) algorithm has no second entry for `+names`.
     pub entries: &'static [Entry],
     /// The content of `atlas.toml`: the models of the algorithms, each with the result that the lab
     /// expects.

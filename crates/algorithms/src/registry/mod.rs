@@ -30,7 +30,7 @@ pub(crate) use family::{entries, families};
 
 const GROUPS: &[&[Family]] = &[papers::FAMILIES, halls::FAMILIES, objects::FAMILIES];
 
-/// Every algorithm, family by family, without the `+names` forms.
+/// Every algorithm, family by family. A [nameable](Entry::nameable) algorithm has no second entry for `+names`.
 pub static ENTRIES: &[Entry] = &ALL;
 static ALL: [Entry; family::count(GROUPS)] = family::flatten(GROUPS);
 
@@ -109,7 +109,7 @@ pub fn entry(id: &str) -> Result<(&'static Entry, bool), Error> {
     if let Some(entry) = find(id) {
         return Ok((entry, entry.id.contains(NAMES)));
     }
-    // `am-fig3+names:no-release` is names on top of `am-fig3:no-release`.
+    // `am-fig3+names` is names on top of `am-fig3`, if that algorithm is nameable.
     let plain = id.replacen(NAMES, "", 1);
     match find(&plain) {
         Some(entry) if plain != id && entry.nameable => Ok((entry, true)),

@@ -6,7 +6,8 @@
 //! - y: the processes j of S for which process i found x\[j\] still set, at line 6.
 //! - Test: the processes of y that come before process i by their timestamps.
 //!
-//! Doorway: lines 1 to 4. Waiting room: lines 5 to 9. The paper's l is called k in this crate.
+//! Lines 2 and 12 run the procedure Label of the timestamp system, and line 7 runs Scan. Doorway: lines 1 to 4. Waiting
+//! room: lines 5 to 9. The paper's l is called k in this crate.
 //!
 //! Differences from the paper: a process does not read its own x, because it knows the value and Test
 //! never counts the process itself. Where the paper says "in any order", this code uses ascending order.

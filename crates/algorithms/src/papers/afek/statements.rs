@@ -19,7 +19,8 @@ use crate::{
 pub(super) const ALL: &[RunStatement] = &[RunStatement::always("4.2")];
 
 /// The maximum number of processes for which the lab evaluates Lemma 4.2. The history of n processes needs n (n + 1)
-/// bits, and a history has at most 30 bits.
+/// bits: 20 bits for four processes. (A history has at most 30 bits. Five processes would need all of them, and the lab
+/// explores no model of that size.)
 const MAX_PROCESSES: usize = 4;
 
 /// Memory that can only be read.

@@ -1,4 +1,6 @@
-//! Deliberately wrong variants of Afek et al.'s algorithm. The checker must reject each of them.
+//! Deliberately wrong variants of Afek et al.'s algorithm. The checker must reject each of them. Three keep
+//! exclusion, starvation freedom and FIFE at all sizes that the lab explores: for these, a recorded run in `atlas.toml`
+//! shows a violation at a larger size.
 
 use super::{Afek, At, Line::*};
 use crate::{
@@ -13,7 +15,7 @@ use crate::{
 
 changed_lines! {
     Afek<T>, At<T> => Next<At<T>> where [T: Timestamps];
-    /// Line 12 is dropped: the process still has its old timestamp when it sets its flag again.
+    /// Line 12 is dropped: the process still has its old timestamp when it sets its x again.
     NoSecondLabel: |s, m, p| {
         L11 => { m.write(s.x.at(p), 0); Leave },
     }
@@ -21,7 +23,7 @@ changed_lines! {
     NoLabel: |s, m, p| {
         L1 => { m.write(s.x.at(p), 1); Goto(s.line_4(p, None, Pids::NONE)) },
     }
-    /// Lines 1 and 2 are swapped: a process takes its timestamp before it sets its flag.
+    /// Lines 1 and 2 are swapped: a process takes its timestamp before it sets its x.
     LateFlag: |s, m, p| {
         L1 => match s.stamps.label(m, p, s.stamps.begin_label(p)) {
             Turn::Goto(label) => Goto(L2(label)),

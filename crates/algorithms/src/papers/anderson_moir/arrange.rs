@@ -49,9 +49,9 @@ pub struct Arranged<B> {
     layout: Layout,
     blocks: Vec<B>,
     names: Vec<String>,
-    /// The number of processes that each block lets through.
+    /// For each block, the number of processes that it lets through.
     widths: Vec<usize>,
-    /// The test-and-set bits of Figure 7, the outermost first.
+    /// The test-and-set bits of Figure 7, the outermost first. A process that finds a bit set has *lost* this gate.
     gates: Vec<Var>,
     /// `routes[p][lost]`: the blocks that `p` passes, outermost first, after it has lost `lost` gates.
     routes: Vec<Vec<Vec<usize>>>,

@@ -1,4 +1,5 @@
-//! A (k+1, k)-exclusion block: the common part of Figures 3, 8 and 9. The arrangements combine blocks.
+//! (k+1, k)-exclusion blocks: the interface that Figures 3, 8 and 9 implement. The [arrangements](super::arrange)
+//! combine blocks.
 //!
 //! In the figures, the first and the last line call the outer level. These calls belong to the
 //! arrangement, so a block has only the lines between them.
@@ -16,7 +17,7 @@ use crate::framework::{
 /// The parameters that distinguish the blocks of an arrangement.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstance<'a> {
-    /// The number of all processes. Every process may reach this block.
+    /// The number of all processes. In a tree, some of them never reach this block.
     pub n: usize,
     /// The number of processes that the block lets through. At most one more process may enter the
     /// block.
@@ -40,7 +41,7 @@ pub trait Block: Sized {
     /// The statements about runs. [`Block::PASSES_OUTER`] and [`Block::LEAVES_OUTER`] are among them.
     const STATEMENTS: &'static [RunStatement];
     /// The name of the statement that the outer blocks let every process through: p@1 leads to p@2. (The paper
-    /// writes p@1 for "p is at line 1".)
+    /// writes p@1 for "p is at line 1". At line 1, p passes the outer blocks.)
     const PASSES_OUTER: &'static str;
     /// The name of the statement that a process that has left this block reaches its remainder.
     const LEAVES_OUTER: &'static str;

@@ -17,8 +17,8 @@ use crate::framework::{
     queue,
 };
 
-/// The maximum number of processes. It is small, because the domain lists every content of the queue,
-/// and there are more than n! of them.
+/// The maximum number of processes. It is small, because the domain lists every possible content of the queue, and for
+/// k = 1 there are more than n! of them.
 pub const MAX_PROCESSES: usize = 7;
 
 /// The number that is added to X, so that its field is never negative.

@@ -1,7 +1,8 @@
 //! (k+1, k)-exclusion for cache-coherent machines.
 //! Anderson & Moir 1997, Figure 3.
 //!
-//! X: the number of free slots, from k down to -1. Q: the process that may be waiting.
+//! X: the number of free slots, from k down to -1. Q: the process that may be waiting. A leaving process also writes
+//! its own number to Q, and so releases the waiting process.
 //!
 //! - I1: at most k+1 processes are at lines 2..8 (the outer level guarantees this).
 //! - I2: X = k - the number of processes at lines 3..7.

@@ -2,10 +2,11 @@
 //! Anderson & Moir 1997, Figure 8.
 //!
 //! - X: the number of free slots, from k down to -1 (declared down to k-n, as in Figure 3).
-//! - Q: the process whose spin location is current.
+//! - Q: the process whose spin location is *current*: the next process that queues or leaves sets this location.
+//! - v: a private variable, the value that a process has read from Q.
 //! - P\[p\]: whether p has been released. This variable is in the memory of p, and p waits on no other variable.
 //!
-//! - I5: at most k+1 processes are at 2..14.   I6: X = k - the number of processes at 3..10.
+//! - I5: at most k+1 processes are at lines 2..14 (below: "at 2..14").   I6: X = k - the number of processes at 3..10.
 //! - I7: P\[p\] clear => Q = p; and some process is at 5, 6, 13, 14 if and only if every P is set.
 //! - I8: at most one process is at 5, 6, 13, 14.
 //! - I9: p at 6, 14, or at 7..8 with P\[p\] clear => Q = p.

@@ -4,6 +4,7 @@
 //! - X: the number of free slots (the declared range starts at k-n, as in Figure 3).
 //! - Z: whether some process is at lines 4..8 (below: "at 4..8").
 //! - Q: the process that may be waiting.
+//! - v: a private variable, the value that a process has read from Q.
 //! - P\[p\], R\[p\]: a flag, and the number of the block for which the flag was last set. They are in
 //!   the memory of p, and p waits on no other variable. The next process that queues releases P\[p\]. Leaving
 //!   processes release R\[p\], in case the next process that queues stops before it reaches line 5.

@@ -5,14 +5,14 @@
 //! - a\[i\]\[j\]: the last round in which cell j of block i was released.
 //! - N: the number of cells, in N/k blocks of k cells.
 //!
-//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). An arriving
-//! process takes the next token and waits until some cell of Wait-Set(j) in block i has reached round e.
-//! A leaving process takes a number from exit and adds k. The result is a token t', and the process
-//! releases every process up to t'. It updates the last cell of the previous block, and then the cells
-//! of Release-Set(j') in ascending order. It tries to update each cell twice. One of the two attempts
-//! succeeds, or another process has written the same round or a later one. A very slow process is an
-//! exception: line 8 prevents its updates. They are not needed, because the last cell of the block has been
-//! released by then, and every process of the block waits on that cell.
+//! A token t stands for round e, block i and cell j: t = (e-1) N + i k + j (Lemma 2). An arriving process takes the
+//! next token and waits until some cell of Wait-Set(j) in block i has reached round e. A leaving process takes a number
+//! from exit and adds k. The result is a token t', which stands for block i' and cell j'. The leaving process releases
+//! every process whose token is at most t'. It updates the last cell of block i' - 1, and then the cells of
+//! Release-Set(j') in block i', in ascending order. It tries to update each cell twice. One of the two attempts
+//! succeeds, or another process has written the same round or a later one. A very slow process is an exception: line 8
+//! prevents its updates. They are not needed, because the last cell of the block has been released by then, and every
+//! process of the block waits on that cell.
 //!
 //! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
 //!
@@ -22,16 +22,15 @@
 //! Differences from the paper:
 //!
 //! - The sets are those that the proofs need. See [`sets`](super::sets).
-//! - Line 8 has exit < u + k instead of exit <= u + 2k, where u is the token that the process updates. The
-//!   printed condition is too permissive where n <= 2k and k >= 3 ([`Choi::printed_check`]). Two slow
-//!   processes that update the same cell for earlier rounds can then disturb both attempts of a process
-//!   that is not slow. The first slow process disturbs the first attempt with a late compare-and-swap. The
-//!   second slow process reads what the first one has written, and disturbs the second attempt. The proof
-//!   of (I6) says that line 8 prevents the second disturbance, with u <= t' < exit. But only t' < exit + k
-//!   holds, so the proof needs N >= 3k. With exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays
-//!   true: u + k <= exit puts all of u's block below exit.
+//! - Line 8 has exit < u + k instead of exit <= u + 2k, where u is the token that the process updates. The printed
+//!   condition is too permissive where n <= 2k and k >= 3 ([`Choi::printed_check`]). Two slow processes that update the
+//!   same cell for earlier rounds can then disturb both attempts of a process that is not slow. The first slow process
+//!   disturbs the first attempt with a late compare-and-swap. The second slow process reads what the first one has
+//!   written, and disturbs the second attempt. The proof of (I6) says that line 8 prevents the second disturbance, with
+//!   u <= t' < exit. But only t' < exit + k holds, so with the printed condition the proof needs N >= 3k. With
+//!   exit < u + k, N >= 2k - 1 is enough for (I6). (I5) stays true: u + k <= exit puts all of u's block below exit.
 //! - Line 2 reads one cell per step, in ascending order, and starts again after the last cell.
-//! - If line 7 reads a value above e, the process keeps e instead, because line 8 only compares the
+//! - If line 7 reads a value above e, the round of u, the process keeps e instead, because line 8 only compares the
 //!   value with e.
 //! - Line 4 makes no access, so it is not a separate step.
 //! - Correctness does not require N >= n; only the number of remote references does. If a process waits
@@ -76,7 +75,7 @@ pub struct Parameters {
     pub update: Vec<Vec<i8>>,
     /// The number of blocks of the array, N/k.
     pub blocks: usize,
-    /// Line 8 continues if exit <= u + slack.
+    /// Line 8 permits an update for token u only if exit <= u + slack.
     pub slack: Word,
     /// Whether the value of a cell may decrease. The algorithm never decreases a cell, and the [normal
     /// form](super::normal) relies on this. A wrong variant that decreases cells must set this field.
@@ -252,7 +251,7 @@ impl Choi {
     }
 }
 
-/// Returns n / log2 k, rounded up, with 1 instead of log2 1. This is the smallest b with k^b >= 2^n.
+/// Returns n / log2 k, rounded up, with 1 instead of log2 1. For k > 1, this is the smallest b with k^b >= 2^n.
 pub(super) fn blocks_wide(n: usize, k: usize) -> usize {
     if k <= 2 {
         return n;
@@ -370,7 +369,8 @@ impl Algorithm for Choi {
         super::normal::normalize(self, processes, memory);
     }
 
-    /// Returns `false` for a waiting process, because the cell that it reads next makes no difference.
+    /// Returns `false` for a process in its remainder, and for a waiting process, because the cell that it reads next
+    /// makes no difference.
     fn counts(&self, at: &Loc<Line>) -> bool {
         !matches!(at, Loc::Remainder | Loc::Entry(L2 { .. }))
     }

@@ -62,7 +62,7 @@ pub struct Bounded {
     pub(super) exit: Var,
 }
 
-/// The four lines. The paper has lines 1 to 3 instead.
+/// The four lines. Their numbers are not those of the paper's lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Line {

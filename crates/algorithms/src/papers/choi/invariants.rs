@@ -10,7 +10,8 @@
 //!
 //! The invariants:
 //!
-//! - O4: the number of processes at 3 is at most the number of tokens t >= exit with En(t).
+//! - O4: the number of processes at 3 is at most the number of tokens t >= 0 with En(t), minus exit. As long as I4
+//!   holds, this difference is the number of tokens t >= exit with En(t).
 //! - I1: entry = exit + the number of processes at 2..3.
 //! - I2: En(t) => t < exit + k.
 //! - I3: at most k processes are at 3.
@@ -35,9 +36,9 @@
 //!   step from 5.8 to 6.7 trivial.) If p is too late, I8 follows from I5, without I6 and I7.
 //! - The proof of I4 says that the process with t = exit leaves next, but processes may leave in any
 //!   order. I4 follows by counting and from I11, which comes later in the paper.
-//! - The paper lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store
-//!   the t' of processes that have left. So I10 is checked for every t' that exit has given out, unless
-//!   the process with that t' still has a change to make. I10 includes I9.
+//! - The paper lets t' start at k-1 (Section 2.2) and at -1 (Section 3.6.2). The model does not store the t' of
+//!   processes that have left. So I10 is checked for the k newest t' that exit has given out, unless the process with
+//!   that t' still has a change to make. (Every older t' is below exit, so I4 covers it.) I10 includes I9.
 //! - Only tokens from one round before exit onwards are checked, because earlier states covered the
 //!   older tokens. I5 to I8 skip a process whose round is old (see [`normal`](super::normal)).
 

@@ -7,15 +7,15 @@
 //! - Wait-Set(j) contains j, k-1, and each prefix of j followed by a one and padded with zeros, if this
 //!   number is in j..k-1.
 //!
-//! Take i < j, and the first bit in which they differ: it is 0 in i and 1 in j. The common prefix,
-//! followed by a one and zeros, is in both sets. So a process that releases up to j reaches every
+//! Take i < j, and the first bit in which they differ: it is 0 in i and 1 in j. Their common prefix, followed by a one
+//! and zeros, is in Wait-Set(i) and in Release-Set(j). So a process that releases up to j reaches every
 //! process that waits at i (P4). It reaches a lower i at a lower cell or at the same cell (P5).
 //!
-//! Differences from the paper, whose definition does not have these properties:
+//! Differences from the paper, whose definition violates (P4):
 //!
 //! - The paper prints a binary length of ceil(log2 k) - 1. This is too short for k - 1, and the proof
 //!   of Lemma 1 has ceil(log2 k) bits. ([`Form::PrintedLength`] takes the low bits.)
-//! - The Wait-Set(0) of the paper does not contain 0, because every number of the definition
+//! - For k > 1, the Wait-Set(0) of the paper does not contain 0, because every number of the definition
 //!   contains a 1 bit. The proof of (P4) says that j is in Wait-Set(j), which holds for every other j.
 //!   ([`Form::PrintedCells`])
 //! - Lemma 1 says that the sets of i < j have exactly one element in common. This is wrong for j = k-1,

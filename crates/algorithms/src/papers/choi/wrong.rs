@@ -1,5 +1,5 @@
-//! Deliberately wrong variants of Choi's algorithm. The checker must reject each of them and name the
-//! violation.
+//! Deliberately wrong variants of Choi's algorithm. The checker must reject each of them and name the violation. Some
+//! do not fail at the small sizes that the lab explores: for these, a recorded run in `atlas.toml` shows the violation.
 //!
 //! With k <= 2, many processes update each cell, so two of these mistakes do no harm there: dropping
 //! line 6, and waiting only on the process's own cell. These variants fail from n = 4, k = 3 on.

@@ -7,8 +7,8 @@
 //! a leaf) and q = 1, 2, ...
 //!
 //! - level(i): the competition (p, q) that i has reached, or (0, 0). Levels are compared by p, and then by q.
-//! - turn(x, q): the last process of x's group that has reached the q-th competition of x; initially any
-//!   process of the group.
+//! - turn(x, q): the last process that has reached the q-th competition of node x; initially any process of the group
+//!   G_x of this node.
 //!
 //! - Lemma 5: a leaf has k+1 to 2k+2 processes.
 //! - Lemma 6: there are at most 2k-q winners at the q-th competition of an inner node. At a leaf x,

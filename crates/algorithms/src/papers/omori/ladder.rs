@@ -1,7 +1,7 @@
 //! A sequence of competitions: the common part of NAIVE, EXCL and GTEX. Omori et al. 2002, sections 2, 3
 //! and 5.
 //!
-//! - level(i): the competition that i has reached.
+//! - level(i): the competition that i has reached, or 0 (in GTEX: (0, 0)).
 //! - turn(s): the last process that has reached competition s.
 //!
 //! ```text

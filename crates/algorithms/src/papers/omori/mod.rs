@@ -3,7 +3,7 @@
 //!
 //! | module | procedure | contents |
 //! |---|---|---|
-//! | [`naive`](mod@naive) | (n, k)-NAIVE | Peterson's algorithm for n processes, stopped k levels early; tolerates no crash |
+//! | [`naive`](mod@naive) | (n, k)-NAIVE | Peterson's algorithm for n processes without its last k-1 levels; tolerates no crash |
 //! | [`excl`](mod@excl) | (n, k)-EXCL | n-k levels; each level counts the processes at this level or above |
 //! | [`gtex`](mod@gtex) | (n, k)-GTEX | a tournament of groups; each group runs a small EXCL |
 //! | [`ladder`] | | the common part of all three: a sequence of competitions |

@@ -1,5 +1,5 @@
-//! Peterson's algorithm for n processes, stopped k levels before the end. Omori et al. 2002, procedure
-//! (n, k)-NAIVE. For k = 1, this is Peterson's algorithm.
+//! Peterson's algorithm for n processes, which has n-1 levels, without its last k-1 levels. Omori et al. 2002,
+//! procedure (n, k)-NAIVE. For k = 1, this is Peterson's algorithm.
 //!
 //! - level(i): 0, or the level that i has reached.
 //! - turn(s): the last process that has reached level s; initially any process.

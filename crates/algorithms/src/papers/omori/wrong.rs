@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Builds GTEX in which `gcheck` reads turn(p, q), as printed. All nodes of a depth share their turns, so a process
+/// Builds GTEX in which `gcheck` reads turn(p, q), as printed. All nodes of height p share their turns, so a process
 /// that arrives at one node lets the last process of another node pass. (Here line 2 also writes turn(p, q). The paper
 /// prints turn(g(i, bl-p), q) there. If line 2 were as printed too, `gcheck` would read a variable that no process ever
 /// writes.)

@@ -5,7 +5,7 @@
 //! differ determines their order. Equal labels are ordered by process. The digits 1 and 2 come before 3, 4 and
 //! 5, and 1 before 2. The digits 3, 4 and 5 form a cycle: 3 < 4 < 5 < 3. So this relation does not order
 //! all labels. But among the labels that are in use at one time, no three ever form a cycle.
-//! [`Stamp::later`] ensures this, and the lab checks it. The reason: it limits how many processes may have labels
+//! [`Stamp::later`] ensures this, and the lab checks it. The reason: `later` limits how many processes may have labels
 //! with the same leading digits. With each further leading digit, the limit is smaller by one. So a process
 //! takes the third digit of the cycle only after the process that had the first digit has another digit.
 //!

@@ -1,9 +1,9 @@
 //! Concurrent timestamp systems: they order processes, using only single-writer registers.
 //!
-//! A system offers two procedures. *Label* takes a new timestamp that is later than all timestamps that
-//! existed when Label began. *Scan* returns an order of all processes by their timestamps. Both are step
-//! machines. So an algorithm can run on any system, and the lab can check any system against the
-//! simplest one.
+//! A system offers two procedures. *Label* takes a new timestamp that is later than all timestamps that existed when
+//! Label began. (A process that already has the latest timestamp keeps it.) *Scan* returns an order of all processes by
+//! their timestamps. Both are step machines. So an algorithm can run on any system, and the lab can check any system
+//! against UCTSS, the simplest one.
 //!
 //! | module | contents | Label and Scan cost | registers |
 //! |---|---|---|---|
@@ -12,7 +12,7 @@
 //! | [`quadratic`] | bounded labels over an atomic snapshot | O(n^2) | O(n^2) bits, n at most 4 |
 //!
 //! [`labels`] contains the bounded labels, [`shape`] the format of registers, and [`marked`] the marks
-//! by which the lab follows timestamps. [`wrong`] contains deliberately wrong labels and counters.
+//! by which the lab follows timestamps. [`wrong`] contains deliberately wrong labels, and UCTSS as printed.
 
 use core::{fmt::Debug, hash::Hash};
 

@@ -1,4 +1,4 @@
-//! Deliberately wrong labels and counters. The wrong variants of the snapshots are in
+//! Deliberately wrong labels, and UCTSS as printed. The wrong variants of the snapshots are in
 //! [`linear::wrong`](super::linear::wrong) and [`quadratic::wrong`](super::quadratic::wrong).
 
 use core::{cmp::Ordering, marker::PhantomData};
@@ -32,7 +32,7 @@ impl Labels for FourDigits {
     }
 }
 
-/// Label always takes the first label.
+/// The labels of `L`, except that every new label is the first label. So a new label is not later than the others.
 pub struct Constant<L = FiveDigits>(PhantomData<fn() -> L>);
 
 impl<L: Labels> Labels for Constant<L> {

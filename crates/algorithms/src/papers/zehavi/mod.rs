@@ -1,8 +1,9 @@
 //! k-exclusion in bounded space from reads and writes, with O(n) remote references. Zehavi, "An Improved
 //! k-Exclusion Algorithm", Algorithm 1, on any timestamp system.
 //!
-//! Process p writes element \[p\]\[i\] of an array for process i. The element is in the memory of i. If it
-//! is set, it means:
+//! Process p writes element \[p\]\[i\] of an array for process i. The element is in the memory of i. (Exceptions: there
+//! is only one reveal\[p\] for all i, in the memory of p, and line 14 of i clears discover\[p\]\[i\].) If an element is
+//! set, it means:
 //!
 //! - compete: p competes.
 //! - ignore: i should ignore what p has written.

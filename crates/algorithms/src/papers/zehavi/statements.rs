@@ -18,7 +18,8 @@ use crate::{
 /// The statements about runs.
 pub(super) const ALL: &[RunStatement] = &[RunStatement::always("Lemma-3")];
 
-/// The maximum number of processes for which the lab evaluates Lemma 3: the history has a limited size.
+/// The maximum number of processes for which the lab evaluates Lemma 3. The history of n processes needs 2 n^2 bits,
+/// and a history has at most 30 bits.
 const MAX_PROCESSES: usize = 3;
 
 impl<T: Timestamps> Zehavi<T> {

@@ -1,4 +1,5 @@
-//! Deliberately wrong variants of Zehavi's algorithm. The checker must reject each of them.
+//! Deliberately wrong variants of Zehavi's algorithm. The checker must reject each of them, except [`NoAllow`]. It
+//! fails only at sizes that are too large to explore, and a recorded run in `atlas.toml` shows the violation.
 
 use super::{At, Line::*, Zehavi};
 use crate::{

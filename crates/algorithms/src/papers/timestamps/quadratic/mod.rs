@@ -1,4 +1,4 @@
-//! Bounded timestamps based on an atomic snapshot: the simplest and most expensive system.
+//! Bounded timestamps based on an atomic snapshot: the simplest and most expensive bounded system.
 //!
 //! A *collect* reads all registers, one after another. A snapshot repeats collects until two consecutive
 //! ones show that no process has *moved*, that is, has written in between. If a scanner has seen a
@@ -13,7 +13,8 @@
 //!
 //! - A scanner i makes Q\[i\]\[j\] equal to R\[j\].p\[i\], and a writer j makes R\[j\].p\[i\]
 //!   different from Q\[i\]\[j\]. So the flags show i that j has moved.
-//! - The toggle shows a second write of j between two collects.
+//! - If j has read Q\[i\] before i writes it, the write of j may leave its flag for i equal to Q\[i\]\[j\]. The toggle
+//!   shows such a write, because every write of j changes the toggle.
 //!
 //! Cost: at most 3n^2 - 2n + 1 accesses for Scan, and n + 1 more for Label.
 //!
