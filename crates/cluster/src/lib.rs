@@ -35,8 +35,9 @@
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.
-//! - **No thundering herd.** A release costs one write. etcd reports it to only two waiters, however many wait. (All
-//!   waiters are notified if the holder or the first waiter has asked for several slots.)
+//! - **No thundering herd.** A release usually costs one write, which etcd reports to only two waiters, however many
+//!   wait. (All waiters may be notified if the holder or the first waiter has asked for several slots, or if the first
+//!   waiter leaves the queue during the release.)
 //!
 //! # Leases are only hints
 //!
