@@ -28,9 +28,9 @@ const SHORT: Duration = Duration::from_secs(1);
 
 /// A fair semaphore with numbered slots, shared by several machines.
 ///
-/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot. Waiters get slots
-/// in the order in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to
-/// the same hall.
+/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot. Only after a
+/// [`resize`](ClusterHall::resize) to fewer slots, there may be more passes for a while. Waiters get slots in the order
+/// in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to the same hall.
 ///
 /// ```no_run
 /// use hallpass_cluster::{Cluster, ClusterOptions};

@@ -21,7 +21,8 @@
 //! # Guarantees
 //!
 //! - **At most k holders, with distinct slots, the smallest free slot first**, provided that every holder stops
-//!   when its pass is no longer [valid](ClusterPass::is_valid).
+//!   when its pass is no longer [valid](ClusterPass::is_valid). After a [`resize`](ClusterHall::resize) to fewer slots,
+//!   there may be more holders for a while, because holders of removed slots keep them until they leave.
 //! - **First come, first served.** A waiter gets a slot before every waiter that joins the queue later.
 //!   [`try_acquire`](ClusterHall::try_acquire) fails while there are waiters.
 //! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the cluster, the
