@@ -282,7 +282,7 @@ impl Claim {
         }
     }
 
-    /// Returns the time between two renewals. A holder loses its pass without renewals, but a waiter does not, and
+    /// Returns the time between two renewals. Without renewals, a holder loses its pass. A waiter has no pass, and
     /// there may be hundreds of waiters. So waiters renew less often. But they must renew, because a waiter that gets a
     /// slot needs a recent proof.
     fn renewal_interval(&self) -> Duration {

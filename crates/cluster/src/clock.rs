@@ -40,8 +40,9 @@ impl Clock {
         (self.now)()
     }
 
-    /// Returns the identity of the clock: the boot id and the time namespace. All processes of a machine share them,
-    /// except processes in a container that has a separate clock.
+    /// Returns the identity of the clock. For the default clock, this is the boot id and the time namespace. All
+    /// processes of a machine share them, except processes in a container that has a separate clock. A clock that is
+    /// made from a function has a random identity.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{ClusterOptions, requests, store::StepResponse, view::OwnClaim};
 
-/// Parses an answer of etcd to a transaction. Then passes this answer to every function of the crate that reads the
-/// records of a hall.
+/// Parses an answer of etcd to a transaction. Then passes this answer to the functions of the module `requests` that
+/// read the records of a hall.
 pub fn transaction(bytes: &[u8]) {
     let Some(response) = StepResponse::decode(bytes) else { return };
     for ops in 0..=response.answers.len() {
@@ -16,7 +16,7 @@ pub fn transaction(bytes: &[u8]) {
 
 /// Reads `text` in each way in which the crate reads text for PostgreSQL: as the rows of a hall, as a notification of
 /// the server, as a message between processes that share a connection, and as a password file. Then passes the rows to
-/// every function of the crate that reads the records of a hall.
+/// the functions of the module `requests` that read the records of a hall.
 #[cfg(feature = "postgres")]
 pub fn postgres(text: &str) {
     crate::postgres::fuzzing::text(text);
@@ -28,7 +28,7 @@ pub fn postgres(text: &str) {
 /// The id of the claim for which records are read.
 const ID: &str = "id";
 
-/// Reads each record of an answer with every function that the crate has for this.
+/// Reads each record of an answer with each function of the module `requests` that reads a single record.
 fn read_records(response: &StepResponse) {
     let _ = requests::read_to_leave(response, ID);
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {

@@ -26,11 +26,11 @@ use crate::{
 /// A time limit below this may be over before the first answer arrives.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// A fair semaphore with slot numbers that machines share.
+/// A fair semaphore with numbered slots, shared by several machines.
 ///
-/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot. Waiters get slots
-/// in the order in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to
-/// the same hall.
+/// At most [`slots`](ClusterHall::slots) passes are held at any time, each with its own slot. Only after a
+/// [`resize`](ClusterHall::resize) to fewer slots, there may be more passes for a while. Waiters get slots in the order
+/// in which they came. [`Cluster::open`](crate::Cluster::open) opens a hall. Clones are handles to the same hall.
 ///
 /// ```no_run
 /// use hallpass_cluster::{Cluster, ClusterOptions};
@@ -44,7 +44,8 @@ const SHORT: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Clone)]
 pub struct ClusterHall {
-    // This field is dropped first. Its drop starts background work, which must be done before the thread ends.
+    // This field is dropped first. Its drop starts background work, which must be done before the thread of `runtime`
+    // ends.
     core: Arc<Core>,
     runtime: Arc<Runtime>,
 }

@@ -125,7 +125,7 @@ impl HighWaterMark {
         noticed.map_or(Duration::ZERO, |at| now.saturating_sub(at))
     }
 
-    /// Raises the mark to this token. Has no effect if the mark is not smaller, or if the file cannot be written.
+    /// Raises the mark to this token. Does nothing if the mark is at least this large or the file cannot be written.
     pub(crate) fn raise(&self, token: u64) {
         let lock = self.lock();
         if lock.is_ok() && self.read().is_none_or(|mark| mark.token < token) {

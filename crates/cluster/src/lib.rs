@@ -21,7 +21,8 @@
 //! # Guarantees
 //!
 //! - **At most k holders, with distinct slots, the smallest free slot first**, provided that every holder stops
-//!   when its pass is no longer [valid](ClusterPass::is_valid).
+//!   when its pass is no longer [valid](ClusterPass::is_valid). After a [`resize`](ClusterHall::resize) to fewer slots,
+//!   there may be more holders for a while, because holders of removed slots keep them until they leave.
 //! - **First come, first served.** A waiter gets a slot before every waiter that joins the queue later.
 //!   [`try_acquire`](ClusterHall::try_acquire) fails while there are waiters.
 //! - **A pass has a deadline.** No other process has the slot before the deadline, whatever happens to the cluster, the
@@ -35,8 +36,9 @@
 //! - **Waiters survive faults.** Members may die, leaders may change, revisions may be compacted, and the network
 //!   may be cut for a while. Waiters keep waiting, and keep their position if their lease lasts. They wait as long
 //!   as their callers allow, however long the cluster is down.
-//! - **No thundering herd.** A release costs one write. etcd reports it to only two waiters, however many wait. (All
-//!   waiters are notified if the holder or the first waiter has asked for several slots.)
+//! - **No thundering herd.** A release usually costs one write, which etcd reports to only two waiters, however many
+//!   wait. (All waiters may be notified if the holder or the first waiter has asked for several slots, or if the first
+//!   waiter leaves the queue during the release.)
 //!
 //! # Leases are only hints
 //!

@@ -1,4 +1,4 @@
-//! Tests of busy halls, and of handles that are dropped at an unusual time.
+//! Tests of busy halls, of a handle that is dropped while its task waits, and of a hall that is removed by force.
 
 mod common;
 

@@ -399,7 +399,7 @@ fn holders_and_waiters_connect_with_the_password_that_their_file_contains_now() 
     fs::write(&file, "a-secret\n").expect("writable");
     let mut options = options(&server.url().replacen("postgres@", "joe@", 1));
     let StoreOptions::Postgres(postgres) = &mut options.store else { panic!("{options:?}") };
-    // The password is from before the change.
+    // This password is valid only at first: the test changes it below. Then only the file has the valid password.
     postgres.password = Some("a-secret".into());
     postgres.password_file = Some(file.path().into());
     let open = || {

@@ -72,8 +72,8 @@ pub enum Refusal {
 pub struct Capacity {
     /// The maximum number of slots of the hall.
     pub max_slots: usize,
-    /// The sizes of the halls in which the suite tests that slots are distinct and the smallest comes
-    /// first.
+    /// The sizes of the halls on which the suite tests the behaviours that may depend on the size, such
+    /// as which slot comes first.
     pub sizes: &'static [usize],
     /// The number of passages of each thread in tests with many threads. Use thousands for a hall in
     /// memory, and tens for a hall behind a network.

@@ -96,8 +96,8 @@ pub fn undocumented(path: &str) -> Vec<String> {
     missing
 }
 
-/// Returns the commands that a help text lists. Leaves out `help`, and commands that run another program, because they
-/// have no options.
+/// Returns the commands that a help text lists. Leaves out `help`, and commands that run another program, because these
+/// have no options of their own.
 pub fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:").nth(1).unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();

@@ -275,8 +275,8 @@ impl PostgresServer {
         }
     }
 
-    /// Starts the server if it is dead. Does not wait until it answers. The server ends if processes of the dead one
-    /// still run.
+    /// Starts the server if it is dead. Does not wait until it answers. The new server process ends if processes of the
+    /// dead server still run.
     fn restart(&self) {
         let mut child = self.child.lock().expect("not poisoned");
         if child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_none())) {

@@ -1,5 +1,6 @@
-//! Checks three things: every block of commands in the documents runs in a test or says why not, the targets of cargo
-//! commands exist, and the documents mention all environment variables.
+//! Checks that every block of commands in the documents runs in a test or says why not, that commands are written with
+//! `hallpass-lab` and `hallpass-bench`, that the targets of cargo commands exist, and that the documents mention all
+//! environment variables.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 

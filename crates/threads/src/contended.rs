@@ -54,9 +54,8 @@ impl Hall {
         }
         let word = Op::Read.apply(&self.word);
         // `word` is marked (`MARK`) during a resize, while slots that a resize has removed are still held, and in a
-        // closed hall.
-        // While `word` is marked, only the server takes slots. So even a caller that may overtake must queue for a
-        // moment to get a slot.
+        // closed hall. While `word` is marked, only the server takes slots. So even a caller that may overtake must
+        // queue for a moment to get a slot.
         let refused = (M::BYPASSES || M::BARGES) && word < MARK;
         if deadline.is_now() && (refused || P::choose(word & FREE, 0, need).is_none()) {
             return None;

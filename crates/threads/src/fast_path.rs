@@ -1,6 +1,7 @@
 //! The fast path, down to the atomics.
 //!
-//! If nobody waits, a pass costs two or three atomic read-modify-writes. All of them are in this file:
+//! If nobody waits, a pass costs two or three atomic read-modify-writes. (In a hall that can have more than 32 slots, a
+//! pass with slot 16 or higher also needs accesses in `slot_bits`.) All of them are in this file:
 //!
 //! - [`Hall::acquire`] → `acquire_slot` → `take_one`: a compare-and-swap that guesses that the hall is empty (lines L1
 //!   and L2 of the step machine), and a second one (line L2) if the guess is wrong;

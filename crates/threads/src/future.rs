@@ -1,8 +1,10 @@
 //! Acquiring a slot from a task.
 //!
 //! If the first poll of a future finds no slot, the future joins the queue. It stays in the queue until it gets a
-//! slot or is dropped. It runs the same lines of the [step machine](hallpass_algorithms::halls::threads) as a thread,
-//! and stops at the line at which a thread would go to sleep (L7).
+//! slot, the hall is closed, or the future is dropped. It runs the same lines of the [step
+//! machine](hallpass_algorithms::halls::threads) as a thread, and stops at the line at which a thread would go to sleep
+//! (L7). The *server*, the caller that holds the lock of the queue, gives slots to a waiter by writing a *grant* to the
+//! waiter's node.
 #![allow(unsafe_code)]
 
 use std::{

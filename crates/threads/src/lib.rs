@@ -23,7 +23,7 @@
 //! | `rotation` | lets threads take turns in a crowded hall with a limit on overtaking |
 //! | `yielding` | yields the core, as long as that is cheap |
 //! | `slot_bits` | slot numbers of halls with more slots than fit into one word |
-//! | `instruments`, `metrics` | observes waiters (features `metrics` and `tracing`) |
+//! | `instruments`, `metrics` | observe waiters (features `metrics` and `tracing`) |
 //! | `papers` | halls that run a published algorithm (feature `papers`) |
 //! | `sync` | atomics and threads of the standard library, or of loom |
 #![deny(unsafe_code)]

@@ -140,8 +140,8 @@ macro_rules! one {
             /// Drops the pass without freeing its slot. From then on, the hall has one usable slot fewer.
             ///
             /// [`Hall::resize`] treats the slot as held. If the hall shrinks so much that it no longer has this
-            /// slot, it counts the slot as held forever. From then on, all callers go through the queue instead of
-            /// the fast path.
+            /// slot, it still counts the slot as held. Until the hall is large enough for the slot again, callers
+            /// may have to go through the queue instead of the fast path.
             ///
             /// ```
             /// # use hallpass_threads as hallpass;

@@ -51,7 +51,7 @@ impl Acquirer {
     /// takes slots in this way, and never waits, must yield by itself.
     ///
     /// If the acquirer waits for several slots ([`poll_acquire_many`](Acquirer::poll_acquire_many)), this call leaves
-    /// the queue first, and then joins it again for one slot.
+    /// the queue first, and then asks for one slot.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is closed.
@@ -74,12 +74,12 @@ impl Acquirer {
 
     /// Polls for passes for `m` slots together, like [`poll_acquire`](Acquirer::poll_acquire).
     ///
-    /// If the acquirer waits for a different number of slots, this call leaves the queue first, and then joins it again
-    /// for `m` slots.
+    /// If the acquirer waits for a different number of slots, this call leaves the queue first, and then asks for `m`
+    /// slots.
     ///
     /// # Errors
     /// Returns [`AcquireError::Closed`] if the hall is closed, and [`AcquireError::TooMany`] if the hall has fewer than
-    /// `m` slots when the acquirer joins the queue.
+    /// `m` slots when the acquirer asks for them.
     ///
     /// ```
     /// # use hallpass_threads as hallpass;

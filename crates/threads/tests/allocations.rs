@@ -55,7 +55,8 @@ fn waker() -> Waker {
     Waker::from(Arc::new(Ignores))
 }
 
-/// Makes halls with `k` slots of all policies: fair, with a limit on overtaking, barging.
+/// Makes three halls with `k` slots and room for `max`: a fair hall, a hall with a limit on overtaking, and a barging
+/// hall.
 fn halls(k: usize, max: usize) -> [Arc<Hall>; 3] {
     [0, 8, u32::MAX]
         .map(|bypass| Arc::new(Hall::builder(k).max_slots(max).bypass(bypass).build().unwrap()))

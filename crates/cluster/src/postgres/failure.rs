@@ -20,7 +20,7 @@ fn of_server(error: &DbError) -> Failure {
     let why = error.message().to_string();
     let code = error.code();
     match code.code().get(..2) {
-        // Wrong password, or no rights.
+        // The password is wrong, or the user may not log in.
         Some("28") => Failure::Denied(why),
         _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
             let advice = "see \"Rights in PostgreSQL\" in docs/cluster.md";

@@ -14,8 +14,8 @@
 //!   also the upper part of the revision, so revisions grow even then.
 //! - **Leases** end by the clock of the server. This clock is not trusted: the end of a lease is only a hint.
 //! - **Watches** use `LISTEN`, on the same connection as the statements. Each record has its own channel, so that a
-//!   change wakes only the processes that watch the record. A notification contains the key and no other data, because
-//!   every user of the database could read it.
+//!   change wakes only the processes that watch the record or its [group](notifications). A notification contains the
+//!   revision and the key, and no other data, because every user of the database could read it.
 //! - **Connections.** A process has one connection. Waiting processes can [share](sharing) one.
 
 mod activities;

@@ -32,8 +32,9 @@ pub struct PostgresOptions {
     /// The time limit for making a connection. The default is 2 s. The limit is at most 1 s or a fifth of the ttl,
     /// whichever is longer.
     pub connect_timeout: Duration,
-    /// Whether this process shares a connection with other processes of the same user on this machine while it does
-    /// nothing but wait for a slot. The default is `false`. `hallpass run` sets it.
+    /// Whether this process shares a connection with other processes of the same user on this machine while it waits
+    /// for a slot and holds none, and for a short time after it has got one. The default is `false`. `hallpass run`
+    /// sets it.
     pub share_connection: bool,
 }
 

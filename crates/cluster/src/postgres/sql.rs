@@ -86,7 +86,7 @@ pub(super) const LOAD: &str = concat!(
 );
 
 /// Replaces records of a hall, if its revision and the timeline of the server are still the same. Returns how many
-/// halls were changed, which is 1 or 0.
+/// halls were changed, which is 1 or 0, and how many notifications were sent.
 ///
 /// Parameters:
 /// - the name of the hall, its old revision, its new revision, its timelines, and the timeline of the server;

@@ -8,7 +8,8 @@ use crate::{
 };
 
 impl HallStore {
-    /// Reads the state of a claim with plain reads instead of a step. The view shows only this claim.
+    /// Reads the state of a claim with plain reads instead of a step, because older versions of etcd refuse every step
+    /// while they have no space. The view shows only this claim.
     pub(super) async fn claim_alone(&self, own: ClaimRef<'_>) -> Result<View, StoreError> {
         let id = &own.record.id;
         // The order of these reads matters. If the claim is not in the queue, the second read shows whether it has

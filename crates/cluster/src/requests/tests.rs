@@ -1,4 +1,4 @@
-//! On every store: requests that arrive late, and plain reads of a claim.
+//! Tests that run on every store: requests that arrive late, plain reads of a claim, and claims that are created again.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -22,9 +22,9 @@
 //! 5. **A lease is a hint.** The records of a lease vanish some time after its owner stops renewing it. They may also
 //!    vanish too early. The protocol is safe in both cases.
 //! 6. **A lost history is noticed.** Every answer has a [`Stamp`]: an epoch and a revision. If an answer has a smaller
-//!    stamp than an earlier answer, the store has lost history, and every pass from before is lost. The store calls
-//!    [`History::note`] or [`History::note_answer`] for each answer, and puts the generation that this returns into the
-//!    answer. The code above the trait does the rest.
+//!    stamp than an answer that arrived before the request was sent, the store has lost history. This process then
+//!    loses all passes that it has. The store calls [`History::note`] or [`History::note_answer`] for each answer by
+//!    consensus, and puts the generation that this returns into the answer. The code above the trait does the rest.
 //!
 //! No step has more than [`MAX_PARTS`] conditions, or operations in one branch.
 //!
@@ -33,9 +33,10 @@
 //! 1. Add a folder with the options of the store and a type that implements the trait. `memory/` is the smallest
 //!    example. A store that can replace a hall only as a whole keeps it as a [`Document`]: this type performs a step on
 //!    its own, so the store only has to load, compare and swap.
-//! 2. Add a variant to [`StoreOptions`](crate::StoreOptions), and a line to each `match` on it in `options.rs`.
-//! 3. Add its URL to `urls` in `store/tests.rs`, which tests these guarantees, and to `tests/conformance.rs`, which
-//!    tests halls.
+//! 2. Add a variant to [`StoreOptions`](crate::StoreOptions), a line to each `match` on it in `options.rs`, and its URL
+//!    to `StoreOptions::parse`.
+//! 3. Add its URL to `urls` in `store/tests.rs`, which tests these guarantees, and a type for it to
+//!    `tests/conformance.rs`, which tests halls.
 //!
 //! In the program `hallpass`, `location/args.rs` passes user, password and TLS options on to the options of the store.
 

@@ -5,7 +5,7 @@ use crate::{
     helpers::{LONG, fill, open},
 };
 
-/// Checks that every function that acquires a slot returns the error for a closed hall.
+/// Checks that a closed hall refuses callers that wait, with and without a time limit, and callers that do not wait.
 fn assert_closed<H: HallUnderTest>(hall: &H) {
     assert!(hall.is_closed());
     assert_eq!(hall.acquire().unwrap_err(), Refusal::Closed);

@@ -25,7 +25,7 @@ impl Witness {
         }
     }
 
-    /// Records the holder of `pass`, checks that there are at most k holders and that no other one has its slot, and
+    /// Records the holder of `pass`, checks that there are at most k holders and that no other holder has its slot, and
     /// releases the pass.
     fn visit<H: HallUnderTest>(&self, pass: H::Pass) {
         let (slot, k) = (H::slot(&pass), self.taken.len());

@@ -31,7 +31,7 @@ fn every_lease_has_its_own_item() {
     }
 }
 
-/// Items are not `Sync`. Only the slot keeps two threads from using the same item at the same time.
+/// The items of this pool are not `Sync`. Only the slot keeps two threads from using the same item at the same time.
 #[test]
 fn threads_use_items_one_after_another() {
     let pool = Pool::new((0..2).map(|_| Cell::new(0)));

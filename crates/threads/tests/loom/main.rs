@@ -1,6 +1,7 @@
 //! Explores the code around the step machine under [loom](https://docs.rs/loom). The modules `environment`, `lock`,
-//! `waiter`, `future` and `parking` run on loom's atomics, cells and threads. Under loom, a thread does not spin before
-//! it parks, and a newcomer that may queue tries to overtake only once. The rest of these modules is unchanged.
+//! `waiter`, `future` and `parking` run on loom's atomics, cells and threads. Under loom, a waiting thread parks
+//! without spinning or yielding first, a thread that waits for the lock of the queue yields instead of spinning, and a
+//! newcomer that may queue tries to overtake only once. The rest of these modules is unchanged.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p hallpass-threads --release --test loom --target-dir target/loom

@@ -36,7 +36,7 @@ pub struct Reference {
     answers: BTreeMap<Id, Result<Grant, AcquireError>>,
 }
 
-/// The result of a request that is made.
+/// The first reply of the reference to a new request.
 #[derive(PartialEq, Debug)]
 pub enum Made {
     /// The request has its answer immediately.

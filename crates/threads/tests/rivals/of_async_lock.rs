@@ -160,7 +160,7 @@ fn every_waiter_gets_one_of_the_slots_that_are_added() {
     }
 }
 
-/// One slot is added, and only the first of two futures gets it, although the same task polls both of them.
+/// One slot is added, and only the first of two futures gets it, although the test polls both of them.
 #[test]
 fn one_added_slot_serves_one_of_two_futures() {
     for hall in halls(1) {

@@ -64,7 +64,7 @@ fn two_threads_hand_slots_to_each_other() {
     }
 }
 
-/// In Java, releases before an acquire add permits. A hall gets more slots only by `add_slots`.
+/// In Java, releases before an acquire add permits. A hall gets more slots only by `add_slots` or `resize`.
 #[test]
 fn slots_that_are_added_before_they_are_needed_stay() {
     for hall in all_halls(1) {
@@ -214,7 +214,7 @@ fn many_waiters_give_up() {
     }
 }
 
-/// A hall that is dropped while passes were forgotten frees its memory.
+/// A hall that is dropped frees its memory, even if some of its passes were forgotten.
 #[test]
 fn a_hall_is_freed_with_forgotten_passes() {
     let hall = Arc::new(Hall::new(100));

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A failure prints its seed. The seed repeats the requests, but not how threads are scheduled.
-//! If no thread gets a slot for a minute, the run counts as a lost wake-up.
+//! If a run makes no progress for a minute, it fails: probably a wake-up was lost.
 
 mod visit;
 mod witness;

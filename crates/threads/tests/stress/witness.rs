@@ -1,7 +1,7 @@
-//! Counts holders, independently of the hall.
+//! Counts the slots that are held, independently of the hall.
 //!
 //! A holder reports to the witness after it has got its slots, and again before it frees them. So the witness never
-//! counts more holders than there are.
+//! counts more slots than are held.
 //!
 //! After the hall was made smaller, the new bound holds once every caller that asked for slots before the change has
 //! left. So when a caller asks, it records how many times the hall has been made smaller. The witness lowers the bound

@@ -76,9 +76,9 @@ impl Login {
         Ok(token.clone())
     }
 
-    /// Returns a new token after a token was rejected. If another call has got a new token in the meantime, returns
-    /// that one. Otherwise requests a new token, after a random pause, because many clients notice at the same time
-    /// that their tokens are gone.
+    /// Returns a new token instead of the token `rejected`, which a member rejected or did not answer. If another call
+    /// has got a new token in the meantime, returns that token. Otherwise requests a new one. Unless `rejected` is
+    /// `None`, first pauses for a random time, because many clients notice at the same time that their tokens are gone.
     pub(super) async fn new_token(
         &self,
         line: &Line,

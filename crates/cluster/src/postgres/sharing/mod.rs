@@ -14,7 +14,7 @@
 //!   process at the other end.
 //! - **Names.** Every user can see the paths of sockets in `/proc/net/unix`. The name of a socket is a hash of the
 //!   options, which include the password. So the hash also covers a random [key](find_key) that only this user can
-//!   read. Without the key, other users could test guesses of the password.
+//!   read. If it did not cover the key, other users could test guesses of the password.
 //!
 //! The protocol does not depend on any of this. To a borrower, the relay is a part of the network: an answer proves as
 //! much as if the server had sent it directly, because a claim counts from the time at which the request was sent.
