@@ -35,6 +35,7 @@ use crate::{
     retire::retire,
     slot_set::SlotSet,
     store::{Activity, MAX_PARTS},
+    successor::find_successor,
     view::{OwnClaim, View, Waiter},
     waiting::{News, WaitingRoom},
 };
@@ -125,7 +126,7 @@ impl Passage {
                 claim.enter_stage(Stage::Held);
                 core.raise_mark(token);
                 let holding = core.store.begin(Activity::Holding);
-                let find = || core.spawn(claim.clone().find_successor(core.store.clone()));
+                let find = || core.spawn(find_successor(core.store.clone(), claim.clone()));
                 // If the hall has more than one slot, another holder will probably leave first, and give its slot to
                 // the head of the queue.
                 let successor_finder = (core.size() == 1).then(find);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    ptr,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -10,6 +11,7 @@ use tokio::time::sleep;
 
 use super::{
     connection::Database,
+    copy::Copy,
     line::Line,
     load::{Loaded, load},
     notifications::watch,
@@ -62,6 +64,10 @@ struct Hall {
     history: Arc<History>,
     /// Held while a step of this process changes the hall, so that these steps do not make each other start over.
     turn: tokio::sync::Mutex<()>,
+    /// The last part of the hall that this process has read, until a step uses it. If it contains all that a step
+    /// needs, the step only has to write. It may be old: the statement that writes has no effect if the hall has changed
+    /// since.
+    copy: Mutex<Option<Copy>>,
 }
 
 /// A change of a hall.
@@ -130,6 +136,7 @@ impl PostgresStore {
                 }
                 false => known.history.generation(),
             };
+            *lock(&known.copy) = Copy::new(loaded, scope);
             return Ok(response);
         }
         Err(busy())
@@ -151,15 +158,19 @@ impl PostgresStore {
             Change::EndLeases => whole(),
         };
         let mut proof = false;
+        let mut copy = known.take_copy(change);
         for attempt in 0..ATTEMPTS {
             let (begun, sent) = (Instant::now(), known.history.sent());
             let part = &scope;
             let read = |line: Arc<Line>| async move { load(&line, hall, part, proof).await };
-            let loaded = self.database.attempt(read).await?;
+            let (loaded, is_copy) = match copy.take() {
+                Some(loaded) => (loaded, true),
+                None => (self.database.attempt(read).await?, false),
+            };
             known.history.note_cluster(loaded.system)?;
             let has_lease = |lease: &LeaseId| loaded.document.leases.contains(lease);
             let is_over = !loaded.overdue.is_empty() || !scope.leases.iter().all(has_lease);
-            if is_over && !scope.all_leases {
+            if is_over && !is_copy && !scope.all_leases {
                 // The records of the leases that are over may be outside of the part that was loaded.
                 scope = whole();
                 continue;
@@ -181,6 +192,7 @@ impl PostgresStore {
                 }
                 (false, _) => match self.replace(hall, &loaded, &changed).await? {
                     Some(revision) => revision,
+                    None if is_copy => continue,
                     None => {
                         // Other steps of this process may try during this pause.
                         drop(turn);
@@ -206,8 +218,8 @@ impl PostgresStore {
         Err(busy())
     }
 
-    /// Writes a change, if the hall is still as it was loaded. Returns the new revision; `None` if the hall has
-    /// changed.
+    /// Writes a change, if the hall is still as it was loaded. Returns the new revision; `None` if the hall or the
+    /// connection has changed.
     async fn replace(
         &self,
         hall: &str,
@@ -220,6 +232,10 @@ impl PostgresStore {
         let leases: &Vec<_> = &changed.leases.iter().copied().collect();
         let write = &write;
         let run = |line: Arc<Line>| async move {
+            // Another connection may lead to another server, where the same revision may be another state.
+            if !ptr::eq(loaded.line.as_ptr(), &*line) {
+                return Ok(Vec::new());
+            }
             let parameters = &[
                 hall.into(),
                 before.into(),
@@ -235,12 +251,23 @@ impl PostgresStore {
                 leases.as_slice().into(),
                 write.channels.as_slice().into(),
                 write.payloads.as_slice().into(),
+                loaded.transaction.into(),
             ];
             line.query(sql::REPLACE, parameters).await
         };
         let rows = self.database.attempt(run).await?;
         let moved = rows.first().map_or(Ok(0), |row| row.int(0))?;
         Ok((moved == 1).then_some(write.revision))
+    }
+}
+
+impl Hall {
+    /// Takes the copy, if it is enough for this change, and if this process has not seen a later state of the hall.
+    fn take_copy(&self, change: Change<'_>) -> Option<Loaded> {
+        let Change::Step(step) = change else { return None };
+        let seen = self.history.sent().stamp;
+        let is_enough = |copy: &mut Copy| copy.loaded.stamp() >= seen && copy.is_enough_for(step);
+        Some(lock(&self.copy).take_if(is_enough)?.loaded)
     }
 }
 
