@@ -13,16 +13,17 @@ use crate::store::{KeyRange, Op, Revision, Step};
 #[cfg(test)]
 mod tests;
 
-pub(super) struct Copy {
+/// A part of a hall, as this process read it last.
+pub(super) struct HallCopy {
     pub loaded: Loaded,
     /// The ranges whose records are all in the copy. Each is the first key, and the first key after the range.
     complete: Vec<(String, String)>,
 }
 
-impl Copy {
+impl HallCopy {
     /// Returns the part of a hall that was loaded for `scope`. Returns `None` if a lease is over, because its records
     /// are about to vanish.
-    pub(super) fn new(mut loaded: Loaded, scope: &Scope) -> Option<Copy> {
+    pub(super) fn new(mut loaded: Loaded, scope: &Scope) -> Option<HallCopy> {
         if !loaded.overdue.is_empty() {
             return None;
         }
@@ -31,7 +32,7 @@ impl Copy {
         document.leases.extend(document.records.values().map(|kv| kv.lease));
         let selections = scope.selections.iter().filter(|one| is_whole(one, &loaded));
         let complete = selections.map(|one| (one.first.clone(), one.after.clone())).collect();
-        Some(Copy { loaded, complete })
+        Some(HallCopy { loaded, complete })
     }
 
     /// Returns whether the copy contains everything that the step reads, writes and names in its conditions. Returns

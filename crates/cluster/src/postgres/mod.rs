@@ -34,6 +34,7 @@ mod scope;
 mod sharing;
 mod sql;
 mod statements;
+mod steps;
 mod store;
 mod timelines;
 mod tls;

@@ -14,11 +14,11 @@ use crate::{
 };
 
 /// Returns the copy that a process has after this step on a hall.
-fn copy_after(step: &Step, hall: &Document) -> Copy {
+fn copy_after(step: &Step, hall: &Document) -> HallCopy {
     let scope = Scope::of_step(step);
     let mut loaded = crate::postgres::load::loaded(&[]).expect("no rows");
     loaded.document = part(hall, &scope);
-    Copy::new(loaded, &scope).expect("no lease is over")
+    HallCopy::new(loaded, &scope).expect("no lease is over")
 }
 
 /// Returns the step that a holder makes to find the head of the queue.
