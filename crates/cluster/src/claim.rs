@@ -242,7 +242,7 @@ impl Claim {
     }
 
     /// Keeps a view in which this claim has its slot. The view names the head of the queue.
-    fn set_exit_hint(&self, view: View) {
+    pub(crate) fn set_exit_hint(&self, view: View) {
         if view.own.is_inside() {
             *lock(&self.exit_hint) = Some(view);
         }
@@ -251,27 +251,6 @@ impl Claim {
     /// Returns a view of the hall from some moment since this claim got its slot, if there is one.
     pub(crate) fn take_exit_hint(&self) -> Option<View> {
         lock(&self.exit_hint).take()
-    }
-
-    /// Finds the head of the queue while this claim has its slot, so that leaving needs no extra request. If there is a
-    /// head, one look is enough, because the head rarely changes. If the queue is empty, waits for the first arrival.
-    pub(crate) async fn find_successor(self: Arc<Self>, store: Arc<HallStore>) {
-        let Ok(mut view) = store.local_exit_view(self.reference()).await else { return };
-        self.set_exit_hint(view.clone());
-        if view.first.is_some() {
-            return;
-        }
-        let Ok(mut arrivals) = store.watch_arrivals().await else { return };
-        if arrivals.since() > view.revision {
-            // A claim may have joined the queue after the view and before the watch. So read the hall by consensus.
-            let Ok(now) = store.exit_view(self.reference()).await else { return };
-            view = now;
-        }
-        while view.first.is_none() {
-            let Ok(arrival) = arrivals.next(view.revision).await else { return };
-            view.first = arrival;
-        }
-        self.set_exit_hint(view);
     }
 
     /// Returns how long the task [`keep`](Claim::keep) may sleep and still notice in time that the claim is lost.

@@ -27,7 +27,11 @@ use std::{
 
 use hallpass_algorithms::halls::cluster::Picture;
 use hallpass_common::command_line;
-use tokio::{runtime::Handle, task::AbortHandle, time::timeout};
+use tokio::{
+    runtime::Handle,
+    task::{AbortHandle, spawn_blocking},
+    time::timeout,
+};
 
 use crate::{
     Clock, ClusterOptions, Error,
@@ -317,10 +321,12 @@ impl Core {
     fn write_mark(&self, raised: &mut Raised) {
         if let (Some(mark), Some(token)) = (self.mark.get().cloned(), raised.pending.take()) {
             let task = self.begin_task();
-            self.handle.spawn_blocking(move || {
+            let write = move || {
                 mark.raise(token);
                 drop(task);
-            });
+            };
+            // A new holder does not wait until the thread that writes has started.
+            self.handle.spawn(async { drop(spawn_blocking(write)) });
         }
     }
 
@@ -378,7 +384,7 @@ async fn on_file<T: Send + 'static>(
     act: impl FnOnce(&HighWaterMark) -> T + Send + 'static,
 ) -> Option<T> {
     let mark = mark.clone();
-    let done = tokio::task::spawn_blocking(move || act(&mark));
+    let done = spawn_blocking(move || act(&mark));
     timeout(MARK_USED_WITHIN, done).await.ok()?.ok()
 }
 

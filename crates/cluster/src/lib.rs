@@ -130,6 +130,7 @@ mod retry;
 mod runtime;
 mod slot_set;
 mod store;
+mod successor;
 mod view;
 mod waiting;
 

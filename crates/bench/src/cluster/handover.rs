@@ -3,6 +3,9 @@
 //! A holder has the only slot, and a successor waits. The time starts with the call of `release`. It ends when
 //! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. Between
 //! these measurements, the benchmark measures a write, and the start of the same command without a hall.
+//!
+//! Nothing happens for a [`MOMENT`] before each hand-over and before each write. After such a pause, idle processors
+//! have to wake up, so a request takes longer than right after another one.
 
 use std::{
     io::{BufRead, BufReader},
@@ -16,7 +19,7 @@ use hallpass_cluster::ClusterHall;
 use serde::Serialize;
 
 use super::{
-    await_queue, failed,
+    MOMENT, await_queue, failed,
     setting::{Setting, connect},
     wrapper::{LONG_TTL, Wrapper},
 };
@@ -90,6 +93,7 @@ pub fn measure(
     let mut samples = [const { Vec::new() }; 5];
     // The first round only sets up the connections.
     for round in 0..=rounds {
+        thread::sleep(MOMENT);
         let write = mine.write_time().map_err(failed)?.as_nanos() as f64;
         let connection = to_connection(&hall, &other_hall)?;
         let command = to_command_of(program)?;

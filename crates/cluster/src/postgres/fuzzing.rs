@@ -6,7 +6,7 @@ use super::{
     notifications::Subscribers,
     pgpass::{self, Login},
     sharing::fuzz_message,
-    store::rehearse,
+    steps::rehearse,
     values::Row,
 };
 use crate::{

@@ -1,6 +1,9 @@
 //! Reads a hall from the database.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Weak},
+};
 
 use super::{
     line::Line,
@@ -26,6 +29,11 @@ pub(super) struct Loaded {
     pub timelines: Timelines,
     /// The leases of the hall whose time is over, and whose records no process has deleted yet.
     pub overdue: BTreeSet<LeaseId>,
+    /// The number of the transaction that wrote the row of the hall. If someone restores the tables, a revision may
+    /// come again, but not the transaction.
+    pub transaction: i64,
+    /// The connection on which the hall was read.
+    pub line: Weak<Line>,
 }
 
 impl Loaded {
@@ -53,7 +61,7 @@ impl Loaded {
 /// Reads a part of a hall. With `proof`, the answer proves that the server was the primary server when it ran the
 /// statement.
 pub(super) async fn load(
-    line: &Line,
+    line: &Arc<Line>,
     hall: &str,
     scope: &Scope,
     proof: bool,
@@ -72,6 +80,7 @@ pub(super) async fn load(
         scope.bound_to.as_slice().into(),
     ];
     let mut loaded = loaded(&line.query(sql::LOAD, parameters).await?)?;
+    loaded.line = Arc::downgrade(line);
     if scope.all_leases {
         loaded.end_missing_leases();
     }
@@ -87,6 +96,8 @@ pub(super) fn loaded(rows: &[Row]) -> Result<Loaded, Failure> {
         timeline: 0,
         timelines: Timelines::default(),
         overdue: BTreeSet::new(),
+        transaction: 0,
+        line: Weak::new(),
     };
     for row in rows {
         read_row(row, &mut loaded)?;
@@ -124,6 +135,7 @@ impl Columns {
 /// Columns of [`sql::LOAD`].
 const KEY: usize = 1;
 const CREATED: usize = 3;
+const MODIFIED: usize = 4;
 const LEASE: usize = 5;
 
 fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
@@ -141,6 +153,7 @@ fn read_row(row: &Row, loaded: &mut Loaded) -> Result<(), Failure> {
             if !(0..Revision::MAX / 2).contains(&loaded.document.revision) {
                 return Err(damaged("hallpass.halls"));
             }
+            loaded.transaction = row.int(MODIFIED)?;
             loaded.exists = true;
         }
         2 => {

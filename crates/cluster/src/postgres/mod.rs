@@ -3,8 +3,9 @@
 //! A hall is a row with a revision, and the records of the hall are further rows. For a
 //! [step](crate::store::Store::step), hallpass reads the [part](scope) of the hall that the step needs into a
 //! [copy](crate::store::Document), changes the copy, and writes the difference in one SQL statement. The statement has
-//! an effect only if the revision of the hall is still the same; otherwise the step starts over. So no transaction is
-//! ever open while hallpass does something else, and a suspended process blocks no other process.
+//! an effect only if the row of the hall is still the same; otherwise the step starts over. So no transaction is ever
+//! open while hallpass does something else, and a suspended process blocks no other process. A process keeps the
+//! [copy](copy) that it has read last. If the copy is enough for the next step, the step only writes.
 //!
 //! - **Answers.** An answer counts only after a commit on the server. A step that changes no record commits an empty
 //!   message to the log of the server. With synchronous replication, a server that was replaced by
@@ -20,6 +21,7 @@
 
 mod activities;
 mod connection;
+mod copy;
 mod failure;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
@@ -32,6 +34,7 @@ mod scope;
 mod sharing;
 mod sql;
 mod statements;
+mod steps;
 mod store;
 mod timelines;
 mod tls;

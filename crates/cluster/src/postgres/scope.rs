@@ -133,12 +133,12 @@ fn collect_deletions(step: &Step, deletions: &mut Vec<KeyRange>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::store::{Document, KeyValue};
 
     /// A hall with many waiters.
-    fn hall(waiters: i64) -> Document {
+    pub(in super::super) fn hall(waiters: i64) -> Document {
         let mut document = Document { revision: 1000, ..Document::default() };
         let mut add = |key: String, revision, lease| {
             let kv = KeyValue {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// Returns the part of a hall that the statement [`LOAD`](super::super::sql::LOAD) returns for a scope.
-    fn part(hall: &Document, scope: &Scope) -> Document {
+    pub(in super::super) fn part(hall: &Document, scope: &Scope) -> Document {
         let mut part = Document { revision: hall.revision, ..Document::default() };
         let is_named = |lease: &&LeaseId| scope.all_leases || scope.leases.contains(lease);
         part.leases = hall.leases.iter().filter(is_named).copied().collect();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// Steps as the protocol makes them, and some that it does not make.
-    fn steps() -> Vec<Step> {
+    pub(in super::super) fn steps() -> Vec<Step> {
         let look = vec![
             Op::get("h/door"),
             Op::list(KeyRange::prefix("h/slots/")),

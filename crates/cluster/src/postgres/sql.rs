@@ -71,7 +71,8 @@ pub(super) const LOAD: &str = concat!(
     " AS created, CASE WHEN $2 THEN pg_logical_emit_message(true, 'hallpass', '') - '0/0'::pg_lsn ELSE 0 END::bigint
         AS modified, 0::bigint AS lease
         FROM pg_control_system()
-    UNION ALL SELECT 1, array_to_string(timelines, ' '), '', revision, 0, 0 FROM hallpass.halls WHERE hall = $1
+    UNION ALL SELECT 1, array_to_string(timelines, ' '), '', revision, xmin::text::bigint, 0
+        FROM hallpass.halls WHERE hall = $1
     UNION ALL SELECT 2, found.key, found.value, found.created, found.modified, found.lease
         FROM unnest($4, $5, $6, $7, $8) AS range (first, after, below, direction, count),
         LATERAL (
@@ -85,19 +86,20 @@ pub(super) const LOAD: &str = concat!(
         WHERE hall = $1 AND ($3 OR id = ANY ($9) OR ends < clock_timestamp())"
 );
 
-/// Replaces records of a hall, if its revision and the timeline of the server are still the same. Returns how many
-/// halls were changed, which is 1 or 0, and how many notifications were sent.
+/// Replaces records of a hall, if its row and the timeline of the server are still the same. Returns how many halls
+/// were changed, which is 1 or 0, and how many notifications were sent.
 ///
 /// Parameters:
 /// - the name of the hall, its old revision, its new revision, its timelines, and the timeline of the server;
 /// - the keys to delete;
 /// - for each record to write: key, value, creation, modification and lease;
 /// - the leases to end;
-/// - for each notification: channel and payload.
+/// - for each notification: channel and payload;
+/// - the transaction that wrote the row of the hall.
 pub(super) const REPLACE: &str = concat!(
     "WITH moved AS (
         UPDATE hallpass.halls SET revision = $3, timelines = $4
-        WHERE hall = $1 AND revision = $2 AND $5 = ",
+        WHERE hall = $1 AND revision = $2 AND xmin::text::bigint = $15 AND $5 = ",
     timeline!(),
     " RETURNING hall
     ), deleted AS (

@@ -3,7 +3,7 @@
 use super::{
     load::Loaded,
     notifications::{channels_of, payload},
-    store::Changed,
+    steps::Changed,
     timelines::{Timelines, next_revision},
 };
 use crate::store::{LeaseId, Revision};

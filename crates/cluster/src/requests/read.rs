@@ -67,7 +67,7 @@ pub(crate) fn read(response: &StepResponse, ops: usize, id: Option<&str>) -> Res
         generation: response.generation,
         door: read_door(door)?,
         slots,
-        inside: inside.kvs().iter().map(|kv| last(&kv.key)).collect(),
+        inside: claims_inside(inside),
         first: first.first().map(read_waiter).transpose()?,
         // An expiry record that cannot be read is ignored. The process then waits as if nobody had seen the expiry.
         expiries: expiries
@@ -80,17 +80,19 @@ pub(crate) fn read(response: &StepResponse, ops: usize, id: Option<&str>) -> Res
 }
 
 /// Returns the operations that read the records that a holder needs for leaving: the door, the head of the queue, the
-/// claim of the holder and its slots.
+/// claim of the holder and its slots. The step that leaves writes a claim for the head, so these operations also read
+/// which claims have a slot. A store that keeps what it reads then needs only one more request for that step.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
     let slot = own.slots.iter().map(|slot| Op::get(keys.slot(slot)));
-    let door = [Op::get(keys.door()), Op::oldest(keys.queue()), waiting, inside];
+    let all_inside = Op::keys(keys.all_inside());
+    let door = [Op::get(keys.door()), Op::oldest(keys.queue()), all_inside, waiting, inside];
     door.into_iter().chain(slot).collect()
 }
 
 /// Interprets the answer to [`ops_to_leave`].
 pub(crate) fn read_to_leave(response: &StepResponse, id: &str) -> Result<View, Error> {
-    let [door, first, waiting, inside, slots @ ..] = &response.answers[..] else {
+    let [door, first, all_inside, waiting, inside, slots @ ..] = &response.answers[..] else {
         return Err(too_short());
     };
     let mut own = read_own(&[waiting.clone(), inside.clone()])?;
@@ -102,7 +104,7 @@ pub(crate) fn read_to_leave(response: &StepResponse, id: &str) -> Result<View, E
         generation: response.generation,
         door: read_door(door)?,
         slots: BTreeMap::new(),
-        inside: HashSet::new(),
+        inside: claims_inside(all_inside),
         expiries: Vec::new(),
         first: first.first().map(read_waiter).transpose()?,
         own,
@@ -164,6 +166,11 @@ fn detached<'a>(slots: impl Iterator<Item = (Revision, &'a ClaimRecord)>) -> Own
         }
         _ => OwnClaim::Outside,
     }
+}
+
+/// Returns the ids of the claims that have a slot.
+fn claims_inside(answer: &Answer) -> HashSet<String> {
+    answer.kvs().iter().map(|kv| last(&kv.key)).collect()
 }
 
 /// Returns the operations that read the state of the claim `id`.

@@ -65,7 +65,8 @@ impl Document {
         Ok(StepResponse { revision, generation: 0, succeeded, answers })
     }
 
-    fn holds(&self, when: &When) -> bool {
+    /// Returns whether a condition holds.
+    pub(crate) fn holds(&self, when: &When) -> bool {
         let mut found = self.range(&when.range);
         match when.condition {
             Condition::Absent => found.next().is_none(),
