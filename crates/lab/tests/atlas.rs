@@ -256,6 +256,30 @@ fn contention_n_is_the_default() {
     assert!(Manifest::parse(&twice).is_err());
 }
 
+/// A number without bound leaves its range in every exploration. This is no violation.
+#[test]
+fn a_number_without_bound_makes_a_model_partial() {
+    let file = tempfile::Builder::new().suffix(".kx").tempfile().unwrap();
+    let source = "algorithm tickets requires k = 1 shared next : counter = 0 serving : counter = 0 \
+                  private t : counter passage doorway 1: t := fetch_and_add(next, 1) \
+                  waiting 2: await serving = t critical 3: serving := t + 1 end promises exclusion";
+    std::fs::write(file.path(), source).unwrap();
+    let id = file.path().to_str().unwrap().to_string();
+    assert!(hallpass_lab::catalogue::load_as(&id, &id).is_ok());
+    for listed in ["exclusion = \"?\"", "exclusion = \"?\"\nrange = \"holds\""] {
+        let text = format!(
+            "[[model]]\nalgorithm = \"{id}\"\nn = 2\nk = 1\ntier = \"quick\"\n[model.check]\n{listed}\n"
+        );
+        let report = run_text(&text);
+        let differences = report.differences();
+        assert!(!differences.iter().any(|it| it.contains("range")), "{differences:?}");
+        let unseen = report.unseen();
+        assert!(unseen.iter().any(|it| it.contains("range")), "{unseen:?}");
+        let blessed = blessed(&text, &report);
+        assert!(!blessed.contains("violated"), "{blessed}");
+    }
+}
+
 #[test]
 fn pages_show_differences_and_the_run_that_rejects_a_variant() {
     let wrong = r#"

@@ -247,3 +247,18 @@ fn a_curve_is_exact_for_small_sizes_and_searched_for_larger_ones() {
     let points = curve(&range, &resources(100_000, 1 << 30, &stopped), &budget(1000)).unwrap();
     assert!(points.is_empty(), "a size at which the search was stopped has no point: {points:?}");
 }
+
+#[test]
+fn a_curve_of_a_model_without_all_steps_is_refused() {
+    let stop = AtomicBool::new(false);
+    let range = Range {
+        algorithm: "shared-reduced".into(),
+        model: CostModel::Cc,
+        over: Over::N { k: 1, ns: vec![2, 3] },
+        contention: None,
+        conventions: Conventions::default(),
+        initial: Initial::All,
+    };
+    let refused = curve(&range, &resources(100_000, 1 << 30, &stop), &budget(1000)).unwrap_err();
+    assert!(refused.to_string().contains("leaves out steps"), "{refused}");
+}

@@ -4,9 +4,19 @@
 
 use std::sync::atomic::AtomicBool;
 
+use hallpass_algorithms::papers::timestamps::{
+    All, FiveDigits, Linear, Quadratic, Stamp, linear::SplitBy,
+};
 use hallpass_lab::{
     check::Verdict,
-    timestamps::{Part, Question, Report, check, systems::SYSTEMS},
+    explore::{Limits, explore},
+    timestamps::{
+        Part, Question, Report, check,
+        properties::Properties,
+        space::{Role, Runs},
+        subject::{Procedure, Subject, plain},
+        systems::SYSTEMS,
+    },
 };
 
 use crate::common::resources;
@@ -139,4 +149,37 @@ fn procedures_are_short_and_registers_small() {
     for register in &report.registers {
         assert!(Some(register.bits()) <= register.declared, "{}", register.name);
     }
+}
+
+/// Counts the steps of Label and Scan in the first states of a system.
+fn max_steps(subject: &dyn Subject) -> [Option<u32>; 2] {
+    let runs = Runs::<Properties>::new(subject, vec![Role::BOTH; 2]).recording_steps();
+    let stop = AtomicBool::new(false);
+    let limits =
+        Limits { states: 100_000, bytes: 1 << 30, threads: 1, stop: &stop, progress: &|_| () };
+    explore::<2>(&runs, &limits);
+    [Procedure::Label, Procedure::Scan].map(|procedure| runs.max_steps(procedure))
+}
+
+/// Marks do not change the steps of a system. The lab builds `linear:split` and its like with marks only.
+#[test]
+fn steps_are_counted_in_systems_with_marks() {
+    type Split = Linear<All<Stamp>, FiveDigits, SplitBy<12>>;
+    for (id, plain) in [
+        ("linear", plain::<Stamp, Linear<All<Stamp>>>(2)),
+        ("linear:split", plain::<Stamp, Split>(2)),
+        ("quadratic", plain::<Stamp, Quadratic<All<Stamp>>>(2)),
+    ] {
+        let entry = SYSTEMS.iter().find(|entry| entry.id == id).unwrap();
+        let marked = entry.marked.unwrap()(2);
+        assert_eq!(max_steps(&*plain), max_steps(&*marked), "{id}");
+    }
+    for (system, label, scan) in
+        [("linear:split", 13, 7), ("linear:split-singly", 13, 7), ("linear:same-copy", 11, 6)]
+    {
+        let report = ask(system, 2, Part::Properties, 100_000, None);
+        assert_eq!(report.max_steps, Some((Some(label), Some(scan))), "{system}");
+    }
+    // The labels of this model are read in one step, so it has no steps to count.
+    assert_eq!(ask("labels-weak", 2, Part::Properties, 1_000, None).max_steps, None);
 }

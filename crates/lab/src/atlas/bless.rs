@@ -74,7 +74,8 @@ fn model(table: &mut Table, model: &AtlasModel, measured: &Measured) {
             }
         }
         let range = Listed::Range.name();
-        if !listed.contains_key(range) && report.properties.contains_key(range) {
+        let found = report.properties.get(range).map(|outcome| outcome.verdict);
+        if !listed.contains_key(range) && found == Some(Verdict::Violated) {
             set(listed, range, "violated".into());
         }
     }

@@ -151,7 +151,10 @@ fn holds(listed: Listed, resilience: Resilience, bound: Option<Bound>, note: &st
         (Listed::Bypass, _, Some(Bound::Most(times))) => {
             format!("holds; the maximum number of times that a process is overtaken is {times}")
         }
-        (_, _, Some(Bound::Most(steps))) => format!("holds: at most {steps} own steps"),
+        (_, _, Some(Bound::Most(steps))) => {
+            let steps = crate::counted::counted(steps as usize, "own step");
+            format!("holds: at most {steps}")
+        }
         _ => format!("holds {note}").trim_end().to_string(),
     }
 }
@@ -181,11 +184,15 @@ fn counted(figure: &Figure, author: &str) -> Cell {
     };
     let (word, kind) = match comparison {
         Comparison::NotReached(_) | Comparison::Reached => ("partial".into(), CellKind::Partial),
-        _ if !figure.exact => ("partial".into(), CellKind::Partial),
         Comparison::Tight => ("tight".to_string(), CellKind::Tight),
         Comparison::Loose(by) => (format!("loose by {by}"), CellKind::Loose),
-        Comparison::Exceeded(by) => (format!("exceeded by {by}"), CellKind::Exceeded),
-        Comparison::Unbounded => ("exceeded".to_string(), CellKind::Exceeded),
+        Comparison::Exceeded(by) if figure.exact => {
+            (format!("exceeded by {by}"), CellKind::Exceeded)
+        }
+        // A run shows more references than the bound. There may be worse runs.
+        Comparison::Exceeded(_) | Comparison::Unbounded => {
+            ("exceeded".to_string(), CellKind::Exceeded)
+        }
     };
     let share = match figure.worst {
         Bound::Most(count) => (u64::from(count) * 100).checked_div(claim.bound),
@@ -246,3 +253,35 @@ pub(super) const LIMITS: [&str; 7] = [
     "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
      without the checker's tables; if a run does not show its figure or verdict, the model is not as expected.",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{CellKind, counted, holds};
+    use crate::{
+        atlas::{expected::Resilience, listed::Listed},
+        graph::Bound,
+        rmr::{Figure, Promise},
+    };
+
+    #[test]
+    fn a_lower_bound_above_the_papers_bound_exceeds_it() {
+        let cell = |worst, exact| {
+            let promise =
+                Promise { source: "Theorem 1".into(), formula: "7(n-k)".into(), bound: 7 };
+            let cell = counted(&Figure { worst, exact, claim: Some(promise), run: None }, "author");
+            (cell.text, cell.kind)
+        };
+        let exceeded = |text: &str| (text.to_string(), CellKind::Exceeded);
+        assert_eq!(cell(Bound::Most(9), true), exceeded("9 of 7 exceeded by 2"));
+        assert_eq!(cell(Bound::Most(9), false), exceeded("≥ 9 of 7 exceeded"));
+        assert_eq!(cell(Bound::Unbounded, false), exceeded("∞ of 7 exceeded"));
+        assert_eq!(cell(Bound::Most(7), false), ("≥ 7 of 7 partial".into(), CellKind::Partial));
+    }
+
+    #[test]
+    fn one_step_is_singular() {
+        let hint = |bound| holds(Listed::Exit, Resilience::Unlimited, Some(Bound::Most(bound)), "");
+        assert_eq!(hint(1), "holds: at most 1 own step");
+        assert_eq!(hint(2), "holds: at most 2 own steps");
+    }
+}

@@ -110,9 +110,10 @@ impl Comparison {
                 ),
             }
         }
-        let left = report.properties.contains_key(Listed::Range.name());
-        if left && !model.check.contains_key(&Listed::Range) {
-            self.differs(Listed::Range.name(), "range violated, expected holds".into());
+        let range = report.properties.get(Listed::Range.name());
+        if let Some(range) = range.filter(|_| !model.check.contains_key(&Listed::Range)) {
+            let holds = Expected { answer: Answer::Holds, resilience: None, bound: None };
+            self.property(Listed::Range.name(), &holds, range);
         }
     }
 

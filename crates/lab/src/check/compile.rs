@@ -42,47 +42,45 @@ pub(crate) fn compile(
 }
 
 pub(crate) fn cannot_compile(algorithm: &str, n: usize, k: usize, cause: CannotCompile) -> Error {
-    Error::Question(match cause {
-        CannotCompile::PrivateStates => {
-            format!("{algorithm} with n = {n} has too many private states: try a smaller n")
-        }
-        CannotCompile::Values(name) => format!(
+    match cause {
+        CannotCompile::PrivateStates => Error::TooLarge(format!(
+            "{algorithm} with n = {n} has too many private states: try a smaller n"
+        )),
+        CannotCompile::Values(name) => Error::TooLarge(format!(
             "{algorithm} with n = {n}, k = {k} has too many values of {name} to explore: try a smaller n or k; \
              `hallpass-lab rmr --search-only` runs it without exploring it"
-        ),
-        CannotCompile::TwoAccesses { process, line } => format!(
+        )),
+        CannotCompile::TwoAccesses { process, line } => Error::Question(format!(
             "{algorithm}: process {process} makes more than one shared access in one step, at line \
              {line}: give each access its own line"
-        ),
-        CannotCompile::Memory => format!(
+        )),
+        CannotCompile::Memory => Error::TooLarge(format!(
             "{algorithm} with n = {n}, k = {k}: the table of all steps takes more memory than the limits \
              allow: try a smaller n, or raise --memory and --states"
-        ),
-        CannotCompile::Stopped => {
-            format!(
-                "{algorithm} with n = {n}, k = {k}: stopped before the table of all steps was built"
-            )
-        }
-        CannotCompile::WriteThatReads { process, line } => format!(
+        )),
+        CannotCompile::Stopped => Error::Question(format!(
+            "{algorithm} with n = {n}, k = {k}: stopped before the table of all steps was built"
+        )),
+        CannotCompile::WriteThatReads { process, line } => Error::Question(format!(
             "{algorithm}: process {process} uses the value that its write at line {line} replaces, so \
              the write cannot wait in a store buffer: leave out --tso"
-        ),
-        CannotCompile::Stores => format!(
+        )),
+        CannotCompile::Stores => Error::TooLarge(format!(
             "{algorithm} with n = {n} has too many ways to fill a store buffer: try a smaller n"
-        ),
+        )),
         CannotCompile::Bits(bits) => {
             let is_file = catalogue::find(algorithm).is_some_and(|it| it.source().is_some());
             let advice = match is_file {
                 true => "declare fewer variables or smaller ranges; often a smaller n helps too",
                 false => "try a smaller n, or a larger k",
             };
-            format!(
+            Error::TooLarge(format!(
                 "{algorithm} with n = {n}, k = {k} takes {bits} bits per state, and at most {} are \
                  possible: {advice}",
                 MOST_WORDS * 64
-            )
+            ))
         }
-    })
+    }
 }
 
 pub(crate) fn check_contention(contention: usize, n: usize) -> Result<(), Error> {
@@ -102,7 +100,7 @@ pub(crate) fn check_initial(tables: &Tables, initial: Initial, bytes: u64) -> Re
     };
     let most = u128::from(bytes) / (8 * tables.words as u128 + 14);
     if count > most {
-        return Err(Error::Question(format!(
+        return Err(Error::TooLarge(format!(
             "the variables with an open initial value give {count} initial states and at most {most} \
              fit in memory: try a smaller n, a larger --memory, or --initial smallest"
         )));

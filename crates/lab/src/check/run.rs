@@ -70,13 +70,15 @@ pub enum Error {
     Algorithm(registry::Error),
     /// The arguments are invalid. The text says what is allowed.
     Question(String),
+    /// The algorithm is too large to compile or to explore at this size. The text says what may help.
+    TooLarge(String),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Algorithm(error) => error.fmt(f),
-            Error::Question(text) => f.write_str(text),
+            Error::Question(text) | Error::TooLarge(text) => f.write_str(text),
         }
     }
 }

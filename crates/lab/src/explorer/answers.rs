@@ -52,7 +52,8 @@ pub struct Way {
 /// The answers for every state of a chart, for one set of stopped processes.
 pub struct Answers {
     pub(super) stopped: u64,
-    /// The graph without the steps of stopped processes and without mishaps; `None` if that is the whole graph.
+    /// The graph without the steps of stopped processes and without mishaps that do not recur; `None` if that is the
+    /// whole graph.
     live: Option<Graph>,
     violations: Vec<(u32, Vec<u32>)>,
     traps: Vec<(Goal, Traps)>,
@@ -65,8 +66,8 @@ const FAR: u32 = u32::MAX;
 impl Answers {
     /// Computes the answers for all states in which exactly the processes of the set `stopped` have stopped.
     pub fn new(chart: &Chart, stopped: u64, phase: &dyn Fn(&str)) -> Self {
-        let mishaps = if chart.mishaps { ((1 << chart.n) - 1) << chart.n } else { 0 };
-        let live = (stopped | mishaps != 0).then(|| chart.without(stopped | mishaps));
+        let ended = stopped | chart.finite;
+        let live = (ended != 0).then(|| chart.without(ended));
         let graph = live.as_ref().unwrap_or(&chart.graph);
         let all = chart.violations.iter().fold(0, |all, violations| all | violations);
         phase("distances to violations");

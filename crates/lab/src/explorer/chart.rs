@@ -33,8 +33,9 @@ pub struct Chart {
     pub(super) graph: Graph,
     /// The number of initial states, which come first.
     pub(super) roots: Id,
-    /// Whether agents from `n` on are mishaps. Otherwise they are store buffers.
-    pub(super) mishaps: bool,
+    /// The agents that make only finitely many steps in a run in which a process starves: the mishaps, unless they may
+    /// recur.
+    pub(super) finite: u64,
     pub(super) sections: Sections,
     /// The violations of every state, as bits of [`violation`](crate::space::violation).
     pub(super) violations: Vec<u64>,
@@ -241,6 +242,7 @@ fn chart<const W: usize>(
     let Parts { explored, graph, sections, violations } = parts;
     (resources.phase)("reversing the graph");
     let exact = buffers.as_ref().is_none_or(Buffers::is_exact);
+    let has_last = buffers.is_none() && tables.has_mishaps() && !tables.mishaps_recur;
     Ok(Chart {
         n: tables.n,
         transitions: explored.transitions,
@@ -248,7 +250,7 @@ fn chart<const W: usize>(
         ended: explored.ended,
         covers_all_runs: explored.is_whole() && exact,
         roots: explored.roots(),
-        mishaps: buffers.is_none() && tables.has_mishaps(),
+        finite: if has_last { ((1 << tables.n) - 1) << tables.n } else { 0 },
         backward: Backward::new(&graph),
         graph,
         sections,

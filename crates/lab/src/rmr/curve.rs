@@ -106,7 +106,7 @@ pub struct Point {
 /// If `resources.stop` becomes true, the result has only the sizes that were finished before.
 ///
 /// # Errors
-/// Fails if the algorithm exists at none of the sizes.
+/// Fails if the algorithm exists at none of the sizes, or if the question is invalid.
 pub fn curve(
     range: &Range,
     resources: &Resources<'_>,
@@ -126,8 +126,9 @@ pub fn curve(
                         CostModel::Dsm => report.dsm,
                     });
                 }
-                Err(Error::Question(_)) => {} // the size is too large to explore
+                Err(Error::TooLarge(_)) => {}
                 Err(_) if resources.stop.load(Relaxed) => return Ok(points),
+                Err(error @ Error::Question(_)) => return Err(error),
                 Err(error) => {
                     refused = Some(error);
                     continue;

@@ -19,8 +19,8 @@ pub fn measure(
     let counted = match exact(question, resources) {
         Ok(report) if report.is_exact() || report.ended == Ended::Stopped => return Ok(report),
         Ok(report) => Some(report),
-        // The algorithm is too large to compile or to explore, but a search can run it.
-        Err(Error::Question(_)) => None,
+        // A search can run an algorithm that is too large to explore.
+        Err(Error::TooLarge(_)) => None,
         Err(error) => return Err(error),
     };
     (resources.phase)("searching for bad schedules");

@@ -61,7 +61,6 @@ pub fn search(
     stop: &AtomicBool,
 ) -> Result<Report, Error> {
     let begun = Instant::now();
-    check_counts_steps(&question.algorithm, REMOTE_REFERENCES)?;
     let cc = search_one(question, CostModel::Cc, budget, stop)?;
     let dsm = search_one(question, CostModel::Dsm, budget, stop)?;
     Ok(Report {
@@ -82,6 +81,7 @@ pub(super) fn search_one(
     stop: &AtomicBool,
 ) -> Result<Figure, Error> {
     let Question { algorithm, n, k, contention, conventions, .. } = question;
+    check_counts_steps(algorithm, REMOTE_REFERENCES)?;
     let setting = Setting::new(algorithm, *n, *k, *contention, *conventions)?;
     // The limit is at most a day, so that the duration does not overflow.
     let seconds = budget.seconds.clamp(0.0, 86_400.0) / 2.0;

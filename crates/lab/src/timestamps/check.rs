@@ -253,11 +253,13 @@ pub fn check(question: &Question, resources: &Resources<'_>) -> Result<Report, E
             Part::Properties => {
                 let subject = (entry.plain)(n);
                 let runs = Runs::<Properties>::new(&*subject, vec![Role::BOTH; n]);
+                let has_steps = entry.alone.is_some();
+                let runs = if has_steps { runs.recording_steps() } else { runs };
                 let what = format!("{n} processes label and scan");
                 let promises = PROPERTIES.to_vec();
                 report.outcomes.push(all_runs(part, what, &runs, promises, resources));
                 report.registers = registers(&runs);
-                if entry.alone.is_some() {
+                if has_steps {
                     let max = |procedure| runs.max_steps(procedure);
                     report.max_steps = Some((max(Procedure::Label), max(Procedure::Scan)));
                 }

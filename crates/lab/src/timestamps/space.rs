@@ -56,8 +56,8 @@ pub struct Runs<'a, O> {
     memories: Numbers<Box<[Word]>>,
     observers: Numbers<(O, Option<Violation>)>,
     has_violation: AtomicBool,
-    /// The steps of each process from position to position.
-    steps: RwLock<Steps>,
+    /// The steps of each process from position to position, if they are recorded.
+    steps: Option<RwLock<Steps>>,
 }
 
 impl<'a, O: Observer> Runs<'a, O> {
@@ -69,8 +69,13 @@ impl<'a, O: Observer> Runs<'a, O> {
             memories: Numbers::new(),
             observers: Numbers::new(),
             has_violation: AtomicBool::new(false),
-            steps: RwLock::new(IndexMap::default()),
+            steps: None,
         }
+    }
+
+    /// Records the steps, for [`Runs::max_steps`].
+    pub fn recording_steps(self) -> Self {
+        Runs { steps: Some(RwLock::default()), ..self }
     }
 
     fn pack<const W: usize>(
@@ -132,10 +137,8 @@ impl<'a, O: Observer> Runs<'a, O> {
         }
         let from = state.positions[p];
         let happened = self.subject.step(p, start, coin, state);
-        // In a system with marks, marks are replaced between steps. This changes positions, so the steps
-        // would not form paths.
-        if self.subject.fresh().is_none() {
-            self.note(p, from, state.positions[p], &happened);
+        if let Some(steps) = &self.steps {
+            self.note(steps, p, [from, state.positions[p]], &happened);
         }
         let mut violation = happened.accesses.iter().find_map(|&(var, op, old)| {
             let decl = self.subject.layout().decl(var);
@@ -148,19 +151,26 @@ impl<'a, O: Observer> Runs<'a, O> {
         Some((happened, violation))
     }
 
-    fn note(&self, p: usize, from: Position, to: Position, happened: &Happened) {
+    fn note(&self, steps: &RwLock<Steps>, p: usize, from_to: [Position; 2], happened: &Happened) {
+        // In a system with marks, the observer replaces marks between steps, which changes positions. Without their
+        // marks, the positions form paths.
+        let [from, to] = from_to.map(|at| self.subject.renew(p, at, &mut |_, _| 0));
         // The first steps of Label and Scan both start from the idle position. Bit 7 distinguishes them.
         let key = (p as u8 | u8::from(happened.began == Some(Procedure::Scan)) << 7, from, to);
-        if self.steps.read().expect("no panic while held").contains_key(&key) {
+        if steps.read().expect("no panic while held").contains_key(&key) {
             return;
         }
-        self.steps.write().expect("no panic while held").insert(key, happened.began);
+        steps.write().expect("no panic while held").insert(key, happened.began);
     }
 
-    /// Returns the maximum number of steps of a procedure, over all paths of positions that were seen.
-    /// Returns `None` if there is a cycle.
+    /// Returns the maximum number of steps of a procedure, over all paths of recorded positions. Returns `None` if the
+    /// paths have a cycle.
+    ///
+    /// # Panics
+    /// Panics if the steps are not [recorded](Runs::recording_steps).
     pub fn max_steps(&self, procedure: Procedure) -> Option<u32> {
-        let steps = self.steps.read().expect("no panic while held");
+        let steps = self.steps.as_ref().expect("the steps are recorded");
+        let steps = steps.read().expect("no panic while held");
         let mut next: IndexMap<(u8, Position), Vec<Position>, foldhash::fast::FixedState> =
             IndexMap::default();
         let mut first = Vec::new();

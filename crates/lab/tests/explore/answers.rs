@@ -163,6 +163,69 @@ fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
     }
 }
 
+/// In each run, process 0 waits and goes on. Then process 1, which came later, overtakes it while it is at a line at
+/// which it does not wait.
+#[test]
+fn a_process_that_goes_on_from_its_waiting_room_has_still_come_before() {
+    for (id, n, run) in [
+        ("am-fig8", 3, "011111122000000222221111011122211"),
+        ("hall-barging", 2, "011100001111111111001011111"),
+    ] {
+        let agents: Vec<usize> = run.bytes().map(|digit| usize::from(digit - b'0')).collect();
+        let view = play(&mut explored(id, n, 1), 0, &agents);
+        assert_eq!(view["processes"][0]["section"], "waiting", "{id}");
+        assert_eq!(view["overtaken"], json!([0, 1]), "{id}");
+    }
+}
+
+#[test]
+fn the_explorer_and_the_checker_agree_where_mishaps_recur() {
+    for id in ["shared-reduced", "shared-reduced:no-service", "shared-reduced:unannounced"] {
+        let stop = AtomicBool::new(false);
+        let all = [Property::Deadlock, Property::Starvation, Property::Fife];
+        let question = Question::everything(id, 2, 1).only(all.to_vec());
+        let report = check(&question, &resources(2_000_000, 2 << 30, &stop)).unwrap();
+        let mut engine = explored(id, 2, 1);
+        let view = ask(&mut engine, json!({ "do": "view", "node": 0 }));
+        let stopped = |name| goal(&view, name)["stopped"].as_u64().map(|count| count as usize);
+        assert_eq!(stopped("deadlock"), report.outcome(Property::Deadlock).resilience, "{id}");
+        let starve = stopped("starve-0").min(stopped("starve-1"));
+        assert_eq!(starve, report.outcome(Property::Starvation).resilience, "{id}");
+        let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": "fife" }));
+        let is_fife = answer["path"] == json!([]);
+        assert_eq!(is_fife, report.outcome(Property::Fife).run.is_none(), "{id}");
+        for name in ["deadlock", "starve-0", "starve-1"] {
+            let answer = ask(&mut engine, json!({ "do": "ask", "node": 0, "goal": name }));
+            let last = answer["path"].as_array().unwrap().last().unwrap();
+            assert_eq!(last["loop"]["steps"], answer["cycle"], "{id} {name}");
+            let schedule = trace::decode(last["replay"].as_str().unwrap()).unwrap();
+            assert_eq!(trace::confirm(&schedule), Ok(()), "{id} {name}");
+        }
+    }
+}
+
+/// In the loop of this run, process 0 sleeps and is woken again and again (agent 2). Without these mishaps, nothing
+/// could keep it out.
+#[test]
+fn a_process_that_only_mishaps_keep_out_is_not_enabled() {
+    const TO: &[usize] = &[
+        0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 0, 0, 0, 0,
+    ];
+    const ON: &[usize] = &[0, 0, 1, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0];
+    const LOOP: &[usize] = &[0, 0, 0, 0, 2, 0, 0, 0, 0];
+    let mut engine = explored("shared-reduced:unannounced", 2, 1);
+    let view = play(&mut engine, 0, TO);
+    let is_enabled = view["processes"][0]["enabled"].clone();
+    let view = play(&mut engine, view["node"].as_u64().unwrap(), ON);
+    let view = play(&mut engine, view["node"].as_u64().unwrap(), LOOP);
+    assert_eq!(view["loop"]["victims"], json!([0]));
+    assert_eq!(view["loop"]["steps"], LOOP.len());
+    let schedule = trace::decode(view["replay"].as_str().unwrap()).unwrap();
+    assert_eq!(trace::confirm(&schedule), Ok(()));
+    assert_eq!(is_enabled, false);
+}
+
 #[test]
 fn the_number_of_steps_to_a_violation_is_the_same_everywhere() {
     for (id, n, k) in [("am-fig3:no-second-look", 3, 2), ("am-fig3:no-take", 3, 2)] {

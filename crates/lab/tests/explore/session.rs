@@ -220,9 +220,20 @@ fn mishaps_are_offered_where_the_model_has_them_and_stops_everywhere() {
         let stopped = ask(&mut engine, json!({ "do": "stop", "node": view["node"], "process": 0 }));
         assert_eq!(stopped["processes"][0]["stopped"], true, "{}", entry.id);
     }
-    for name in ["killed", "lease ends", "cut off", "request hangs"] {
-        assert!(offered.contains(name), "{name} is not offered");
+    // The help of the page and docs/explorer.md say what the key `m` does in each model.
+    let page = include_str!("../../src/explorer/page/explorer.html");
+    let docs = include_str!("../../../../docs/explorer.md");
+    for (name, does) in [
+        ("killed", "kill that process"),
+        ("lease ends", "end its lease"),
+        ("cut off", "cut its connection"),
+        ("request hangs", "let its request hang"),
+        ("woken", "wake it"),
+    ] {
+        assert!(offered.remove(name), "{name} is not offered");
+        assert!(page.contains(does) && docs.contains(does), "{name} is not in the help");
     }
+    assert!(offered.is_empty(), "{offered:?} is not in the help");
 }
 
 #[test]

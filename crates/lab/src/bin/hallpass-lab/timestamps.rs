@@ -99,7 +99,9 @@ fn print(report: &Report) {
     }
     if let Some((label, scan)) = report.max_steps {
         let show = |most: Option<u32>| most.map_or("without bound".into(), |most| most.to_string());
-        outln!("\nmax. own steps: Label {}, Scan {}", show(label), show(scan));
+        let seen =
+            if report.outcomes.iter().all(|outcome| outcome.complete) { "" } else { " seen" };
+        outln!("\nmax. own steps{seen}: Label {}, Scan {}", show(label), show(scan));
     }
     if !report.registers.is_empty() {
         outln!("\nregister      values  bits  declared");

@@ -83,7 +83,7 @@ HP.drawProcesses = () => {
           remote(choice) ? HP.el("span", { class: "remote" }, " \u25cf " + remote(choice)) : null));
     const more = [];
     if (other && !other.impossible) {
-      const text = other.kind === "flush" ? "Flush a store: " + other.does : ({ killed: "Kill it", "lease ends": "End its lease", "cut off": "Cut its connection", "request hangs": "Let its request hang" }[other.mishap] || "Mishap: " + other.mishap);
+      const text = other.kind === "flush" ? "Flush a store: " + other.does : ({ killed: "Kill it", "lease ends": "End its lease", "cut off": "Cut its connection", "request hangs": "Let its request hang", woken: "Wake it" }[other.mishap] || "Mishap: " + other.mishap);
       more.push(HP.el("button", { type: "button", "data-other": p, title: other.does, onclick: () => HP.step(n + p) }, text));
     }
     if (!process.stopped && process.section !== "remainder") {
