@@ -24,7 +24,8 @@ use crate::{
 /// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a newcomer
 /// does not spin before it sleeps, and a releasing thread does not yield. If releasing threads yielded with more
 /// waiters, the queue would sometimes become empty. While it is empty, the threads that happen to run would make
-/// passages for whole time slices, and the other threads would make none.
+/// passages for whole time slices, and the other threads would make none. With few waiters, an empty queue is welcome:
+/// soon every thread has made its passage.
 const SHORT_QUEUE: Word = 8;
 
 /// What a newcomer does after the limit on overtaking is reached.
@@ -39,7 +40,7 @@ pub(crate) enum Pause {
 }
 
 impl Hall {
-    /// Takes `need` slots ahead of the queue if the hall allows it. Otherwise joins the queue (line L3) and waits.
+    /// Takes `need` slots ahead of the queue if the hall allows it. Otherwise joins the queue (lines L3 and L4) and waits.
     /// Returns `None` if the deadline passes first, or the hall is closed.
     #[cold]
     pub(crate) fn acquire_contended<P: Pool, M: Policy>(
@@ -93,7 +94,8 @@ impl Hall {
             return None;
         }
         // The server may be a thread that is still asleep. A caller that asked not to wait must not wait for the
-        // server either. So it does not queue, and tries until it gets its slots or is refused.
+        // server either. So it does not queue for slots that it may take ahead of the queue: it tries until it gets
+        // them or is refused.
         let tries = if pause == Pause::Never { u32::MAX } else { OVERTAKE_TRIES };
         overtake::<P, _>(&mut &*self, need, tries, || {
             if pause == Pause::Yield {
@@ -123,7 +125,7 @@ impl Hall {
             // Let the woken thread run, in case it waits for this core. Without this yield, this thread would often
             // ask for the next slot while the woken thread has its slot but does not run yet. Then this thread would
             // have to queue, and soon every caller would queue: each pass would cost a sleep and a wake-up. With
-            // the yield, the queue becomes empty.
+            // the yield, so short a queue becomes empty, and callers do not have to queue.
             thread::yield_now();
         }
     }

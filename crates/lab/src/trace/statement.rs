@@ -30,7 +30,8 @@ fn states(run: &Evidence<'_>) -> Result<Vec<RunState>, String> {
     Ok(states)
 }
 
-/// Checks that the last step contradicts the statement or shows it, and that no earlier step does.
+/// Checks that the last step decides the statement, and that no earlier step does. A step decides a statement about all
+/// steps if it contradicts the statement. It decides a statement that something happens at some time if it shows this.
 pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), String> {
     let states = states(run)?;
     let machine = run.interpreter.machine();
@@ -53,8 +54,8 @@ pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), Str
     }
 }
 
-/// Checks that the first condition of the statement holds for `p` at some time, that the second never holds
-/// from then on, and that `p` takes steps in the cycle.
+/// Checks that the first condition of the statement holds for `p` before the cycle or when it begins, that the second
+/// never holds from then on, and that `p` takes steps in the cycle.
 pub(super) fn never_gets_there(
     run: &Evidence<'_>,
     name: &str,

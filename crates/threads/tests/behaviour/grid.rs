@@ -1,4 +1,4 @@
-//! Every combination of one or many slots, borrowed or owned, with or without a time limit.
+//! Methods for one or many slots, borrowed or owned, with or without a time limit.
 
 use std::{
     sync::Arc,
@@ -39,8 +39,11 @@ fn every_method_with_a_time_limit_can_time_out() {
 #[test]
 fn every_method_with_a_time_limit_gets_free_slots() {
     for hall in halls(2) {
+        assert_eq!(hall.try_acquire_for(soon().0).unwrap().slot(), 0);
+        assert_eq!(hall.try_acquire_until(soon().1).unwrap().slot(), 0);
         assert_eq!(hall.try_acquire_owned_for(soon().0).unwrap().slot(), 0);
         assert_eq!(hall.try_acquire_owned_until(soon().1).unwrap().slot(), 0);
+        assert_eq!(hall.try_acquire_many_for(2, soon().0).unwrap().len(), 2);
         assert_eq!(hall.try_acquire_many_until(2, soon().1).unwrap().len(), 2);
         assert_eq!(hall.try_acquire_many_owned_for(2, soon().0).unwrap().len(), 2);
         assert_eq!(hall.try_acquire_many_owned_until(2, soon().1).unwrap().len(), 2);
