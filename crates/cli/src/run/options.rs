@@ -53,9 +53,10 @@ pub fn parse_slots(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("a hall can have 1 to {MAX_SLOTS} slots, not {text}"))
 }
 
-/// Reads a number that must be at least 1.
+/// Reads a number from 1 to [`MAX_SLOTS`].
 fn parse_count(text: &str) -> Result<NonZero<usize>, String> {
-    text.parse().map_err(|_| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
+    let count = text.parse().ok().filter(|count: &NonZero<usize>| count.get() <= MAX_SLOTS);
+    count.ok_or_else(|| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
 }
 
 /// The default time between SIGTERM and SIGKILL.
@@ -288,6 +289,20 @@ pub mod tests {
         for words in [&["gpu", "-k", "4", "--", "true"][..], &["gpu", "--help"]] {
             let error = parse(words).expect_err("no option follows the name");
             assert!(error.starts_with("options go before NAME"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_slots_is_at_most_the_largest_number_of_slots() {
+        for option in ["--take", "--per-device"] {
+            for (count, is_valid) in [("0", false), ("1", true), ("1024", true), ("1025", false)] {
+                let parsed = parse(&[option, count, "gpu", "true"]);
+                assert_eq!(parsed.is_ok(), is_valid, "{option} {count}");
+                if let Err(error) = parsed {
+                    let why = format!("a number from 1 to 1024 is needed here, not {count}");
+                    assert!(error.contains(&why), "{error}");
+                }
+            }
         }
     }
 
