@@ -119,7 +119,7 @@ pub struct Args {
     #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
     pub on_loss: Option<OsString>,
     /// Keep the slot until CMD and all processes that it left running have exited; with --on, a process that closed all
-    /// inherited descriptors does not count
+    /// inherited descriptors counts only if it belongs to this user and has HALLPASS_ID in its environment
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
@@ -257,8 +257,9 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended; without
-    /// --descendants or with --on, a process that closed all inherited descriptors does not count
+    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended. A process that
+    /// closed all inherited descriptors counts only with --descendants; with --on, it counts if it belongs to this user
+    /// and has HALLPASS_ID in its environment
     Keep,
     /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
     /// first, and SIGKILL after --grace
