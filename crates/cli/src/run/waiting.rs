@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hallpass_common::text::counted;
 use hallpass_processes::{Error, SharedHall, SharedPasses};
 
 use super::{
@@ -143,9 +144,9 @@ impl Waiting {
 fn refusal(hall: &SharedHall, error: Error) -> Refusal {
     match error {
         Error::TooMany { asked, slots } => {
-            let (unit, name) = (if slots == 1 { "slot" } else { "slots" }, hall.name());
+            let (have, name) = (counted(slots, "slot"), hall.name());
             Refusal::failure(format!(
-                "--take {asked} is more than the {slots} {unit} of hall `{name}`: take at most {slots}, or resize the hall"
+                "--take {asked} is more than the {have} of hall `{name}`: take at most {slots}, or resize the hall"
             ))
         }
         error => error.into(),
