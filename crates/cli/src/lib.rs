@@ -93,7 +93,7 @@ enum Command {
     Log(log::Args),
     /// Run a build whose parallel jobs take slots of a hall, for make, cargo and ninja
     Jobserver(Box<jobserver::Args>),
-    /// Watch real processes compete for slots on this machine, for ten seconds
+    /// Watch real processes compete for slots on this machine, for about ten seconds
     Demo(demo::Args),
     /// The command that a worker of the demo runs
     #[command(name = demo::VISIT, hide = true)]

@@ -62,7 +62,7 @@ const GAUGES: [Gauge; 7] = [
     ),
     ("hallpass_waiting", "Number of waiters", |hall| hall.status.waiters.len() as f64),
     ("hallpass_closed", "1 if the hall is closed", |hall| f64::from(u8::from(hall.status.closed))),
-    ("hallpass_longest_hold_seconds", "How long the oldest holder has had its slot", |hall| {
+    ("hallpass_longest_hold_seconds", "How long the oldest live holder has had its slot", |hall| {
         longest(hall, &hall.status.holders)
     }),
     ("hallpass_longest_wait_seconds", "How long the oldest waiter has waited", |hall| {
@@ -202,8 +202,10 @@ fn labels(hall: &Hall, more: &str) -> String {
     format!("{{hall=\"{}\"{more}}}", escaped(&hall.name))
 }
 
+/// Returns the age of the oldest participant that is alive, in seconds.
 fn longest(hall: &View, participants: &[Participant]) -> f64 {
-    let ages = participants.iter().map(|one| hall.age(one).as_secs_f64());
+    let alive = participants.iter().filter(|one| one.alive);
+    let ages = alive.map(|one| hall.age(one).as_secs_f64());
     ages.fold(0.0, f64::max)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use console::{Style, measure_text_width};
-use hallpass_common::{Participant, Status};
+use hallpass_common::{Participant, Status, text::counted};
 
 use crate::{
     output::can_paint,
@@ -105,8 +105,11 @@ fn headline(hall: &View) -> Line {
     let (held, waiting) = (hall.held(), waiters.len());
     let kind = if held < *slots { LineKind::FreeHall } else { LineKind::FullHall };
     // A closed hall of this machine has no slots any more, but may have holders.
-    let of_slots = if *slots == 0 { String::new() } else { format!(" of {slots}") };
-    Line::new(kind, format!("{name}: {held}{of_slots} slots held, {waiting} waiting{closed}"))
+    let slots_held = match *slots {
+        0 => counted(held, "slot"),
+        slots => format!("{held} of {}", counted(slots, "slot")),
+    };
+    Line::new(kind, format!("{name}: {slots_held} held, {waiting} waiting{closed}"))
 }
 
 fn rows(hall: &View) -> Vec<(LineKind, Cells)> {
@@ -201,6 +204,8 @@ mod tests {
         assert_eq!(texts(&empty), ["gpu: 0 of 2 slots held, 0 waiting, closed"]);
         empty.status.slots = 0;
         assert_eq!(texts(&empty), ["gpu: 0 slots held, 0 waiting, closed"]);
+        empty.status.slots = 1;
+        assert_eq!(texts(&empty), ["gpu: 0 of 1 slot held, 0 waiting, closed"]);
     }
 
     #[test]

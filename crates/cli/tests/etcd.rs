@@ -176,7 +176,7 @@ fn status_list_and_json_show_holders_and_waiters() {
     assert_eq!(held["pid"], holder.process.id(), "hallpass run, not its keeper");
     assert_eq!(queued["command"], "echo in");
     let table = halls.prints("status", &[]);
-    assert!(table.starts_with("x: 1 of 1 slots held, 1 waiting\n  SLOT  HOST"), "{table}");
+    assert!(table.starts_with("x: 1 of 1 slot held, 1 waiting\n  SLOT  HOST"), "{table}");
     let list = halls.prints("list", &[]);
     assert_eq!(list.lines().nth(1), Some("x         1     1        1"), "{list}");
     let json: Value = serde_json::from_str(&halls.prints("list", &["--json"])).expect("JSON");
@@ -364,7 +364,7 @@ fn no_command_line_contains_the_password() {
         let mut status = halls.command("status", &["--user", "root"]);
         status.env("ETCDCTL_PASSWORD", password).output().expect("it runs")
     };
-    assert!(text(&with_variables(&secret).stdout).contains("x: 0 of 1 slots held"));
+    assert!(text(&with_variables(&secret).stdout).contains("x: 0 of 1 slot held"));
     let wrong = with_variables("wrong");
     assert_eq!(wrong.status.code(), Some(1));
     assert!(stderr_of(&wrong).contains("no access to etcd"), "{}", stderr_of(&wrong));

@@ -329,28 +329,6 @@ fn removing_a_hall_by_force_ends_its_command() {
     assert!(stderr.contains("the pass was lost (the claim is gone from the store)"), "{stderr}");
 }
 
-/// A script that leaves a child running for a minute, and prints its process id.
-const LEAVES_A_CHILD: &str = "sleep 60 </dev/null >/dev/null 2>&1 & echo $!; exit 6";
-
-#[test]
-fn children_left_running_keep_the_slot_only_with_descendants() {
-    let (_, halls) = halls!("left");
-    let mut running = halls.start(&["-k", "1", "x", "sh", "-c", LEAVES_A_CHILD]);
-    let child: i32 = running.line().parse().expect("a number");
-    assert_eq!(running.leave().0, Some(6));
-    assert!(halls.is_free("x") && state(child).is_some());
-    send(child, Signal::KILL);
-
-    let mut running = halls.start(&["--descendants", "x", "sh", "-c", LEAVES_A_CHILD]);
-    let child: i32 = running.line().parse().expect("a number");
-    thread::sleep(Duration::from_millis(300));
-    assert!(!halls.is_free("x"));
-    assert!(running.process.try_wait().expect("asked").is_none(), "hallpass guards the child");
-    send(child, Signal::KILL);
-    assert_eq!(running.leave().0, Some(6));
-    assert!(halls.is_free("x"));
-}
-
 #[test]
 fn a_signal_to_all_processes_of_a_job_does_not_end_the_keeper() {
     let (_, halls) = halls!("job");

@@ -46,7 +46,7 @@ fn status_shows_holders_and_the_queue_in_order() {
 
     let table = halls.prints("status", &[]);
     let lines: Vec<_> = table.lines().collect();
-    assert_eq!(lines[0], "gpu: 1 of 1 slots held, 2 waiting");
+    assert_eq!(lines[0], "gpu: 1 of 1 slot held, 2 waiting");
     assert!(lines[2].trim_start().starts_with("0 ") && lines[2].ends_with("exec cat"), "{table}");
     assert!(
         lines[3].trim_start().starts_with("#1 ") && lines[3].ends_with("echo first"),

@@ -57,6 +57,24 @@ fn runs_are_counted_with_their_wait_and_hold_times() {
 }
 
 #[test]
+fn a_holder_that_has_vanished_does_not_count_as_the_oldest() {
+    let halls = Halls::new();
+    let mut first = halls.hold(&["-k", "2"], "x");
+    std::thread::sleep(Duration::from_millis(1100));
+    let _second = halls.hold(&[], "x");
+    assert!(metrics(&halls, &["x"]).value("hallpass_longest_hold_seconds", &[]) >= 1.0);
+    first.kill_hallpass();
+    common::send(first.command_pid, Signal::KILL);
+    eventually("it has vanished", || {
+        metrics(&halls, &["x"]).value("hallpass_vanished", &[]) == 1.0
+    });
+    let begun = std::time::Instant::now();
+    let longest = metrics(&halls, &["x"]).value("hallpass_longest_hold_seconds", &[]);
+    // The second holder came more than a second after the first.
+    assert!(longest < 1.0 || begun.elapsed() > Duration::from_millis(500), "{longest}");
+}
+
+#[test]
 fn a_lost_pass_is_counted_and_the_age_of_the_renewal_grows_until_then() {
     for halls in stores("lost") {
         let name = "lost";

@@ -83,6 +83,23 @@ fn cancel_never_ends_a_command_that_has_its_slot() {
     assert_eq!(halls.output("cancel", &["x"]).status.code(), Some(2), "bad usage");
 }
 
+/// The slot and the signal reach the waiter at the same time, because it is suspended until both are there.
+#[test]
+fn a_waiter_that_gets_its_slot_together_with_the_cancellation_runs_its_command() {
+    let halls = Halls::new();
+    for round in 0..40 {
+        let holder = halls.hold(&["-k", "1"], "x");
+        let waiter = waiters(&halls, 1).remove(0);
+        waiter.send(Signal::STOP);
+        eventually("it is suspended", || state(waiter.pid()) == Some('T'));
+        assert_eq!(holder.leave().0, Some(0));
+        eventually("it has the slot", || halls.status("x")["held"] == 1);
+        waiter.send(Signal::URG);
+        waiter.send(Signal::CONT);
+        assert_eq!(end(waiter), (Some(0), "0\n".into()), "round {round}");
+    }
+}
+
 #[test]
 fn cancel_all_empties_the_queue() {
     let halls = Halls::new();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{thread, time::Duration};
+use std::{io::Read, thread, time::Duration};
 
 use common::{Halls, Running, eventually, send, state, state_in};
 use rustix::process::Signal;
@@ -55,10 +55,12 @@ fn a_successor_starts_after_the_killed_command_has_ended() {
 #[test]
 fn with_close_the_slot_is_free_when_hallpass_ends() {
     let halls = Halls::new();
-    let mut holder = halls.hold(&["-k", "1", "--close"], "x");
-    holder.kill_hallpass();
-    eventually("the slot is free", || halls.is_free("x"));
-    assert!(state(holder.command_pid).is_some(), "the command runs");
+    for options in [&["--close"][..], &["--close", "--time-limit", "60"]] {
+        let mut holder = halls.hold(options, "x");
+        holder.kill_hallpass();
+        eventually("the slot is free", || halls.is_free("x"));
+        assert!(state(holder.command_pid).is_some(), "the command runs: {options:?}");
+    }
 }
 
 /// A script that leaves a child behind for a minute, and prints its PID.
@@ -209,6 +211,20 @@ fn the_death_of_the_warden_leaves_the_slot_to_the_command() {
         family.iter().for_each(|pid| send(*pid, Signal::KILL));
         eventually("the slot is free", || halls.is_free("x"));
     }
+}
+
+#[test]
+fn with_close_the_death_of_the_warden_frees_the_slot() {
+    let halls = Halls::new();
+    let mut holder = halls.hold(&["--close", "--time-limit", "60"], "x");
+    kill_warden(&mut holder);
+    assert!(halls.is_free("x"));
+    assert!(state(holder.command_pid).is_some(), "the command runs");
+    // The command ends when its standard input is closed.
+    holder.stdin = None;
+    let mut stderr = String::new();
+    holder.process.stderr.take().expect("a pipe").read_to_string(&mut stderr).expect("text");
+    assert!(stderr.contains("still runs, without its slot and without a time limit"), "{stderr}");
 }
 
 #[test]

@@ -33,18 +33,21 @@ fn members_of_two_clusters_in_one_url_are_refused() {
     }
 }
 
-/// etcd computes identities from the peer addresses and the token, so clusters that keep the default peer address have
-/// the same identity.
-#[test]
-fn members_of_two_clusters_with_the_same_identity_are_refused() {
-    let Some(()) = etcd() else { return };
+/// Starts two clusters with the same identity. etcd computes identities from the peer addresses and the token, so
+/// clusters that keep the default peer address have the same identity.
+fn twins() -> [EtcdCluster; 2] {
     let flags = [
         "--initial-advertise-peer-urls=http://localhost:2380",
         "--initial-cluster=m0=http://localhost:2380",
         "--initial-cluster-token=etcd-cluster",
     ];
-    let start = || EtcdCluster::start_with(1, Storage::Memory, &flags);
-    let (one, other) = (start(), start());
+    [(); 2].map(|()| EtcdCluster::start_with(1, Storage::Memory, &flags))
+}
+
+#[test]
+fn members_of_two_clusters_with_the_same_identity_are_refused() {
+    let Some(()) = etcd() else { return };
+    let [one, other] = twins();
     let addresses = [&one, &other].map(|cluster| cluster.member(0).client_address().to_string());
     let mixed = options(&format!("etcd://{}", addresses.join(",")));
     // Once with equal revisions, and once with different ones.
@@ -61,6 +64,22 @@ fn members_of_two_clusters_with_the_same_identity_are_refused() {
     let hall = twice.open("gpu", 1).expect("a new hall can be created");
     hall.acquire().expect("a slot is free").release().expect("the pass is valid");
     assert_eq!(hall.available().expect("reachable"), 1);
+}
+
+/// The first check cannot notice the mixture, because only one member answers.
+#[test]
+fn a_member_of_another_cluster_that_was_down_when_the_first_hall_was_opened_is_noticed() {
+    let Some(()) = etcd() else { return };
+    let [one, other] = twins();
+    let path = Proxy::before(other.member(0));
+    for stop in [Proxy::refuse, Proxy::cut] {
+        stop(&path);
+        let url = format!("etcd://{},{}", one.member(0).client_address(), path.address());
+        let mixed = Cluster::connect(options(&url)).expect("valid options");
+        drop(mixed.open("gpu", 1).expect("one member answers"));
+        path.heal();
+        assert_refused(&mixed);
+    }
 }
 
 #[test]

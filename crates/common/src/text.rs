@@ -13,6 +13,12 @@ pub const NO_PERMITS: &str = "no slot is free";
 pub const CLOSED: &str =
     "the hall is closed or was removed: to use a closed hall again, remove it and create it again";
 
+/// Returns a number with its unit, such as `1 slot` or `2 slots`.
+pub fn counted(count: usize, unit: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{ending}")
+}
+
 /// Writes that no hall can have this name.
 pub fn bad_name(f: &mut Formatter<'_>, name: &str, why: &str) -> Result {
     write!(f, "`{}` cannot be the name of a hall: {why}", name.escape_debug())?;
@@ -31,9 +37,10 @@ pub fn bad_slots(f: &mut Formatter<'_>, asked: usize) -> Result {
 
 /// Writes that the hall `name` has `found` slots, but the caller asked for `asked`.
 pub fn other_slots(f: &mut Formatter<'_>, name: &str, asked: usize, found: usize) -> Result {
+    let (slots, were) = (counted(found, "slot"), if asked == 1 { "was" } else { "were" });
     write!(
         f,
-        "hall `{name}` has {found} slots, but {asked} were requested: request {found}, or resize the hall"
+        "hall `{name}` has {slots}, but {asked} {were} requested: request {found}, or resize the hall"
     )
 }
 
@@ -76,6 +83,10 @@ mod tests {
             slots,
             "hall `gpu` has 3 slots, but 4 were requested: request 3, or resize the hall"
         );
+        let one = Shown(|f: &mut Formatter<'_>| other_slots(f, "gpu", 4, 1)).to_string();
+        assert!(one.starts_with("hall `gpu` has 1 slot, but 4 were requested"), "{one}");
+        let one = Shown(|f: &mut Formatter<'_>| other_slots(f, "gpu", 1, 4)).to_string();
+        assert!(one.starts_with("hall `gpu` has 4 slots, but 1 was requested"), "{one}");
         let version =
             Shown(|f: &mut Formatter<'_>| other_version(f, "hall `gpu`", 2, 1)).to_string();
         assert!(

@@ -91,12 +91,11 @@ pub struct Errors {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The error message if the compiler panics, or if no thread can be started for it.
+/// The error message if the compiler panics.
 const FAILURE: &str = "the compiler failed on this file; please report it";
 
 impl Errors {
-    /// Returns whether the compiler failed: it panicked, which is a bug of hallpass, or no thread could be started for
-    /// it. The file may be correct.
+    /// Returns whether the compiler panicked, which is a bug of hallpass. The file may be correct.
     pub fn is_failure_of_compiler(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.message == FAILURE)
     }
@@ -138,15 +137,7 @@ impl File {
             return compile(path, source);
         }
         // A file may nest deeper than the stack of the caller allows.
-        let compiled = thread::scope(|scope| {
-            let compile = || compile(path, source);
-            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, compile);
-            thread.ok().and_then(|thread| thread.join().ok())
-        });
-        compiled.unwrap_or_else(|| {
-            let diagnostic = Diagnostic::new(0..0, FAILURE);
-            Err(Errors { path: path.into(), source: source.into(), diagnostics: vec![diagnostic] })
-        })
+        compile_on_thread(path, source, STACK)
     }
 
     /// Builds the algorithm for `n` processes, of which `k` may be in the critical section.
@@ -174,6 +165,24 @@ impl File {
     pub fn render_warnings(&self, color: bool) -> String {
         render(&self.warnings, &self.path, &self.source, color)
     }
+}
+
+/// Compiles a file on a new thread with a stack of this many bytes.
+fn compile_on_thread(path: &str, source: &str, stack: usize) -> Result<File, Errors> {
+    let compiled = thread::scope(|scope| {
+        let compile = || compile(path, source);
+        match thread::Builder::new().stack_size(stack).spawn_scoped(scope, compile) {
+            Ok(thread) => thread.join().map_err(|_| FAILURE.to_string()),
+            Err(error) => Err(format!(
+                "cannot start a thread to compile this file: {error}; free memory, or raise the limits on processes \
+                 and on memory (`ulimit -u`, `ulimit -v`)"
+            )),
+        }
+    });
+    compiled.unwrap_or_else(|why| {
+        let diagnostic = Diagnostic::new(0..0, why);
+        Err(Errors { path: path.into(), source: source.into(), diagnostics: vec![diagnostic] })
+    })
 }
 
 fn compile(path: &str, source: &str) -> Result<File, Errors> {
@@ -218,4 +227,19 @@ fn fingerprint(tree: &syntax::Tree, tokens: &[(token::Token, token::Span)]) -> u
         }
     }
     hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_if_no_thread_can_be_started_says_what_to_do_and_does_not_blame_the_compiler() {
+        // No machine has that much memory.
+        let errors = compile_on_thread("x.kx", "", 1 << 60).expect_err("no thread");
+        assert!(!errors.is_failure_of_compiler(), "{errors}");
+        let text = errors.to_string();
+        assert!(text.contains("cannot start a thread to compile this file"), "{text}");
+        assert!(text.contains("ulimit -u"), "{text}");
+    }
 }

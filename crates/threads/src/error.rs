@@ -2,6 +2,15 @@
 
 use std::{error::Error, fmt};
 
+/// Displays a number of slots, such as `1 slot` or `2 slots`.
+struct Slots(usize);
+
+impl fmt::Display for Slots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, if self.0 == 1 { "slot" } else { "slots" })
+    }
+}
+
 /// Error returned by [`acquire`](crate::Hall::acquire) and the other methods that wait without a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -22,7 +31,7 @@ impl fmt::Display for AcquireError {
         match self {
             AcquireError::Closed => f.write_str("the hall is closed"),
             AcquireError::TooMany { asked, slots } => {
-                write!(f, "cannot acquire {asked} slots: the hall has only {slots}")
+                write!(f, "cannot acquire {}: the hall has only {slots}", Slots(*asked))
             }
         }
     }
@@ -106,7 +115,7 @@ impl fmt::Display for ResizeError {
                  `Hall::builder(k).max_slots(m)` to make room for more"
             ),
             ResizeError::TooFew { removed, slots } => {
-                write!(f, "cannot remove {removed} slots: the hall has only {slots}")
+                write!(f, "cannot remove {}: the hall has only {slots}", Slots(*removed))
             }
         }
     }

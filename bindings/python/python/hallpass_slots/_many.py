@@ -123,7 +123,8 @@ class _Limit:
 
     def __init__(self, hall: Hall, count: int, seconds: Optional[float]) -> None:
         self.seconds = seconds
-        self._failure = f"{count} slots of hall `{hall.name}` were not free within {seconds} s"
+        what = f"no slot of hall `{hall.name}` was" if count == 1 else f"{count} slots of hall `{hall.name}` were not"
+        self._failure = f"{what} free within {seconds} s"
         self._is_over = False
 
     def expire(self, changed: asyncio.Event) -> None:
@@ -153,5 +154,5 @@ def _check(hall: NativeHall, count: int) -> None:
     # A closed hall has no slots. Every request to it raises Closed.
     if slots and count > slots:
         raise BadArgument(
-            f"hall `{hall.name}` has {slots} slots, and {count} are asked for: take at most {slots}, or resize the hall"
+            f"{count} slots are asked for, but hall `{hall.name}` has only {slots}: take at most {slots}, or resize the hall"
         )

@@ -1,4 +1,4 @@
-//! `hallpass demo`: shows for ten seconds what a hall does, with real processes.
+//! `hallpass demo`: shows for about ten seconds what a hall does, with real processes.
 //!
 //! The demo uses hallpass itself. Every worker is a separate `hallpass run` on a hall in a temporary directory. The
 //! command of a worker is [`visit`]. A [`Witness`] that does not use the hall observes the visits and judges them.
@@ -43,7 +43,7 @@ const LAST_WORKERS: Duration = Duration::from_secs(30);
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// How long the demo keeps starting new processes, in seconds
+    /// How long the demo starts new processes, in seconds; it ends one or two seconds later
     #[arg(long, value_name = "SECONDS", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,

@@ -29,8 +29,8 @@ use crate::{
     location::{Location, LocationArgs, check_file_system, hide_on_machine, open_or_create},
     log,
     run::{
-        Duties, Ended, Environment, Failure, LowDescriptor, OWN_FAILURE, Refusal, Waiting,
-        not_started, parse_slots, shown, variables_of_slots,
+        Duties, Ended, Environment, Failure, LowDescriptor, OWN_FAILURE, Refusal, SlotAfterUs,
+        Waiting, not_started, parse_slots, shown, variables_of_slots,
     },
     signals::exit_on_truncated_file,
 };
@@ -121,10 +121,11 @@ fn serve(args: Args) -> Result<Ended, Refusal> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).envs(variables_of_slots(&args.name, passes.slots(), hall.slots()));
     command.envs(flags(hall.slots(), &shared.authority));
-    let lifeline = passes.lifeline().map(|lifeline| low.replace_by(lifeline)).transpose()?;
+    let lifeline = passes.lifeline().expect("the request was for one slot");
+    let slot = SlotAfterUs::Kept(low.replace_by(lifeline)?);
     let duties = Duties { kill_with_us: true, kill_jobs: true, ..Duties::default() };
-    let served = Server::start(hall.clone(), tokens, shared, command, lifeline, duties)
-        .and_then(Server::serve);
+    let served =
+        Server::start(hall.clone(), tokens, shared, command, slot, duties).and_then(Server::serve);
     let ended = served.map_err(|failure| match failure {
         Failure::NotStarted(error) => not_started(&args.command[0], &error),
         Failure::Unsupervised(error) => error.into(),

@@ -21,7 +21,7 @@ use rustix::{
 use super::Style;
 use crate::{
     output::say,
-    run::{Duties, Ended, Failure, InheritedLifeline, WatchedCommand},
+    run::{Duties, Ended, Failure, SlotAfterUs, WatchedCommand},
 };
 
 /// The byte that stands for a token.
@@ -173,10 +173,10 @@ impl Server {
         tokens: Tokens,
         shared: Shared,
         command: Command,
-        lifeline: Option<InheritedLifeline>,
+        slot: SlotAfterUs<'_>,
         duties: Duties,
     ) -> Result<Self, Failure> {
-        let build = WatchedCommand::start(command, lifeline, duties)?;
+        let build = WatchedCommand::start(command, slot, duties)?;
         drop(shared);
         let request_waker =
             Arc::new(RequestWaker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));

@@ -12,6 +12,7 @@ use std::{
 };
 
 use hallpass_cluster::{ClusterPass, Loss, Renewals};
+use rustix::process::Pid;
 
 use super::{
     deadline::{self, Deadline, now},
@@ -36,6 +37,8 @@ pub struct Keeping {
     pub grace: Duration,
     /// Whether the command and its processes keep running if `hallpass run` is killed.
     pub survive_kill: bool,
+    /// Whether the slot is free as soon as `hallpass run` has ended.
+    pub close: bool,
     pub inbox: Inbox,
     pub deadline: Deadline,
     pub lifeline: Lifeline,
@@ -44,7 +47,8 @@ pub struct Keeping {
 /// Holds the slot until no process needs it.
 pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
     let mut news = News::of(&pass);
-    let mut backstop = Backstop { keeping, end: pass.valid_until(), lost: false, asked: None };
+    let (end, lost, asked, remaining) = (pass.valid_until(), false, None, None);
+    let mut backstop = Backstop { keeping, end, lost, asked, remaining };
     backstop.prolong(pass.valid_until())?;
     let (held, token, slots) = (pass.slots().to_vec(), pass.token(), backstop.keeping.slots);
     backstop.keeping.inbox.report(&Report::Granted { held, token, slots });
@@ -59,7 +63,7 @@ pub fn hold(pass: ClusterPass, keeping: Keeping) -> io::Result<()> {
         let patience = backstop.patience();
         let inbox = &mut backstop.keeping.inbox;
         let order = inbox.wait(patience);
-        if matches!(order, Some(Order::Release)) || (inbox.orphaned && inbox.idle) {
+        if matches!(order, Some(Order::Release)) || backstop.is_over() {
             break;
         }
     }
@@ -107,6 +111,8 @@ struct Backstop {
     lost: bool,
     /// The time at which the keeper sent SIGTERM.
     asked: Option<Duration>,
+    /// A process that needed the slot when the keeper looked last.
+    remaining: Option<Pid>,
 }
 
 impl Backstop {
@@ -142,6 +148,13 @@ impl Backstop {
         if now >= self.kill_time() {
             lifeline.holders().into_iter().for_each(lifeline::end);
         }
+    }
+
+    /// Returns `true` if `hallpass run` has ended and no process needs the slot. A process that has closed the lifeline
+    /// may still need it.
+    fn is_over(&mut self) -> bool {
+        let Keeping { inbox, lifeline, close, .. } = &self.keeping;
+        inbox.orphaned && inbox.idle && (*close || !lifeline.is_needed(&mut self.remaining))
     }
 
     /// Returns how long the keeper may sleep: until the next action is due, but at most [`LOOK`].

@@ -59,16 +59,30 @@ impl Lifeline {
     /// empty only if [`LOOKS`] looks have found none.
     pub fn holders(&self) -> Vec<Pid> {
         let mut known = HashSet::from([self.run, self.keeper]);
+        let needs_slot = |pid: &Pid| self.needs_slot(*pid);
         for _ in 0..LOOKS {
             // The first look reads all processes. Later looks read only processes that have started since.
             let new: Vec<_> = processes().filter(|pid| known.insert(*pid)).collect();
-            let needs_slot = |pid: &Pid| self.is_open_in(*pid) || self.is_named_in(*pid);
             let found: Vec<_> = new.into_iter().filter(needs_slot).collect();
             if !found.is_empty() {
                 return found;
             }
         }
         vec![]
+    }
+
+    /// Returns `true` if any process needs the slot. Keeps such a process in `known` for the next call, which then looks
+    /// at all processes only if the known one no longer needs the slot.
+    pub fn is_needed(&self, known: &mut Option<Pid>) -> bool {
+        let is_known = known.is_some_and(|pid| self.needs_slot(pid));
+        if !is_known {
+            *known = self.holders().first().copied();
+        }
+        known.is_some()
+    }
+
+    fn needs_slot(&self, pid: Pid) -> bool {
+        self.is_open_in(pid) || self.is_named_in(pid)
     }
 
     fn is_named_in(&self, pid: Pid) -> bool {

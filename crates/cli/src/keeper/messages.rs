@@ -46,6 +46,8 @@ pub struct AcquireRequest {
     pub grace: Duration,
     /// Whether the command keeps running if `hallpass run` is killed.
     pub survive_kill: bool,
+    /// Whether the slot is free as soon as `hallpass run` has ended.
+    pub close: bool,
 }
 
 /// Orders to the keeper.

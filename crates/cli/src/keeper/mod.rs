@@ -79,8 +79,10 @@ fn keep(descriptors: Descriptors) -> io::Result<()> {
     hall.act_for(lifeline.run.as_raw_pid().unsigned_abs(), &user());
     match waiting::wait(&hall, &request, until, lifeline.run, &mut inbox) {
         Ok(pass) => {
-            let (slots, AcquireRequest { grace, survive_kill, .. }) = (hall.slots(), request);
-            holding::hold(pass, Keeping { slots, grace, survive_kill, inbox, deadline, lifeline })?;
+            let AcquireRequest { grace, survive_kill, close, .. } = request;
+            let slots = hall.slots();
+            let keeping = Keeping { slots, grace, survive_kill, close, inbox, deadline, lifeline };
+            holding::hold(pass, keeping)?;
         }
         Err(refusal) => inbox.report(&refusal),
     }

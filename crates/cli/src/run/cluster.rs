@@ -77,6 +77,7 @@ pub fn run(mut options: ClusterOptions, request: RunRequest) -> Result<Ended, Re
         verbose: waiting.verbose && !io::stderr().is_terminal(),
         grace,
         survive_kill: args.on_kill == Some(OnKill::Keep),
+        close: args.close,
     };
     let low = if args.close { None } else { Some(LowDescriptor::reserve()?) };
     let tally = TallyFile::of_cluster(&options.url(), &name);

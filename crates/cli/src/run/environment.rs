@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use hallpass_common::text::counted;
+
 use crate::keeper::lifeline;
 
 /// The name of the hall.
@@ -97,7 +99,9 @@ impl Environment {
         match self.mappings.iter().find(|mapping| mapping.values.len() < devices) {
             None => Ok(()),
             Some(Mapping { option, values, .. }) => Err(format!(
-                "{option} needs {devices} values for {slots} slots, but has {}",
+                "{option} needs {} for {}, but has {}",
+                counted(devices, "value"),
+                counted(slots, "slot"),
                 values.len()
             )),
         }
@@ -113,8 +117,9 @@ impl Environment {
         let devices = slots.div_ceil(self.per_device.map_or(1, NonZero::get));
         let mapping = self.mappings.iter().find(|mapping| mapping.values.len() > devices)?;
         let Mapping { option, values, .. } = mapping;
-        let (count, unused) = (values.len(), values[devices..].join(","));
-        Some(format!("{option} has {count} values for {slots} slots; no slot gets {unused}"))
+        let (values_given, slots) = (counted(values.len(), "value"), counted(slots, "slot"));
+        let unused = values[devices..].join(",");
+        Some(format!("{option} has {values_given} for {slots}; no slot gets {unused}"))
     }
 
     /// Returns the variables for the holder of the slots `held` in the hall `name`, which has `slots` slots. The values
@@ -201,6 +206,8 @@ mod tests {
         assert!(few.variables("gpu", &[4], 5).is_err());
         let unused = few.unused_values(3).expect("c has no slot");
         assert_eq!(unused, "--env GPU has 3 values for 3 slots; no slot gets c");
+        let unused = few.unused_values(1).expect("b and c have no slot");
+        assert_eq!(unused, "--env GPU has 3 values for 1 slot; no slot gets b,c");
         assert_eq!(environment(&["GPU=a,b"], 2).unused_values(3), None);
         assert_eq!(environment(&[], 2).slots(), None);
         assert_eq!(environment(&[], 2).check(1000), Ok(()));

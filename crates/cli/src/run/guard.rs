@@ -23,6 +23,9 @@ use crate::keeper::{Keeper, lifeline, messages::Report};
 /// Time between two searches for remaining processes while they are being killed.
 const SOON: Duration = Duration::from_millis(50);
 
+/// Time between two looks at processes that need the slot although they have closed the lifeline.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// The reason for ending a command at its deadline.
 pub const NOT_RENEWED: &str = "it could not be renewed in time";
 
@@ -41,9 +44,12 @@ pub struct Guard {
     grace: Duration,
     /// How the command ended; `None` while it runs.
     ended: Option<Ended>,
-    /// `true` if the guard need not wait for processes that the command left running: none of them needs the slot any
-    /// more, or `--descendants` was not given.
+    /// `--descendants`: wait for the processes that the command left running.
+    descendants: bool,
+    /// `true` if no process has the lifeline open. Processes that have closed it may still need the slot.
     idle: bool,
+    /// A process that needed the slot when the guard looked last.
+    remaining: Option<Pid>,
     keeper_gone: bool,
     stopping: Option<Stopping>,
     /// Runs when the pass is lost.
@@ -75,7 +81,9 @@ impl Guard {
             keeper,
             grace,
             ended: None,
-            idle: !descendants,
+            descendants,
+            idle: false,
+            remaining: None,
             keeper_gone: false,
             stopping: None,
             hook: None,
@@ -97,13 +105,13 @@ impl Guard {
             }
             if woken.signal {
                 self.ended = self.supervisor.attend()?;
-            }
-            if self.ended.is_some() {
-                // A report that arrives now no longer matters.
-                if self.is_over() {
-                    break;
+                if self.ended.is_some() {
+                    // A report that arrives now no longer matters.
+                    if self.is_over() {
+                        break;
+                    }
+                    self.supervisor.stop_catching()?;
                 }
-                self.supervisor.stop_catching()?;
             }
             if woken.report {
                 self.read_report()?;
@@ -137,10 +145,11 @@ impl Guard {
             true => PollFd::from_borrowed_fd(file, PollFlags::IN),
             false => PollFd::from_borrowed_fd(self.supervisor.signals(), PollFlags::empty()),
         });
-        let patience = self.stopping.as_ref().map(|it| match killing || self.ended.is_some() {
-            true => SOON,
-            false => it.kill_at.saturating_duration_since(Instant::now()),
-        });
+        let patience = match &self.stopping {
+            None => (self.ended.is_some() && self.idle).then_some(LOOK),
+            Some(_) if killing || self.ended.is_some() => Some(SOON),
+            Some(it) => Some(it.kill_at.saturating_duration_since(Instant::now())),
+        };
         let patience = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         match poll(&mut files, patience.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -153,7 +162,10 @@ impl Guard {
     fn is_over(&mut self) -> bool {
         match (&self.ended, &self.stopping) {
             (None, _) => false,
-            (Some(_), None) => self.idle,
+            (Some(_), None) => {
+                let lifeline = &self.keeper.lifeline;
+                !self.descendants || (self.idle && !lifeline.is_needed(&mut self.remaining))
+            }
             (Some(_), Some(_)) => {
                 self.hook.as_mut().is_none_or(LossHook::is_done)
                     && self.keeper.lifeline.holders().is_empty()

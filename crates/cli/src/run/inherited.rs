@@ -29,6 +29,24 @@ pub struct InheritedLifeline {
     _high: OwnedFd,
 }
 
+/// What happens to the slot if hallpass is killed while the command runs.
+pub enum SlotAfterUs<'a> {
+    /// The command, and the warden if there is one, keep the slot. The command inherits these descriptors.
+    Kept(InheritedLifeline),
+    /// `--close`: the slot becomes free. The command does not inherit this lifeline, and the warden closes its copy.
+    Freed(BorrowedFd<'a>),
+}
+
+impl SlotAfterUs<'_> {
+    /// Returns the descriptors that the command inherits, if any.
+    pub fn inherited(self) -> Option<InheritedLifeline> {
+        match self {
+            SlotAfterUs::Kept(lifeline) => Some(lifeline),
+            SlotAfterUs::Freed(_) => None,
+        }
+    }
+}
+
 impl LowDescriptor {
     /// Reserves the lowest descriptor that the caller of hallpass has left free.
     pub fn reserve() -> io::Result<Self> {

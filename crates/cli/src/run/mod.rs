@@ -35,7 +35,7 @@ use hallpass_processes::HallDir;
 pub use self::{
     display::sentence,
     environment::{Environment, variables_of_slots},
-    inherited::{InheritedLifeline, LowDescriptor},
+    inherited::{LowDescriptor, SlotAfterUs},
     options::{Args, parse_slots},
     supervisor::Ended,
     waiting::Waiting,
@@ -211,16 +211,19 @@ fn on_machine(dir: &HallDir, request: RunRequest) -> Result<Ended, Refusal> {
     if args.verbose {
         say(format_args!("{name}: slot {}: running {}", joined(&held), shown(&command)));
     }
-    let lifeline = low.zip(passes.lifeline());
-    let lifeline = lifeline.map(|(low, lifeline)| low.replace_by(lifeline)).transpose()?;
+    let lifeline = passes.lifeline().expect("the request was for at least one slot");
+    let slot = match low {
+        Some(low) => SlotAfterUs::Kept(low.replace_by(lifeline)?),
+        None => SlotAfterUs::Freed(lifeline),
+    };
     if args.no_fork {
         return Err(not_started(&command[0], &become_command(run)));
     }
-    let ended = match run_command(run, lifeline, args.duties()) {
+    let ended = match run_command(run, slot, args.duties()) {
         Ok(ended) => ended,
         Err(Failure::NotStarted(error)) => return Err(not_started(&command[0], &error)),
         Err(Failure::Unsupervised(error)) => {
-            // The command may still run, so it keeps its slots.
+            // The command may still run, so it keeps its slots, unless --close was given.
             passes.leave_to_lifeline();
             return Err(error.into());
         }
@@ -252,15 +255,12 @@ fn prepared(command: &[OsString], slot: &str) -> Command {
 }
 
 /// Runs the command, and returns how it ended.
-fn run_command(
-    command: Command,
-    lifeline: Option<InheritedLifeline>,
-    duties: Duties,
-) -> Result<Ended, Failure> {
+fn run_command(command: Command, slot: SlotAfterUs<'_>, duties: Duties) -> Result<Ended, Failure> {
     if duties.any() {
-        return WatchedCommand::start(command, lifeline, duties)?.wait();
+        return WatchedCommand::start(command, slot, duties)?.wait();
     }
-    let started = Supervisor::start(command, lifeline, false).map_err(Failure::NotStarted)?;
+    let started =
+        Supervisor::start(command, slot.inherited(), false).map_err(Failure::NotStarted)?;
     Ok(started.wait()?)
 }
 

@@ -53,9 +53,10 @@ pub fn parse_slots(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("a hall can have 1 to {MAX_SLOTS} slots, not {text}"))
 }
 
-/// Reads a number that must be at least 1.
+/// Reads a number from 1 to [`MAX_SLOTS`].
 fn parse_count(text: &str) -> Result<NonZero<usize>, String> {
-    text.parse().map_err(|_| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
+    let count = text.parse().ok().filter(|count: &NonZero<usize>| count.get() <= MAX_SLOTS);
+    count.ok_or_else(|| format!("a number from 1 to {MAX_SLOTS} is needed here, not {text}"))
 }
 
 /// The default time between SIGTERM and SIGKILL.
@@ -118,7 +119,7 @@ pub struct Args {
     #[arg(long, value_name = "STRING", help_heading = ON_A_STORE)]
     pub on_loss: Option<OsString>,
     /// Keep the slot until CMD and all processes that it left running have exited; with --on, a process that closed all
-    /// inherited descriptors does not count
+    /// inherited descriptors counts only if it belongs to this user and has HALLPASS_ID in its environment
     #[arg(long, conflicts_with = "close")]
     pub descendants: bool,
     /// Free the slot as soon as hallpass exits, even if CMD or its children still run
@@ -256,8 +257,9 @@ impl Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnKill {
-    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended; without
-    /// --descendants or with --on, a process that closed all inherited descriptors does not count
+    /// CMD keeps running; the slot stays taken until CMD and the processes that it started have ended. A process that
+    /// closed all inherited descriptors counts only with --descendants; with --on, it counts if it belongs to this user
+    /// and has HALLPASS_ID in its environment
     Keep,
     /// CMD and all processes that it started are killed as well; with --on, the processes that CMD started get SIGTERM
     /// first, and SIGKILL after --grace
@@ -288,6 +290,20 @@ pub mod tests {
         for words in [&["gpu", "-k", "4", "--", "true"][..], &["gpu", "--help"]] {
             let error = parse(words).expect_err("no option follows the name");
             assert!(error.starts_with("options go before NAME"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_slots_is_at_most_the_largest_number_of_slots() {
+        for option in ["--take", "--per-device"] {
+            for (count, is_valid) in [("0", false), ("1", true), ("1024", true), ("1025", false)] {
+                let parsed = parse(&[option, count, "gpu", "true"]);
+                assert_eq!(parsed.is_ok(), is_valid, "{option} {count}");
+                if let Err(error) = parsed {
+                    let why = format!("a number from 1 to 1024 is needed here, not {count}");
+                    assert!(error.contains(&why), "{error}");
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hallpass_common::text::counted;
 use hallpass_processes::{Error, SharedHall, SharedPasses};
 
 use super::{
@@ -98,8 +99,14 @@ impl Waiting {
         loop {
             let attendant = Attendant::start(hall, watched)?;
             let got = hall.acquire_many_unless(count, &attendant.cancel, deadline);
+            let is_usable = |passes: &SharedPasses| environment.check_held(passes.slots()).is_ok();
             match attendant.finish() {
-                None => match got {
+                // `hallpass cancel` reports a waiter that got its slot as not cancelled. So this process uses the slot,
+                // even if the signal of `hallpass cancel` came at the same time.
+                Some(Interruption::Cancelled) if !got.as_ref().is_ok_and(is_usable) => {
+                    return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
+                }
+                None | Some(Interruption::Cancelled) => match got {
                     Err(Error::NoPermits) => return Ok(None),
                     // The hall may have grown during the wait. If hallpass failed now, one resize could end all
                     // waiting commands, because none has a value for the new slot.
@@ -115,9 +122,6 @@ impl Waiting {
                     },
                     Err(error) => return Err(refusal(hall, error)),
                 },
-                Some(Interruption::Cancelled) => {
-                    return Err(Refusal::failure(format!("{name}: the wait was cancelled")));
-                }
                 Some(Interruption::Suspend(signal)) => {
                     // A suspended process must not keep a slot that it cannot use.
                     drop(got);
@@ -143,9 +147,9 @@ impl Waiting {
 fn refusal(hall: &SharedHall, error: Error) -> Refusal {
     match error {
         Error::TooMany { asked, slots } => {
-            let (unit, name) = (if slots == 1 { "slot" } else { "slots" }, hall.name());
+            let (have, name) = (counted(slots, "slot"), hall.name());
             Refusal::failure(format!(
-                "--take {asked} is more than the {slots} {unit} of hall `{name}`: take at most {slots}, or resize the hall"
+                "--take {asked} is more than the {have} of hall `{name}`: take at most {slots}, or resize the hall"
             ))
         }
         error => error.into(),

@@ -10,7 +10,7 @@
 
 use std::{
     env, fs, io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     process::Command,
     time::{Duration, Instant},
 };
@@ -25,7 +25,7 @@ use rustix::{
 
 use super::{
     descendants::{self, ask_all_to_end},
-    inherited::InheritedLifeline,
+    inherited::SlotAfterUs,
     supervisor::{CaughtSignals, Ended, Supervisor},
     warden_report::{MESSAGE, decode, encode},
 };
@@ -88,6 +88,8 @@ pub struct WatchedCommand {
     /// The pipe from the warden.
     report: OwnedFd,
     duties: Duties,
+    /// Whether the command keeps the slot if the warden and hallpass end before it.
+    keeps_slot: bool,
 }
 
 impl WatchedCommand {
@@ -95,11 +97,8 @@ impl WatchedCommand {
     /// `--descendants`, the warden then also continues.
     ///
     /// This process must have only one thread.
-    pub fn start(
-        command: Command,
-        lifeline: Option<InheritedLifeline>,
-        duties: Duties,
-    ) -> io::Result<Self> {
+    pub fn start(command: Command, slot: SlotAfterUs<'_>, duties: Duties) -> io::Result<Self> {
+        let keeps_slot = matches!(slot, SlotAfterUs::Kept(_));
         let signals = CaughtSignals::catch()?;
         let (report, reporter) = pipe_with(PipeFlags::CLOEXEC)?;
         if duties.kill_with_us {
@@ -111,7 +110,7 @@ impl WatchedCommand {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 drop(report);
-                let status = match Warden::start(signals, command, lifeline, duties, reporter) {
+                let status = match Warden::start(signals, command, slot, duties, reporter) {
                     Ok(warden) => warden.keep(),
                     Err(_) => 1,
                 };
@@ -123,7 +122,7 @@ impl WatchedCommand {
                 let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
                 let mut warden = signals.supervise(pid);
                 warden.probe_group();
-                Ok(WatchedCommand { warden, report, duties })
+                Ok(WatchedCommand { warden, report, duties, keeps_slot })
             }
         }
     }
@@ -169,12 +168,13 @@ impl WatchedCommand {
         }
         // The warden has died.
         self.warden.end_probe();
-        let fate = match self.duties.kill_with_us {
-            true => {
+        let fate = match (self.duties.kill_with_us, self.keeps_slot) {
+            (true, _) => {
                 descendants::kill_all();
                 "so hallpass has killed the command"
             }
-            false => "the command still runs and keeps its slot, but without a time limit",
+            (false, true) => "the command still runs and keeps its slot, but without a time limit",
+            (false, false) => "the command still runs, without its slot and without a time limit",
         };
         let why = format!("the process that watches over it (the warden) was killed; {fate}");
         Err(io::Error::other(why).into())
@@ -197,13 +197,18 @@ impl Warden {
     fn start(
         signals: CaughtSignals,
         command: Command,
-        lifeline: Option<InheritedLifeline>,
+        slot: SlotAfterUs<'_>,
         duties: Duties,
         reporter: OwnedFd,
     ) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        // The warden keeps the slot by its copy of the descriptor of the pass.
-        let started = signals.start(command, lifeline, duties.kill_with_us);
+        // The warden keeps the slot by its copy of the lifeline, unless it closes the copy.
+        if let SlotAfterUs::Freed(lifeline) = slot {
+            // SAFETY: the warden is a copy of hallpass and does not use the hall. It ends with `_exit`, so the owner of
+            // the descriptor is not dropped here, and does not close the descriptor a second time.
+            unsafe { libc::close(lifeline.as_raw_fd()) };
+        }
+        let started = signals.start(command, slot.inherited(), duties.kill_with_us);
         let mut supervisor = started.inspect_err(|error| {
             let _ = write(&reporter, &encode(Err(error.raw_os_error().unwrap_or(libc::EIO))));
         })?;

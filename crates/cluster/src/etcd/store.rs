@@ -2,11 +2,8 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use super::client::Client;
@@ -19,12 +16,15 @@ use crate::{
     },
 };
 
+/// Time between two checks that all members belong to the same cluster, while a member has not answered.
+const CHECK_AGAIN_AFTER: Duration = Duration::from_secs(3);
+
 /// A connection to an etcd cluster.
 pub(crate) struct EtcdStore {
     client: Client,
     prefix: String,
-    /// Whether all members were asked which cluster they belong to.
-    checked: AtomicBool,
+    /// When to ask the members which cluster they belong to; `None` once all of them have answered.
+    next_check: Mutex<Option<Instant>>,
 }
 
 impl EtcdStore {
@@ -33,8 +33,22 @@ impl EtcdStore {
         Ok(EtcdStore {
             client: Client::new(etcd, options)?,
             prefix: etcd.prefix.clone(),
-            checked: AtomicBool::new(false),
+            next_check: Mutex::new(Some(Instant::now())),
         })
+    }
+}
+
+impl EtcdStore {
+    /// Returns whether the members have to be asked now which cluster they belong to. A caller that gets `true` asks
+    /// them. Another check is due a while later, because a member that is down must not delay every caller.
+    fn is_check_due(&self) -> bool {
+        let mut next = self.next_check.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let is_due = next.is_some_and(|next| next <= now);
+        if is_due {
+            *next = Some(now + CHECK_AGAIN_AFTER);
+        }
+        is_due
     }
 }
 
@@ -61,11 +75,17 @@ impl Store for EtcdStore {
     }
 
     fn check_servers<'a>(&'a self, hall: &'a str) -> Reply<'a, ()> {
-        // ORDERING: Relaxed, because a second check does no harm.
-        if self.checked.swap(true, Relaxed) {
-            return Box::pin(async { Ok(()) });
-        }
-        Box::pin(self.client.check_members(format!("{}door", self.base(hall))))
+        Box::pin(async move {
+            if !self.is_check_due() {
+                return Ok(());
+            }
+            let all_answered =
+                self.client.check_members(format!("{}door", self.base(hall))).await?;
+            if all_answered {
+                *self.next_check.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            Ok(())
+        })
     }
 
     fn step<'a>(&'a self, _hall: &'a str, step: Step) -> Reply<'a, StepResponse> {

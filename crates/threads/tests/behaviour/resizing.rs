@@ -134,7 +134,7 @@ fn a_number_of_slots_can_be_added_and_removed() {
         assert_eq!(hall.remove_slots(1).unwrap(), 0);
         let error = hall.remove_slots(1).unwrap_err();
         assert_eq!(error, ResizeError::TooFew { removed: 1, slots: 0 });
-        assert_eq!(error.to_string(), "cannot remove 1 slots: the hall has only 0");
+        assert_eq!(error.to_string(), "cannot remove 1 slot: the hall has only 0");
         let error = hall.add_slots(usize::MAX).unwrap_err();
         assert!(matches!(error, ResizeError::TooMany { asked: usize::MAX, .. }), "{error}");
         assert_eq!(hall.add_slots(3).unwrap(), 3);

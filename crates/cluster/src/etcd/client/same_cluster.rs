@@ -26,13 +26,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 const TTL: i64 = 30;
 
 impl Client {
-    /// Asks all members which cluster they belong to. `key` is a key that the user of this client may read.
+    /// Asks all members which cluster they belong to. `key` is a key that the user of this client may read. Returns
+    /// whether all members have answered all questions.
     ///
     /// # Errors
     /// Returns an error if the members that answer belong to different clusters.
-    pub(crate) async fn check_members(&self, key: String) -> Result<(), Failure> {
-        if self.shared.members.count() == 1 {
-            return Ok(());
+    pub(crate) async fn check_members(&self, key: String) -> Result<bool, Failure> {
+        let count = self.shared.members.count();
+        if count == 1 {
+            return Ok(true);
         }
         let mut answers = JoinSet::new();
         for line in self.shared.members.lines() {
@@ -49,30 +51,38 @@ impl Client {
                 members.push((line, identity));
             }
         }
-        self.check_revisions(&members, &key).await?;
-        self.check_leases(&members).await
+        let revisions_known = self.check_revisions(&members, &key).await?;
+        let leases_known = self.check_leases(&members).await?;
+        Ok(members.len() == count && revisions_known && leases_known)
     }
 
-    /// Asks the members again that have a smaller revision than another one, now by consensus.
+    /// Asks the members again that have a smaller revision than another one, now by consensus. Returns whether all of
+    /// them have answered.
     async fn check_revisions(
         &self,
         members: &[(Line, Identity)],
         key: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let Some((ahead, latest)) = members.iter().max_by_key(|(_, it)| it.revision) else {
-            return Ok(());
+            return Ok(true);
         };
+        let mut all_answered = true;
         for (line, _) in members.iter().filter(|(_, it)| it.revision < latest.revision) {
-            let Ok(now) = self.identify(line, key.into(), true).await else { continue };
+            let Ok(now) = self.identify(line, key.into(), true).await else {
+                all_answered = false;
+                continue;
+            };
             if now.revision < latest.revision {
-                return self.note_twins(ahead, line, latest.cluster);
+                self.note_twins(ahead, line, latest.cluster)?;
             }
         }
-        Ok(())
+        Ok(all_answered)
     }
 
-    /// Checks that the addresses that seem to lead to the same member know the same leases.
-    async fn check_leases(&self, members: &[(Line, Identity)]) -> Result<(), Failure> {
+    /// Checks that the addresses that seem to lead to the same member know the same leases. Returns whether all of them
+    /// have answered.
+    async fn check_leases(&self, members: &[(Line, Identity)]) -> Result<bool, Failure> {
+        let mut all_answered = true;
         let mut groups: HashMap<u64, Vec<&Line>> = HashMap::new();
         members.iter().for_each(|(line, it)| groups.entry(it.member).or_default().push(line));
         for lines in groups.into_values() {
@@ -80,33 +90,37 @@ impl Client {
             if others.is_empty() {
                 continue;
             }
-            let Ok(lease) = self.grant_at(first, TTL).await else { continue };
+            let Ok(lease) = self.grant_at(first, TTL).await else {
+                all_answered = false;
+                continue;
+            };
             let mut stranger = None;
             for other in others {
-                if self.lacks_lease(other, lease).await {
-                    stranger = Some(other);
+                match self.lacks_lease(other, lease).await {
+                    Ok(true) => stranger = Some(other),
+                    Ok(false) => {}
+                    Err(_) => all_answered = false,
                 }
             }
             let _ = self.revoke_at(first, lease).await;
             if let (Some(other), Some((_, it))) = (stranger, members.first()) {
-                return self.note_twins(first, other, it.cluster);
+                self.note_twins(first, other, it.cluster)?;
             }
         }
-        Ok(())
+        Ok(all_answered)
     }
 
     /// Returns whether the member certainly does not know the lease.
-    async fn lacks_lease(&self, line: &Line, lease: i64) -> bool {
+    async fn lacks_lease(&self, line: &Line, lease: i64) -> Result<bool, Failure> {
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 sleep(PAUSE).await;
             }
-            match self.has_lease_at(line, lease).await {
-                Ok(false) => {}
-                Ok(true) | Err(_) => return false,
+            if self.has_lease_at(line, lease).await? {
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     fn note_twins(&self, one: &Line, other: &Line, cluster: u64) -> Result<(), Failure> {
