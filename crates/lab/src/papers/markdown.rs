@@ -151,6 +151,9 @@ fn summary(text: &mut String, papers: &[(&Paper, Vec<Judged<'_>>)]) {
     let totals = shown.iter().map(|&verdict| format!("**{}**", total(verdict)));
     row(text, ["**all**".to_string(), format!("**{count}**")].into_iter().chain(totals));
     text.push_str("\n## Errors found\n\n");
+    text.push_str(
+        "The introduction to each paper, further down, explains the words of its algorithms, such as *token* and *cell*.\n\n",
+    );
     for (paper, judged) in papers {
         for judged in judged.iter().filter(|judged| judged.verdict == Verdict::Refuted) {
             let Some(error) = &judged.statement.error else { continue };
