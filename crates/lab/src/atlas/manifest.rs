@@ -8,7 +8,7 @@
 //! | key | meaning |
 //! |---|---|
 //! | `algorithm`, `n`, `k` | the algorithm and its size |
-//! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes longer |
+//! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes hours, or needs more memory than most computers have |
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (sequential consistency, the default) or `tso` (store buffers) |
