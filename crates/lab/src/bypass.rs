@@ -1,12 +1,12 @@
 //! Bypass: the largest number of times that one process is overtaken.
 //!
 //! A process is *overtaken* when another process, which left its remainder after the first had left its doorway, enters
-//! its critical section while the first is not yet *enabled*. A process is enabled if no schedule can keep it out. FIFE
-//! (first in, first enabled) means that no process is ever overtaken. The analysis chooses one process as the victim
-//! and explores the graph once more, with a history of the victim. The history records whether the victim has left its
-//! doorway, and which of the other processes left their remainders after that. The bound is the largest number of
-//! overtakings on a path through the strongly connected components. If a cycle contains an overtaking, there is no
-//! bound.
+//! its critical section while the first is not yet *enabled*. A process is enabled if no schedule can keep it out of
+//! its critical section forever. FIFE (first in, first enabled) means that no process is ever overtaken. The analysis
+//! chooses one process as the victim and explores the graph of all steps once more, with a history of the victim. The
+//! history records whether the victim has left its doorway, and which of the other processes left their remainders
+//! after that. The bound is the largest number of overtakings on a path through the strongly connected components. If a
+//! cycle contains an overtaking, there is no bound.
 
 use hallpass_algorithms::{Pid, Section};
 
@@ -34,7 +34,7 @@ pub struct Victim<'a, S> {
     pub kept_out: &'a KeptOut,
 }
 
-/// The bit of a state that is set if the victim has left its doorway.
+/// The bit of a state that is set if the victim has left its doorway and not yet entered its critical section.
 const WAITS: u64 = 1 << 32;
 
 /// The maximum number of processes with which the history of a victim fits into a state.

@@ -47,7 +47,7 @@ pub const TOGETHER: usize = 64;
 /// The number of the last segment.
 pub const LAST_SEGMENT: u8 = (SEGMENTS - 1) as u8;
 
-/// The memory that a search uses, and its limit.
+/// An account of the memory that a search uses, with its limit.
 #[derive(Debug)]
 pub struct Memory {
     limit: u64,
@@ -105,7 +105,7 @@ impl Memory {
         self.include_bytes(other.peak());
     }
 
-    /// Includes memory that was in use for a short time in the peak.
+    /// Raises the peak, as if `bytes` more bytes had been in use for a short time. The memory in use stays the same.
     pub fn include_bytes(&self, bytes: u64) {
         self.peak.fetch_max(self.used.load(Relaxed) + bytes, Relaxed);
     }
@@ -310,7 +310,8 @@ impl<'a, const W: usize> CompactSet<'a, W> {
 }
 
 /// Inserts at most [`TOGETHER`] states if the segment has room for all of them. Returns how many are done: all, none,
-/// or those before the first one that finds its lines full.
+/// or those before the first one for which all lines that it may use are full. A line is a group of entries that are
+/// searched together.
 #[inline]
 fn insert_together<const W: usize, T: Copy>(
     segment: &mut Segment<W>,

@@ -171,8 +171,9 @@ pub fn explore<const W: usize>(space: &dyn Space<W>, limits: &Limits<'_>) -> Exp
                 break;
             }
             // The part from `first` to `end` is so short that all its successors fit into the table and
-            // below the limit, even if every agent can take a step in every state. Only a part of one state may
-            // exceed the limit on states, by less than the number of agents.
+            // below the limit, even if every agent can take a step in every state. If this leaves room for no
+            // state, the part is a single state. Only such a part may exceed the limit on states, by less than the
+            // number of agents.
             let left = (limits.states - u64::from(store.len())) as usize;
             let room = (store.room().min(left) / space.agents()).min(1 << 20) as u32;
             let end = level_end.min(first.saturating_add(room.max(1)));

@@ -5,9 +5,9 @@
 //! every run in which it keeps taking steps. FIFE is weaker than first come, first served. Afek et al. define it
 //! (definition 2.5), and also a strong form (definition 5.1).
 //!
-//! The analysis explores the graph once more, with three bits of history: whether p waits after its doorway, whether q
-//! waits after its doorway, and whether p left its doorway before q left its remainder. In the code, p is `first` and q
-//! is `second`.
+//! The analysis explores the graph of all steps once more, with three bits of history: whether p waits after its
+//! doorway, whether q waits after its doorway, and whether p left its doorway before q left its remainder. In the code,
+//! p is `first` and q is `second`.
 
 use hallpass_algorithms::{Pid, Section};
 

@@ -1,9 +1,10 @@
 //! Computes the position of a state in the table, and the tag by which the table recognises the state.
 //!
-//! A *bijection* mixes the bits of a small state. So position and tag together identify the state, and
-//! the table need not read the state itself (Cleary, 1984). The bijection must map the bits of a state to
-//! the same number of bits. Existing hash functions map 64 bits to 64 bits, so the lab has its own
-//! bijection. Larger states are hashed with an existing function and then compared.
+//! A *bijection* mixes the bits of a small state, which has fewer than 64 bits. So position and tag together identify
+//! the state (Cleary, 1984). The table need not read the state itself, as long as it finds the tag near this position
+//! (see [`Hashing::certain_within`]). The bijection must map the bits of a state to the same number of bits. Existing
+//! hash functions map 64 bits to 64 bits, so the lab has its own bijection. Larger states are hashed with an existing
+//! function and then compared.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`catalogue`] | algorithms that the registry does not have: files, and step machines of other crates |
+//! | [`catalogue`] | algorithms that are not in the [registry](hallpass_algorithms::registry): files, and step machines of other crates |
 //! | [`machine`] | the trait object [`Machine`], which hides an algorithm's type |
 //! | [`tables`] | a step machine compiled into tables, so that a step is a look-up |
 //! | [`space`], [`buffers`] | the states of a step machine, under sequential consistency and with store buffers |

@@ -1,4 +1,4 @@
-//! Decides deadlock, starvation and enabledness, based on the cycles of the graph.
+//! Decides deadlock, starvation and enabledness, based on the cycles of the graph of all steps.
 //!
 //! **Fairness.** Fairness is weak, per process: every process outside its remainder that has not stopped keeps
 //! taking steps. A step that only waits counts as a step.
@@ -86,8 +86,8 @@ pub fn deadlock<S: Standing>(graph: &Graph, standing: &S) -> Option<Trap> {
     })
 }
 
-/// Returns a trap with the fewest stopped processes in `part`: a component of the graph in which a victim
-/// takes steps.
+/// Returns the trap in `part` with the fewest stopped processes. A trap in `part` is one of its components, in which a
+/// victim takes steps.
 pub(crate) fn cheapest_trap<S: Standing>(
     graph: &Graph,
     standing: &S,

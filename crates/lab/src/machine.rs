@@ -56,7 +56,7 @@ pub trait Machine: Send + Sync {
     fn k(&self) -> usize;
     /// Returns the shared variables.
     fn layout(&self) -> &Layout;
-    /// Returns the mishap that can hit `p`.
+    /// Returns the mishap that can hit `p`, such as its death.
     fn mishap(&self, _p: Pid) -> Option<Mishap> {
         None
     }
@@ -73,7 +73,8 @@ pub trait Machine: Send + Sync {
     }
     /// Returns the private state that has this number, in a readable form.
     fn position(&self, p: Pid, at: Local) -> Position;
-    /// Returns whether the algorithm counts without bound.
+    /// Returns whether the algorithm counts without bound. The checker then replaces each state with its normal form
+    /// (see [`Algorithm::normalize`]).
     fn is_unbounded(&self) -> bool {
         false
     }

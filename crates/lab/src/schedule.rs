@@ -1,7 +1,9 @@
 //! A run as a sequence of agents. Agents take the steps: they are the processes, their store buffers,
-//! and the mishaps that hit processes. The checker reports runs, and a replay string encodes one.
+//! and the mishaps that hit processes. (A [mishap](hallpass_algorithms::Mishap) is an event such as the death of a
+//! process.) The checker reports runs, and a replay string encodes one.
 //!
-//! A run that never ends consists of a *stem* and a *cycle*, which repeats forever. A run that ends has only a stem.
+//! A run that never ends consists of a *stem* and a *cycle*, which repeats forever. Each execution of the cycle is a
+//! *round*. A run that ends has only a stem.
 
 use hallpass_algorithms::{Pid, Word};
 

@@ -73,8 +73,9 @@ pub struct Tables {
     pub locals: Vec<Field>,
     /// The field of each variable.
     pub vars: Vec<Field>,
-    /// The flag of a state that is set if the last step wrote a value outside the variable's range, or if the normal
-    /// form of the state does not fit into the tables. The exploration does not continue after such a state.
+    /// The flag of a state that is set if the last step wrote a value outside the variable's range, or if the
+    /// [normal form](crate::space::Normal) of the state does not fit into the tables. The exploration does not continue
+    /// after such a state.
     pub out_of_range: Field,
     /// The additional fields, in the order in which the caller asked for them.
     pub extra: Vec<Field>,
@@ -97,7 +98,8 @@ pub struct Tables {
     numbers: Vec<HashMap<Word, u32>>,
     initial: Vec<Vec<u32>>,
     mishap_effects: Vec<Option<MishapEffect>>,
-    /// Whether mishaps may happen any number of times in a run in which a process starves.
+    /// Whether [mishaps](Mishap), such as the death of a process, may happen any number of times in a run in which a
+    /// process starves.
     pub mishaps_recur: bool,
 }
 

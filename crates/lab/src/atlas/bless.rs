@@ -1,4 +1,5 @@
-//! Writes measured results into the files of a manifest. The order and the comments within each file stay.
+//! Writes measured results into the files of a manifest, which lists models with their expected results. The order and
+//! the comments within each file stay.
 
 use std::ops::Range;
 

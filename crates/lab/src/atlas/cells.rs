@@ -17,7 +17,9 @@ pub(super) enum CellKind {
     Violated,
     /// The property is violated, but not promised.
     Unpromised,
+    /// The property was not checked, or the references were not counted.
     Unlisted,
+    /// The exploration was incomplete.
     Partial,
     /// The result is not as expected.
     Differs,
@@ -250,7 +252,7 @@ pub(super) const LIMITS: [&str; 7] = [
      as it was; a failed read-modify-write counts as a write; the cache is cold when a \
      passage begins. DSM: an access is remote unless the variable is in the memory of the \
      process.",
-    "Runs: every run behind a figure or a verdict is executed again on the algorithm's own code, \
+    "Runs: every run behind a verdict or an exact figure is executed again on the algorithm's own code, \
      without the checker's tables; if a run does not show its figure or verdict, the model is not as expected.",
 ];
 

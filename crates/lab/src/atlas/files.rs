@@ -1,4 +1,4 @@
-//! The files that make up a manifest.
+//! The files that make up a manifest: a list of models with their expected results.
 
 use std::{
     fs,

@@ -12,7 +12,7 @@ pub enum Tier {
     Quick,
     /// The model takes minutes.
     Full,
-    /// The model takes longer, or needs more memory than most computers have.
+    /// The model takes hours, or needs more memory than most computers have.
     Huge,
 }
 

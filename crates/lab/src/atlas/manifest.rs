@@ -8,7 +8,7 @@
 //! | key | meaning |
 //! |---|---|
 //! | `algorithm`, `n`, `k` | the algorithm and its size |
-//! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes longer |
+//! | `tier` | `quick`: continuous integration runs the model; `full`: takes minutes; `huge`: takes hours, or needs more memory than most computers have |
 //! | `contention` | the maximum number of processes outside their remainder at once; default: n |
 //! | `initial` | the initial values that a paper leaves open: `all` (the default) or `smallest` |
 //! | `memory` | `sc` (sequential consistency, the default) or `tso` (store buffers) |
@@ -18,7 +18,7 @@
 //! | `[model.check]` | the expected verdict on each property: `"holds"`, `"violated"`, or `"?"` if it is not measured yet (a model with a `"?"` never counts as expected) |
 //! | `resilience` | the smallest number of stopped processes that can starve another process or, under `deadlock`, block all others |
 //! | `bound` | under `exit` and `doorway`: the maximum number of the process's own steps; under `bypass`: the maximum number of times that a process is overtaken |
-//! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"`, `"violated"`, a number as text, or `"?"` if it is not measured yet |
+//! | `[model.ask]` | the expected answer to each question of `hallpass-lab ask`: `"holds"`, `"vacuous"` (the statement holds, but its condition is never true), `"violated"`, a number as text, or `"?"` if it is not measured yet |
 //! | `[model.rmr]` | remote memory references: `worst`: the number in the worst passage; `claim`: the paper's bound; `tier`: the tier of these numbers, if counting takes longer than checking |
 //!
 //! `[[run]]` records a run as a replay string, under the key `replay`. The run shows that a variant of an algorithm is

@@ -1,4 +1,4 @@
-//! The report as Markdown, with one table for each family.
+//! The report as Markdown, with one table for each family: the algorithms that are based on one figure of a paper.
 
 use std::fmt::Write as _;
 

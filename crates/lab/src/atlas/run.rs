@@ -1,4 +1,4 @@
-//! Runs the models of a manifest, one after another.
+//! Runs the models of a manifest, one after another. A model is one algorithm at one size, with its expected results.
 
 use std::{sync::atomic::Ordering, time::Instant};
 
@@ -22,7 +22,7 @@ use crate::{
 pub struct Measured {
     /// The report of the checker, or the error. `None` if the model was not checked.
     pub check: Option<Result<check::Report, check::Error>>,
-    /// The report of the counter, or the error. `None` if nothing was counted.
+    /// The report of the counter of remote references, or the error. `None` if nothing was counted.
     pub rmr: Option<Result<rmr::Report, check::Error>>,
     /// The answers to the questions, or the error. `None` if nothing was asked.
     pub ask: Option<Result<questions::Report, check::Error>>,

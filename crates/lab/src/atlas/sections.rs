@@ -1,5 +1,5 @@
-//! Groups the models of a report by family, and collects the wrong variants with the runs that show
-//! their violations.
+//! Groups the models of a report by family (the algorithms that are based on one figure), and collects the wrong
+//! variants with the runs that show their violations.
 
 use hallpass_algorithms::registry::{self, Standing};
 

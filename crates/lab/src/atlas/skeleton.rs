@@ -1,4 +1,5 @@
-//! Adds models to the files of a manifest. All results of the new models are still to be measured.
+//! Adds models (algorithms at one size) to the files of a manifest. All results of the new models are still to be
+//! measured.
 
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ pub fn add_models(
     for (id, entry) in algorithms() {
         let named = patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &id));
         // `entry.id` has no `+names`. So if an algorithm has models, but its `+names` form has none, the
-        // `+names` form gets none.
+        // `+names` form gets none either, unless `sizes` asks for them.
         let is_new = !manifest.models.iter().any(|model| model.algorithm == entry.id);
         let wanted = if sizes.is_empty() && is_new { &SIZES } else { sizes };
         // A single file gets every model, whatever the file is called.

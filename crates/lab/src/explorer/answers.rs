@@ -1,5 +1,5 @@
 //! The checker's answers about every state: how many steps away each violation is, and which processes can still be
-//! kept out.
+//! kept out of their critical sections forever.
 //!
 //! The answers depend on which processes have stopped forever, because a stopped process makes no further step.
 
@@ -52,8 +52,8 @@ pub struct Way {
 /// The answers for every state of a chart, for one set of stopped processes.
 pub struct Answers {
     pub(super) stopped: u64,
-    /// The graph without the steps of stopped processes and without mishaps that do not recur; `None` if that is the
-    /// whole graph.
+    /// The graph without the steps of stopped processes and without
+    /// [mishaps](hallpass_algorithms::Mishap) that do not recur; `None` if that is the whole graph.
     live: Option<Graph>,
     violations: Vec<(u32, Vec<u32>)>,
     traps: Vec<(Goal, Traps)>,

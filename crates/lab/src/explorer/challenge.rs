@@ -36,9 +36,10 @@ pub struct Challenge {
 const MOST_STATES: u64 = 2_000_000;
 
 impl Challenge {
-    /// Returns all challenges, in the order of the registry. The challenge of a wrong variant is its smallest model in
-    /// the atlas that violates a promise. A variant has no challenge if this model is too large, or if the violated
-    /// property is strong FIFE, a bound or a range.
+    /// Returns all challenges, in the order of the registry. Among the models of a wrong variant that the
+    /// [atlas](crate::atlas) has without store buffers, the challenge is the smallest one that violates a promise. A
+    /// variant has no challenge if this model is too large, or if the violated property is strong FIFE, a bound or a
+    /// range.
     pub fn all() -> &'static [Challenge] {
         static ALL: OnceLock<Vec<Challenge>> = OnceLock::new();
         ALL.get_or_init(|| {

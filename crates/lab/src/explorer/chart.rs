@@ -33,8 +33,8 @@ pub struct Chart {
     pub(super) graph: Graph,
     /// The number of initial states, which come first.
     pub(super) roots: Id,
-    /// The agents that make only finitely many steps in a run in which a process starves: the mishaps, unless they may
-    /// recur.
+    /// The agents that make only finitely many steps in a run in which a process starves. These are the
+    /// [mishaps](hallpass_algorithms::Mishap), such as the death of a process, unless they may recur.
     pub(super) finite: u64,
     pub(super) sections: Sections,
     /// The violations of every state, as bits of [`violation`](crate::space::violation).

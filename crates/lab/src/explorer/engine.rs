@@ -1,5 +1,8 @@
 //! The engine behind the page: JSON in, JSON out. It reads no clock, and no thread of it runs between two requests.
 //!
+//! The engine keeps the runs that were played in a tree. A *node* of the tree is a state with the run that leads to it,
+//! and a *root* is an initial state.
+//!
 //! A request is an object with the key `do`:
 //!
 //! | `do` | further keys | answer |

@@ -1,4 +1,5 @@
-//! A tree of runs as one file that opens without a server.
+//! The tree of the runs that were played in the explorer, as one HTML file. A browser opens the file without the
+//! explorer's server.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! Finds loops in a run. If a run comes back to a state that it has been in before, it has closed a loop: the steps
-//! since then can repeat forever.
+//! since then can repeat forever. If an algorithm counts without bound, its states may never recur. Then it is
+//! enough that the two states have the same [normal form](hallpass_algorithms::Algorithm::normalize).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +17,8 @@ use crate::{
     trace::{self, Via, words},
 };
 
-/// A loop that the run has closed: its last state is the same as an earlier one, so the steps since then can repeat
-/// forever.
+/// A loop that the run has closed: its last state has the same normal form as an earlier one, so the steps since then
+/// can repeat forever.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Loop {
     /// The node where the loop begins.
@@ -32,8 +33,8 @@ pub struct Loop {
     pub deadlock: bool,
     /// Whether the algorithm promises that there is no such loop with this number of stopped processes.
     pub violates: bool,
-    /// Whether the last state of the loop has larger numbers than the first. Even then, both states behave the
-    /// same.
+    /// Whether some variable has another value at the end of the loop than at its start, because the algorithm counts
+    /// without bound. Even then, both states behave the same.
     pub grows: bool,
     /// One sentence that describes the loop.
     pub why: String,
@@ -106,8 +107,8 @@ impl Session {
         Some(Loop { from, steps, victims, stopped, deadlock, violates, grows, why, seen })
     }
 
-    /// Returns the nodes before `end` that have the same state and after which some process keeps making steps without
-    /// entering its critical section, the nearest first.
+    /// Returns the nodes before `end` that have the same [normal form](Moment::normal) as `end`, the nearest first.
+    /// Between such a node and `end`, some process must make steps and stay in its entry section.
     fn candidates(&self, end: NodeId) -> Vec<Candidate> {
         // While a process waits for a long time, the run may return to the same state many times. The nearest
         // occurrences are enough.

@@ -3,10 +3,11 @@
 //! | module | contents |
 //! |---|---|
 //! | [`subject`], [`pseudocode`] | what is played: an algorithm at one size, and the text of its lines |
-//! | [`session`], [`judge`], [`loops`] | the tree of runs, which properties hold in each state, and the loops |
-//! | [`chart`], [`answers`], [`challenge`] | what the checker knows: distances and runs to violations, loops |
+//! | [`session`], [`judge`], [`loops`] | the tree of the runs that the user has played; for each state: which properties hold, and which loop ends there |
+//! | [`chart`], [`answers`] | what the checker knows: distances and runs to violations, loops |
+//! | [`challenge`] | the wrong variants as exercises |
 //! | [`engine`] | the modules above, behind JSON requests; without background threads or clocks |
-//! | [`export`](mod@export) | a tree as one file |
+//! | [`export`](mod@export) | a tree of runs as one HTML file |
 //! | `server` | the page and the requests over HTTP, on 127.0.0.1 only; needs the feature `cli` |
 //!
 //! Steps come from the interpreter, which runs the step machine itself. The tables of the checker only answer questions

@@ -1,4 +1,5 @@
-//! The models that are open in the page, and their exploration in the background.
+//! The models that are open in the page, and their exploration in the background. A model is an algorithm at one size
+//! (a [`Subject`]), with the tree of the runs that the user has played.
 
 use std::{
     collections::HashMap,
@@ -63,7 +64,7 @@ impl App {
         Ok(app)
     }
 
-    /// Plays a replay string into the tree of the first subject.
+    /// Plays a replay string on the first model. This adds a run to the model's tree of runs.
     pub fn play(&self, replay: &str) -> Result<(), String> {
         let model = self.model(&self.first)?;
         let mut engine = lock(&model.engine);

@@ -24,13 +24,14 @@ pub(super) struct Moment {
     /// The position of each process.
     pub stands: Vec<Stand>,
     /// The state that the checker has in place of the state of `snapshot`. The checker makes each step from a
-    /// normal form, and then brings the result into normal form. The normal form of `snapshot` may be a different
-    /// state, which behaves the same.
+    /// normal form, and then brings the result into normal form. The result may differ from the normal form of
+    /// `snapshot` itself, but behaves the same.
     pub normal: RunState,
     /// The hash of `normal`, which makes loops quick to find.
     pub hash: u64,
 }
 
+/// A node of the tree of played runs. A root of the tree is an initial state.
 pub(super) struct Node {
     pub parent: Option<NodeId>,
     pub action: Option<Action>,

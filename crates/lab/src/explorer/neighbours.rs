@@ -41,8 +41,8 @@ pub struct Drawn {
     pub id: Option<Id>,
     /// The row of the state: the number of steps from an initial state, or from the current state.
     pub level: u32,
-    /// `broken` (a safety property is violated), `doomed` (a process can be kept out forever), `full` (k processes in
-    /// the critical section), or `plain`.
+    /// `broken` (a safety property is violated), `doomed` (a process can be kept out of its critical section forever),
+    /// `full` (k processes in the critical section), or `plain`.
     pub colour: &'static str,
     /// The number of processes in their critical sections.
     pub inside: usize,

@@ -146,8 +146,8 @@ impl FigureText {
     }
 }
 
-/// Returns the figures of the family of an algorithm. If the algorithm is a wrong variant, the figures have its
-/// changes. An algorithm outside the registry has none.
+/// Returns the figures of the family of an algorithm: of all algorithms in its folder. If the algorithm is a wrong
+/// variant, the figures have its changes. An algorithm outside the registry has none.
 ///
 /// # Errors
 /// Fails if the family's file cannot be read. A test reads the files of all families.
@@ -168,9 +168,9 @@ pub fn figures(algorithm: &str) -> Result<Vec<Figure>, String> {
     Ok(all)
 }
 
-/// Returns the text of a file of the language as a figure: its lines, with the labels that begin some of them. The
-/// label of line 7 of the procedure `update` is `update/7`. A process in its remainder section is at the line
-/// `passage`.
+/// Returns the text of a `.kx` file, which is in the language of the lab, as a figure: its lines, with the labels that
+/// begin some of them. The label of line 7 of the procedure `update` is `update/7`. A process in its remainder section
+/// is at the line `passage`.
 pub fn of_source(name: &str, title: &str, source: &str) -> Figure {
     // The prefix of the labels: `NAME/` in a procedure, empty in the passage, `None` outside of both.
     let mut prefix: Option<String> = None;

@@ -1,5 +1,5 @@
 //! Questions about a state: how far each violation is, a way to it, the run that costs a process the most, the drawing
-//! of the states.
+//! of the states. An answer that is a run becomes a branch in the [session](super::session)'s tree of played runs.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,7 +24,8 @@ use crate::{
     store::Id,
 };
 
-/// The limit on the states that an answer explores in addition to those of the chart.
+/// The limit on the states that an answer explores in addition to those of the [chart](Chart), which the checker has
+/// explored before.
 const MOST_ASKED: u64 = 3_000_000;
 
 impl Engine {
@@ -221,7 +222,7 @@ impl Engine {
         Ok((found.way, text))
     }
 
-    /// Plays the way to a goal into the tree.
+    /// Plays the way to a goal. This adds its states to the tree of runs.
     pub(super) fn ask(&mut self, node: NodeId, name: &str) -> Result<Value, String> {
         let Some((way, text)) = self.way(node, name)? else {
             let sure = self.chart.as_ref().is_some_and(|chart| chart.covers_all_runs);
@@ -253,7 +254,7 @@ impl Engine {
         serde_json::to_value(drawing).map_err(|error| error.to_string())
     }
 
-    /// Plays a shortest way to an explored state into the tree.
+    /// Plays a shortest way to an explored state. This adds its states to the tree of runs.
     pub(super) fn go(&mut self, node: NodeId, state: Id) -> Result<Value, String> {
         let Some((chart, answers, id)) = self.known(node)? else {
             return Err("the checker has not explored this model".into());

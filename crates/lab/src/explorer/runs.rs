@@ -1,4 +1,6 @@
-//! Runs of the tree as schedules and replay strings.
+//! Converts a run that was played in the explorer to a schedule, and plays replay strings.
+//!
+//! A [`Session`] keeps all played runs in one tree. A node of this tree is a state with the run that leads to it.
 
 use hallpass_algorithms::{Pid, Word};
 
@@ -54,7 +56,7 @@ impl Session {
         Ok(whole)
     }
 
-    /// Plays a replay string into the tree. Returns the last node of the run.
+    /// Plays the run of a replay string: adds its nodes to the tree, and returns the last one.
     ///
     /// # Errors
     /// Fails if the string is damaged, is about another subject, or a step is impossible.
@@ -83,8 +85,9 @@ impl Session {
     }
 }
 
-/// Returns the processes that a run stops, each with the number of steps of the run after which it makes no
-/// further step.
+/// Returns the processes that stop forever according to the finding of `schedule`. `agents` are the agents of all steps
+/// of its run. The number beside a process counts the steps up to and including the last step of this process, or is 0
+/// if it makes no step.
 fn stops(schedule: &Schedule, agents: &[Agent]) -> Vec<(Pid, usize)> {
     let stopped: &[Pid] = match &schedule.finding {
         Finding::Played { stopped }

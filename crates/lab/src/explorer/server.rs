@@ -87,7 +87,7 @@ impl Server {
         format!("http://{}/", self.address)
     }
 
-    /// Plays a replay string into the tree of the first subject.
+    /// Plays a replay string on the subject with which the page opens. This adds a run to the subject's tree of runs.
     ///
     /// # Errors
     /// Fails if the run belongs to another subject, or a step is impossible.

@@ -265,7 +265,8 @@ impl Session {
         Ok(self.node(node)?.moment.snapshot.state())
     }
 
-    /// Returns the state that the checker has in place of the state at `node`: a normal form, except at the start.
+    /// Returns the state that the checker has in place of the state at `node`: a
+    /// [normal form](hallpass_algorithms::Algorithm::normalize), except at the start.
     ///
     /// # Errors
     /// Fails if there is no such node.

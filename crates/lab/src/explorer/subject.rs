@@ -35,8 +35,8 @@ impl Subject {
     /// in the critical section.
     ///
     /// # Errors
-    /// Fails if the algorithm does not exist, or not at this size, if it cannot run with store buffers, or if it has
-    /// more than 64 [agents](Subject::agents).
+    /// Fails if the algorithm does not exist, or not at this size, or if it has more than 64
+    /// [agents](Subject::agents). Also fails if `memory` asks for store buffers and the algorithm cannot run with them.
     pub fn registered(id: &str, n: usize, k: usize, memory: MemoryModel) -> Result<Self, String> {
         let machine = machine::build(id, n, k).map_err(|error| error.to_string())?;
         let Some(added) = catalogue::find(id) else {
@@ -55,8 +55,9 @@ impl Subject {
     /// without a text are shown by their labels.
     ///
     /// # Errors
-    /// Fails if the name is empty or contains characters other than letters, digits and `-_:+@`, if the algorithm
-    /// cannot run with store buffers, or if it has more than 64 [agents](Subject::agents).
+    /// Fails if the name is empty or contains characters other than letters, digits and `-_:+@`, or if the algorithm
+    /// has more than 64 [agents](Subject::agents). Also fails if `memory` asks for store buffers and the algorithm
+    /// cannot run with them.
     pub fn of<A: Algorithm + Send + Sync + 'static>(
         name: &str,
         algorithm: A,
@@ -144,7 +145,8 @@ impl Subject {
         &self.figures
     }
 
-    /// Returns the number of agents: the processes, then their store buffers or mishaps.
+    /// Returns the number of agents: the processes, then their store buffers or mishaps. A
+    /// [mishap](hallpass_algorithms::Mishap) is an event that can hit a process, such as its death.
     pub fn agents(&self) -> usize {
         let n = self.machine.n();
         let more = self.memory == MemoryModel::StoreBuffers

@@ -108,8 +108,8 @@ impl Session {
         steps[..first].iter().all(harmless).then(|| steps[first..].to_vec())
     }
 
-    /// Returns the values of `var` with which `p`, alone, does not repeat its round. The round has `round` steps.
-    /// Returns `None` if the values cannot be listed.
+    /// Returns the values of `var` with which `p`, alone, leaves its round: the steps that it repeats while it waits.
+    /// The round has `round` steps. Returns `None` if the values cannot be listed.
     fn values_that_end(
         &mut self,
         p: Pid,

@@ -158,8 +158,8 @@ fn sums() -> Fact {
     Fact { covers: "k ≤ 6, t ≤ 6, constant 1", against }
 }
 
-/// Checks the statement that turn(x, q) takes 2^p values, where p is the depth of node x. There must be as
-/// many values as the group of x has processes.
+/// Checks Omori's statement that the variable turn(x, q) takes 2^p values, where p is the depth of node x. There must
+/// be as many values as the group of x has processes.
 fn turn_values() -> Fact {
     let all = (1..=4_usize).flat_map(|k| (0..=4_u32).map(move |t| (k, t)));
     let against = all.into_iter().find_map(|(k, t)| {
@@ -170,13 +170,13 @@ fn turn_values() -> Fact {
     Fact { covers: "k ≤ 4, n = 2k 2^t ≤ 32k", against }
 }
 
-/// Returns the number of bits of EXCL, by Omori's formula.
+/// Returns the number of bits of Omori's algorithm EXCL, by the formula of the paper.
 fn excl_bits(n: usize, k: usize) -> u32 {
     (n - k) as u32 * bits(n) + n as u32 * bits(n - k + 1)
 }
 
-/// Returns the number of bits of GTEX for n = 2k 2^t. Each level has k t + k + 1 values, and each of the
-/// k 2^p turn variables at depth p names one of n/2^p processes.
+/// Returns the number of bits of Omori's algorithm GTEX for n = 2k 2^t. Each of the n level variables has k t + k + 1
+/// values, and each of the k 2^p turn variables at depth p names one of n/2^p processes.
 fn gtex_bits(k: usize, t: u32) -> u32 {
     let n = (2 * k) << t;
     let turns: u32 = (0..=t).map(|p| ((k << p) as u32) * bits(n >> p)).sum();

@@ -18,8 +18,8 @@ use crate::{
 /// important verdict of all pieces of evidence decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// Every checked size agrees with the statement. Some run reaches the bound, if the bound is an
-    /// [`AtMost`](super::Bound::AtMost). If the statement is that something can happen, some checked size agrees.
+    /// Every checked size agrees with the statement. If the statement is that something can happen, one such size is
+    /// enough. If the statement has a bound that is an [`AtMost`](super::Bound::AtMost), some run also reaches it.
     Confirmed,
     /// Every checked size agrees, and no run reaches the bound.
     NotTight,
@@ -163,7 +163,7 @@ fn pieces(evidence: &Evidence, sources: &Sources<'_>) -> Vec<Piece> {
 }
 
 /// Returns whether the model is evidence about the property. If at most k processes compete, no process has to
-/// wait, so properties about waiting cannot fail. Such a model counts only if the evidence asks for it.
+/// wait. So for the properties that depend on waiting, such a model counts only if the evidence asks for it.
 fn can_tell(model: &AtlasModel, listed: Listed, evidence: &Evidence) -> bool {
     let about_waiting = matches!(
         listed,
@@ -238,8 +238,8 @@ fn words(listed: Listed) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the expected answer about a property. Here, *no starvation* always means with k - 1 stopped
-/// processes, no matter what the paper promises.
+/// Returns the expected answer about a property. If the model lists a resilience, *no starvation* means here: with up
+/// to k - 1 stopped processes, no matter how many the paper promises to survive.
 pub(super) fn answer(model: &AtlasModel, listed: Listed) -> Option<Answer> {
     let expected = model.check.get(&listed)?;
     match expected.resilience {

@@ -18,9 +18,9 @@
 //! |---|---|
 //! | `algorithm` | one or several algorithms, for the keys from `holds` to `replay` |
 //! | `holds`, `violated` | properties that hold at every size in the atlas, or are violated at some size; starvation always means with k - 1 stopped processes |
-//! | `cc`, `dsm`, `exit`, `resilience` | figures from the atlas |
+//! | `cc`, `dsm`, `exit`, `resilience` | figures (counts, described in [`Evidence`]) from the atlas |
 //! | `asks`, `denies` | questions of `hallpass-lab ask` that are answered with *holds* at every size in the atlas (vacuous answers do not count), or with *violated* at some size |
-//! | `rounds`, `sections` | times from the atlas |
+//! | `rounds`, `sections` | figures from the atlas: the time of the longest entry section (see [`Evidence`]) |
 //! | `solo`, `variables`, `bits` | figures computed from the algorithm itself, for n <= 8 |
 //! | `least_k`, `most_k`, `whole_groups` | restrict the evidence to some sizes (whole groups: n = 2k 2^t) |
 //! | `contention` | `alone` (c = 1), `some` (c > 1), `full` (c = n), `at-most-k`; default: all models |

@@ -25,12 +25,13 @@ pub(super) struct Evidence<'a> {
     pub(super) schedule: &'a Schedule,
     /// The steps before the cycle.
     pub(super) stem: Vec<Step>,
-    /// The steps of the first round of the cycle.
+    /// The steps of the first round (execution) of the cycle.
     pub(super) cycle: Vec<Step>,
     /// The steps of the third round. In this round, every cached copy that the cycle touches is in the
     /// state in which the cycle leaves it.
     pub(super) third: Vec<Step>,
-    /// The state after the stem. Each round of the cycle ends in a state with the same normal form.
+    /// The state after the stem. Each round of the cycle ends in a state with the same normal form as this one (see
+    /// [`Interpreter::normal`]).
     pub(super) end: RunState,
     pub(super) interpreter: Interpreter,
 }

@@ -8,8 +8,10 @@
 //! play-<stopped>                      a run that was played by hand; it shows no particular finding
 //! rmr-cc-<p>-<count>-<rules>          rmr-dsm-<p>-<count>-<rules>
 //! ```
-//! An unbounded count is `inf`. The rules are three letters: the writer's own copy (`a` as it was, `g` gained, `l`
-//! lost), a failed read-modify-write (`w` write, `r` read), and the cache at the start (`c` cold, `w` warm).
+//! Each code stands for a variant of [`Finding`]. `<i>` and `<j>` are its processes `first` and `second`. `<stopped>`
+//! has one digit for each stopped process, and `<at>` is a number of steps. An unbounded count is `inf`. The rules are
+//! three letters: the writer's own copy (`a` as it was, `g` gained, `l` lost), a failed read-modify-write (`w` write,
+//! `r` read), and the cache at the start (`c` cold, `w` warm).
 
 use hallpass_algorithms::Pid;
 

@@ -190,8 +190,8 @@ impl Interpreter {
         &self.state
     }
 
-    /// Returns the normal form of a state. This is the state itself, unless the algorithm counts without
-    /// bound.
+    /// Returns the normal form of a state (see [`Machine::normalize`]). This is the state itself, unless the algorithm
+    /// counts without bound.
     pub fn normal(&self, state: &RunState) -> RunState {
         let mut normal = state.clone();
         if self.machine.is_unbounded() {

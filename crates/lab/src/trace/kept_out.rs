@@ -1,4 +1,4 @@
-//! Looks for an endless run that keeps a process out, from the current state of an interpreter.
+//! Looks for an endless run that keeps a process out of its critical section, from the current state of an interpreter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ const ALONE: usize = 10_000;
 /// The number of found states at which [`by_others`] ends its search.
 const STATES: usize = 5_000;
 
-/// Returns whether `p` never enters in some run in which only `p` and the store buffers take steps.
+/// Tries two runs in which only `p` and the store buffers take steps. Returns whether `p` never enters in one of them.
 pub(super) fn alone(interpreter: &mut Interpreter, p: Pid) -> bool {
     let start = interpreter.snapshot();
     [false, true].into_iter().any(|own_last| {
@@ -83,7 +83,7 @@ pub(super) fn by_others(interpreter: &mut Interpreter, memory: MemoryModel, p: P
 fn explore(interpreter: &mut Interpreter, memory: MemoryModel, p: Pid) -> Reached {
     let machine = interpreter.shared_machine();
     let n = machine.n();
-    // Mishaps end before a process starves, unless they may recur.
+    // Mishaps, such as the death of a process, end before a process starves, unless they may recur.
     let applies = |agent: Agent| {
         let recurs = |q: Pid| machine.mishap(q).is_some_and(|mishap| mishap.recurs);
         agent < n || memory == MemoryModel::StoreBuffers || recurs(agent - n)

@@ -23,8 +23,8 @@ fn has_cycle(run: &Evidence<'_>) -> Result<(), String> {
 }
 
 /// Checks that there is a cycle that can repeat forever. The caller has checked that the cycle ends
-/// where it begins. This function also checks that no store stays in a buffer forever, which does not happen on real
-/// hardware.
+/// where it begins. This function also checks that no store stays in a buffer forever: on real hardware, every store
+/// reaches memory.
 pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     has_cycle(run)?;
     // If the buffer of a process takes no step in the cycle, the process stores nothing in the cycle
@@ -36,8 +36,9 @@ pub(super) fn repeats_forever(run: &Evidence<'_>) -> Result<(), String> {
     }
 }
 
-/// Checks that there is a cycle that can repeat forever in a run in which a process starves. Liveness is about what
-/// happens after the last mishap, unless mishaps of this kind may recur forever.
+/// Checks that there is a cycle that can repeat forever in a run in which a process starves. A mishap is an event that
+/// hits a process, such as its death. Liveness is about what happens after the last mishap, unless mishaps of this kind
+/// may recur forever.
 fn keeps_out_forever(run: &Evidence<'_>) -> Result<(), String> {
     repeats_forever(run)?;
     let recurs = |p: Pid| run.machine().mishap(p).is_some_and(|mishap| mishap.recurs);
@@ -197,8 +198,8 @@ pub(super) fn bypass(
         if !all_along(run, victim, Section::is_entry) {
             return Err(format!("process {victim} does not wait during the whole cycle"));
         }
-        // A process that enters in every round begins a passage in every round, so it overtakes the victim from the
-        // second round on, unless the victim is enabled.
+        // A process that enters in every round (execution of the cycle) begins a passage in every round, so it
+        // overtakes the victim from the second round on, unless the victim is enabled.
         if !run.cycle.iter().any(enters) {
             return Err("no process enters in the cycle".into());
         }

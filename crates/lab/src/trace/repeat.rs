@@ -1,7 +1,8 @@
-//! Repeats the cycle of a run, without normal forms.
+//! Repeats the cycle of a run, without [normal forms](hallpass_algorithms::Algorithm::normalize). Each execution of the
+//! cycle is a *round*.
 //!
 //! If the state after a round equals the state before it, the cycle repeats forever. An algorithm that
-//! counts without bound never returns to the same state, but the normal forms of the two states are equal.
+//! counts without bound may never return to the same state, but the normal forms of the two states are equal.
 //! States with equal normal forms should behave the same. The proof of this is an argument about the
 //! algorithm, which may be wrong. So the cycle is also executed many times with the actual states, which
 //! are not replaced with their normal forms. Every round must look like the first round.

@@ -31,7 +31,8 @@ fn states(run: &Evidence<'_>) -> Result<Vec<RunState>, String> {
 }
 
 /// Checks that the last step decides the statement, and that no earlier step does. A step decides a statement about all
-/// steps if it contradicts the statement. It decides a statement that something happens at some time if it shows this.
+/// steps if it contradicts the statement. If the statement is that something happens at some time, a step decides it by
+/// showing this.
 pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), String> {
     let states = states(run)?;
     let machine = run.interpreter.machine();
@@ -54,8 +55,9 @@ pub(super) fn found_at_the_end(run: &Evidence<'_>, name: &str) -> Result<(), Str
     }
 }
 
-/// Checks that the first condition of the statement holds for `p` before the cycle or when it begins, that the second
-/// never holds from then on, and that `p` takes steps in the cycle.
+/// Checks a violation of a statement that one condition leads to another. The first condition must hold for `p` before
+/// the cycle or when the cycle begins, and the second must never hold for `p` from then on. `p` must take steps in the
+/// cycle.
 pub(super) fn never_gets_there(
     run: &Evidence<'_>,
     name: &str,

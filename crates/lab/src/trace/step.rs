@@ -188,8 +188,8 @@ impl Trace {
         !self.schedule.cycle.is_empty()
     }
 
-    /// Returns, for each process that stops forever outside its remainder, the number of steps after
-    /// which it stops. Processes stop only in runs with a cycle.
+    /// Returns for each process whether it stops forever outside its remainder: the number of steps of the run up to
+    /// its last step, or `None` if it does not stop. In a run without a cycle, no process counts as stopped.
     pub fn stops(&self) -> Vec<Option<usize>> {
         (0..self.schedule.n)
             .map(|p| {

@@ -32,8 +32,8 @@ struct Printer<'a> {
     stops: Vec<Option<usize>>,
 }
 
-/// Renders the trace, with one line for each step and one column for each process. Uses ANSI colours if
-/// `colour` is set.
+/// Renders the trace, with one line for each step and one column for each process. Equal steps that follow each other
+/// and change nothing share a line. Uses ANSI colours if `colour` is set.
 pub fn text(trace: &Trace, colour: bool) -> String {
     let figure = words::main_figure(trace);
     let columns = trace.movers();

@@ -1,4 +1,4 @@
-//! The table of a family. Each algorithm is one body of rows.
+//! The table of a family (the algorithms that are based on one figure). Each algorithm is one body of rows.
 
 use std::fmt::Write as _;
 

@@ -7,12 +7,12 @@ addEventListener("securitypolicyviolation", (event) => window.HP_ERRORS.push(eve
 // State, requests and small helpers. The other scripts add their functions to HP.
 const HP = {
   model: null,            // what the engine says about the algorithm
-  nodes: new Map(),       // every node that the page has seen
+  nodes: new Map(),       // every node (a state with the run that leads to it) that the page has seen
   current: 0,
   follow: new Map(),      // for each node, the child that redo goes to
   pinned: null,
   goal: null,
-  plan: [],               // the nodes that the adversary goes on to
+  plan: [],               // the nodes on the way to the goal, which the adversary follows
   progress: null,
   answer: "",
   exported: null,
