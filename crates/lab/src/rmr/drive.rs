@@ -20,8 +20,8 @@ pub(super) struct Candidate {
     pub trace: Vec<Pid>,
     /// The number of references of the observed process in its last passage of the trace.
     pub count: u32,
-    /// If the last state of the trace occurred before in the same passage: the number of steps after
-    /// which it occurred.
+    /// If the last state of the trace has occurred before in the same passage: the number of steps up to that
+    /// occurrence. The run compares only hashes of states.
     pub recurs: Option<usize>,
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The weak snapshot: every timestamp seen was the latest at T, or was being written at T. T is the
-/// write of TOG.
+/// moment at which the scanner writes its register TOG ([`Violation::NotAtT`]).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WeakSnapshot {
     marks: Marks,
