@@ -1,5 +1,5 @@
-//! Checks the guarantees of the snapshots that the labels use. In these checks, every Label writes, so
-//! that writers never stop writing.
+//! Checks the guarantees of the snapshots that the procedures Label and Scan take of all labels (timestamps). In these
+//! checks, every Label writes, so that writers never stop writing.
 
 use super::{
     marks::Marks,
