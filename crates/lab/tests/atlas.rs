@@ -1,4 +1,5 @@
-//! Checks the built-in manifest, and mistakes in a manifest that the atlas must notice.
+//! Checks the built-in manifest, and mistakes in a manifest that the atlas must notice. *Blessing* writes measured
+//! results into a manifest.
 
 use std::sync::atomic::AtomicBool;
 

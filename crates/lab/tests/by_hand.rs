@@ -1,5 +1,5 @@
-//! Hand-made runs that show mistakes whose smallest size is too large to explore. The interpreter
-//! confirms each run.
+//! Hand-made runs that show mistakes of wrong variants. The sizes at which these mistakes show are too large to
+//! explore. The interpreter confirms each run.
 
 use crate::common::Director;
 use hallpass_algorithms::{Pid, Section};

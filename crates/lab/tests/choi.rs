@@ -1,5 +1,7 @@
 //! Runs of Choi's algorithm and of its wrong variants. They are too long for a search in a test, because they go
-//! through the array A two or three times.
+//! through the array A two or three times. A process takes a *token* (a number) when it arrives. Each cell of A belongs
+//! to one token in each *round*, and contains the last round in which a leaving process has released it. A leaving
+//! process tries to write to each cell twice: lines 5.7 to 5.9 are the first attempt, and 6.7 to 6.9 the second.
 
 use crate::common::Director;
 use hallpass_algorithms::Section;

@@ -1,5 +1,5 @@
-//! One suite for the whole registry. Sound algorithms hold, wrong variants are rejected, and the
-//! interpreter confirms every run that the checker reports.
+//! One suite for the whole registry. Sound algorithms keep their promises at small sizes, wrong variants are rejected,
+//! and the interpreter confirms every run that the checker reports.
 
 use std::{
     iter,
@@ -81,7 +81,7 @@ fn keeps_its_promises(entry: &Entry, model: &AtlasModel) {
 }
 
 /// Checks the smallest number of stopped processes that can violate `property`. It must be larger than the number of
-/// stopped processes that the paper promises to survive, and it must equal the number in the atlas.
+/// stopped processes that the algorithm promises to survive, and it must equal the number in the atlas.
 fn survives(entry: &Entry, model: &AtlasModel, report: &Report, property: Property) {
     let what = format!("{} {}", model.id(), property.name());
     let found = report.outcome(property).resilience;

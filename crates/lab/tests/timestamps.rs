@@ -1,5 +1,5 @@
-//! Checks timestamp systems: sound systems hold, and each wrong variant is rejected at the smallest size
-//! that shows its mistake. The numbers of states are pinned, so that a search that explores fewer states
+//! Checks timestamp systems: sound systems hold at small sizes, and each wrong variant is rejected at the smallest
+//! size that shows its mistake. The numbers of states are pinned, so that a search that explores fewer states
 //! fails. docs/lab.md has commands for checks that take longer.
 
 use std::sync::atomic::AtomicBool;

@@ -140,7 +140,7 @@ impl Page {
         fs::write(std::path::Path::new(&folder).join(name), image).unwrap();
     }
 
-    /// Checks that no script failed and nothing was refused, and closes the page.
+    /// Checks that the page shows no error and no script failed, and closes the page.
     async fn close(self) {
         let message = self.value("document.getElementById('message').textContent").await;
         assert_eq!(message, "", "the page shows an error");

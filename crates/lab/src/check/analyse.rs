@@ -114,7 +114,8 @@ impl<const W: usize> Analysis<'_, W> {
         }
         (self.resources.phase)("building the graph");
         let all = (self.graph)();
-        // A process need not enter while others are killed again and again. So liveness is decided for runs with
+        // A mishap is an event that hits a process from outside, such as a kill (see `Mishap`). A process need not
+        // enter while others are killed again and again. So liveness is decided for runs with
         // finitely many mishaps, on the steps after the last mishap. The exception is a model with mishaps that may
         // recur forever (`Mishap::recurs`): there, liveness is decided on all steps.
         let has_last = mishaps && !self.standing.tables.mishaps_recur;

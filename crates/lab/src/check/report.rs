@@ -16,9 +16,9 @@ use super::{Property, Question};
 pub enum Verdict {
     /// The property holds in every run of this size.
     Holds,
-    /// The property is violated, and a run shows it.
+    /// The property is violated. A run shows it, unless a limit prevents finding one.
     Violated,
-    /// No violation was found, but the exploration was incomplete.
+    /// The property is undecided, because the exploration or its analysis was incomplete.
     Partial,
     /// The property was not checked.
     NotChecked,

@@ -239,7 +239,7 @@ impl<const W: usize> SearchedViolations<'_, W> {
             false => (0..self.tables.n).collect(),
         };
         let n = self.tables.n;
-        // The agents from n on are the mishaps of the processes.
+        // The agents from n on are the mishaps of the processes, such as kills.
         let rename = |&agent: &Agent| agent - agent % n + names[agent % n];
         let cycle: Vec<Agent> = lasso.cycle.iter().map(rename).collect();
         let has_stopped =

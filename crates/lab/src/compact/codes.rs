@@ -21,7 +21,7 @@ use super::{Memory, OutOfMemory, dictionary::Dictionary};
 pub type Code = [u64; 2];
 
 /// The number of bits of the first word of a code. It must be large enough to spread the states over the lines of the
-/// set. A wider first word would not save memory.
+/// set (see [`Shape`](super::shape::Shape)). A wider first word would not save memory.
 pub(super) const FIRST_BITS: u32 = 40;
 
 /// The maximum number of bits of the second word of a code. In the other 8 bits of this word, the search stores a set

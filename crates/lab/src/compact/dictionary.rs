@@ -25,7 +25,8 @@ use super::{
     codes::{Code, bit},
 };
 
-/// The number of entries of the first chunk, and of places of the first table. Both double each time.
+/// The number of entries of the first chunk, and of places of the first table. Each later chunk or table is twice as
+/// large as the one before it.
 const FEWEST: usize = 64;
 
 /// The maximum number of chunks, and of tables.

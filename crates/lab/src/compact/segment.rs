@@ -30,7 +30,7 @@ pub(super) struct Segment<const W: usize> {
     widths: [u32; W],
     /// The number of lines that [`Shape::new`] was asked for.
     lines: f64,
-    /// For each lane of a line's first block: all bits if the lane contains a tag, otherwise none.
+    /// For each lane (16 bits) of a line's first block: all bits if the lane is the place of a tag, otherwise none.
     tag_lanes: [u16; LANES],
 }
 

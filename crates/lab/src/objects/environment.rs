@@ -1,9 +1,9 @@
 //! The [`Environment`] of one process during one step, on a modelled state. It also detects races.
 //!
-//! Words are atomic, but copies and buffers are not. On real memory, reading or writing a copy takes
-//! time. So each access to a copy takes two steps in the model: one for its beginning, and one for its
-//! end. An access of another process in between is a race, unless both accesses only read. The lines of
-//! the processes show which accesses are under way, so the state needs no extra fields for this.
+//! Words are atomic, but copies of the object and buffers of operations are not. On real memory, reading or
+//! writing a copy takes time. So each access to a copy takes two steps in the model: one for its beginning, and
+//! one for its end. An access of another process in between is a race, unless both accesses only read. The lines
+//! of the processes show which accesses are under way, so the state needs no extra fields for this.
 
 use hallpass_algorithms::{
     Op, Word,

@@ -1,4 +1,6 @@
-//! Shared objects: the universal construction, explored in every interleaving at small sizes.
+//! Shared objects: the universal construction, explored in every interleaving at small sizes. The
+//! [construction](hallpass_algorithms::objects::universal) explains the words that its models use: head, copy, request,
+//! buffer, guard and mark.
 //!
 //! | module | contents |
 //! |---|---|

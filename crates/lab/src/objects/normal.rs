@@ -1,5 +1,6 @@
 //! Normal forms. Each state is replaced by a state with the same future behaviour. So there are finitely
-//! many states, although request numbers and versions grow without bound.
+//! many states, although request numbers and versions grow without bound. The
+//! [construction](hallpass_algorithms::objects::universal) explains heads, copies, requests, buffers and marks.
 //!
 //! **Numbers.** Only two facts about a request number matter: whether it is the number of its process's latest
 //! request, and its parity.
@@ -37,8 +38,8 @@
 //!   assumption: the search checks [`Violation::Held`](super::observe::Violation::Held) at every step, so it is true
 //!   up to the first violation.
 //! - So the former head does not become the head again while the late process holds it.
-//! - So the late process cannot install the copy that it builds. The copy will be spoiled, and no process reads it
-//!   before that.
+//! - So the late process cannot install the copy that it builds. The copy will be *spoiled* (its contents are cleared),
+//!   and no process reads it before that.
 //!
 //! This part of the normal form applies only to orderly variants.
 //!

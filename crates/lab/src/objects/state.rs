@@ -1,4 +1,5 @@
-//! The state of a model: the atomic words, the copies that they protect, and the line of each process.
+//! The state of a model: the atomic words, the copies that they protect, and the line of each process. The
+//! [construction](hallpass_algorithms::objects::universal) explains the words, such as guards and marks.
 
 use hallpass_algorithms::{
     Word,

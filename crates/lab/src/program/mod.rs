@@ -15,7 +15,8 @@ pub const HOLDS: u8 = 0;
 pub const VIOLATED: u8 = 1;
 /// Exit status: invalid arguments.
 pub const BAD_USAGE: u8 = 2;
-/// Exit status: no violation was found, but the exploration was incomplete.
+/// Exit status: no violation was found, but the exploration was incomplete, an option left out a promised property, or
+/// Ctrl-C stopped the program before it had an answer.
 pub const PARTIAL: u8 = 3;
 
 /// The exit status of a subcommand, or the reason why it could not run.

@@ -60,8 +60,9 @@ pub enum Asked {
     ExitSteps,
     /// The largest number of a process's own steps in a doorway, while others may be killed.
     DoorwaySteps,
-    /// The largest number of remote references of a super-passage with cache-coherent memory, during which
-    /// processes are killed at most this many times.
+    /// The largest number of remote references of a super-passage with cache-coherent memory. During the super-passage,
+    /// processes are killed at most this many times. (A super-passage is a sequence of passages of one process. Each
+    /// passage but the last ends by the death of the process.)
     SuperPassage(u32),
 }
 
@@ -100,8 +101,8 @@ impl Asked {
         !matches!(self, Asked::Rounds | Asked::Sections | Asked::Amortised(_))
     }
 
-    /// Returns the question of this name. A name that is not one of the common questions is the name of a
-    /// statement.
+    /// Returns the question of this name. A name that is neither that of a common question nor `super-cc-` with a
+    /// number is the name of a statement.
     pub fn from_name(name: &str) -> Self {
         let deaths = name.strip_prefix(SUPER).and_then(|deaths| deaths.parse().ok());
         let common = Self::COMMON.into_iter().find(|asked| asked.name() == name);

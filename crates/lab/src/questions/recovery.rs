@@ -1,5 +1,5 @@
-//! Questions about processes that are killed and come back: the longest sections of a passage while others
-//! are killed, and the remote references of a super-passage.
+//! Questions about processes that are killed and come back: the longest exit section and the longest doorway
+//! while others are killed, and the remote references of a super-passage.
 //!
 //! The terms are those of Golab and Ramaraju, "Recoverable mutual exclusion", Distributed Computing 32,
 //! 2019. A passage ends when the process returns to its remainder, or when it is killed. A *super-passage*

@@ -20,7 +20,7 @@ pub enum Answer {
     Number(Bound),
     /// A number that is a fraction.
     Ratio(Ratio),
-    /// The exploration was incomplete. The text says why.
+    /// There is no answer, for example because the exploration was incomplete. The text says why.
     Partial(String),
 }
 
@@ -46,7 +46,8 @@ pub struct Answered {
     /// A remark on the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The run that shows the answer, if a single run can. In JSON, it is a replay string.
+    /// The run that shows the answer. Only two kinds of answers have a run: a violation that a single run can show, and
+    /// a statement that something can happen, if it holds. In JSON, the run is a replay string.
     #[serde(rename = "replay", skip_serializing_if = "Option::is_none", serialize_with = "replay")]
     pub run: Option<Schedule>,
 }

@@ -10,7 +10,7 @@ use crate::machine::Local;
 
 /// The number of steps of the observed process that the adversary looks ahead.
 const AHEAD: usize = 12;
-/// The limit on the steps of another process up to its next write.
+/// The limit on the steps of another process up to a write that the adversary considers.
 const NEAR: usize = 64;
 /// The limit on the steps of another process that release the observed process.
 const FAR: usize = 4096;

@@ -102,7 +102,8 @@ pub struct Point {
 }
 
 /// Finds the worst passage at each size. The result is exact while the states fit into `resources`. From the first size
-/// at which they do not fit, the results come from a search. Sizes at which the algorithm does not exist are skipped.
+/// at which they do not fit, the results are lower bounds from a search. At this first size, the incomplete exploration
+/// may give a better lower bound than the search. Sizes at which the algorithm does not exist are skipped.
 /// If `resources.stop` becomes true, the result has only the sizes that were finished before.
 ///
 /// # Errors

@@ -20,8 +20,8 @@ pub(super) struct Candidate {
     pub trace: Vec<Pid>,
     /// The number of references of the observed process in its last passage of the trace.
     pub count: u32,
-    /// If the last state of the trace occurred before in the same passage: the number of steps after
-    /// which it occurred.
+    /// If the last state of the trace has occurred before in the same passage: the number of steps up to that
+    /// occurrence. The run compares only hashes of states.
     pub recurs: Option<usize>,
 }
 
@@ -265,7 +265,7 @@ impl<'a> Run<'a> {
     /// Moves one other process.
     pub fn disturb(&mut self, style: &Style, rng: &mut Rng) {
         let refill = rng.f32() < style.refill;
-        // If all processes are in their remainders, only a process in its remainder can take a step.
+        // If no process outside its remainder can be moved, a process in its remainder is moved even without `refill`.
         let Some(q) = self.other(style, rng, refill).or_else(|| self.other(style, rng, true))
         else {
             return;
@@ -298,7 +298,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves all others in turn, until each has made this many changes.
+    /// Moves all others in turn, until each has changed variables this many times, or waits.
     pub fn line_up(&mut self, changes: usize) {
         for index in 0..self.order.len() {
             let q = self.order[index];

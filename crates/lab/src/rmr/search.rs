@@ -40,7 +40,8 @@ pub struct SearchBudget {
     /// The approximate limit in seconds. Half of them are for each cost model. If this limit ends the
     /// search before the limit on steps does, another search with the same seed may find a different run.
     pub seconds: f64,
-    /// The seed of the random numbers. A search with the same seed and steps finds the same run.
+    /// The seed of the random numbers. A search with the same seed and steps finds the same run, unless the limit in
+    /// seconds ends it.
     pub seed: u64,
 }
 
@@ -202,8 +203,8 @@ impl Hunt<'_> {
         candidate
     }
 
-    /// Returns whether the final state equals the state after `recurs` steps of the trace. The run itself has only
-    /// compared hashes.
+    /// Returns whether the final state and the state after `recurs` steps of the trace are the same for the observed
+    /// process, and the process makes references in between. The run itself has only compared hashes.
     fn recurs(&self, candidate: &Candidate) -> bool {
         let mut now = Simulation::new(self.setting, candidate.initial.clone());
         let mut before = None;

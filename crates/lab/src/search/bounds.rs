@@ -1,9 +1,9 @@
 //! Finds the largest number of steps that a process takes in one section, without a stored graph.
 //!
-//! The states in which the process is in the section are a region. If the process takes a step within a component
-//! of the region, there is no bound. Otherwise the bound is the weight of a heaviest path, where the steps of the
-//! process have weight 1 and all other steps have weight 0. The search finds a component after all components that
-//! can be reached from it, so it knows the heaviest paths from those.
+//! The states in which the process is in the section are a region. If the process takes a step within a strongly
+//! connected component of the region, there is no bound. Otherwise the bound is the weight of a heaviest path: a step
+//! of the process has weight 1, and any other step has weight 0. The search finds a component after all components
+//! that can be reached from it, so it knows the heaviest paths from those.
 
 use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
@@ -150,7 +150,8 @@ impl<'a, const W: usize> Weights<'a, W> {
         Ok(most)
     }
 
-    /// Returns a run with `bound` steps in the section. No other first state of such a run is on a smaller level.
+    /// Returns a run with `bound` steps in the section. Of the states in which such a run can begin, it begins in one
+    /// that is nearest to the initial states.
     fn run(
         &self,
         bound: Bound,

@@ -165,8 +165,9 @@ const SELF: u8 = 0x40;
 /// The bits of a mark that count the children that are left to visit. A state has at most one child for each agent.
 const CHILDREN: u8 = 0x3f;
 
-/// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). A state is decoded once,
-/// when it is first visited. From then on, the stack `children` has its children.
+/// The depth-first search of Pearce (see [`graph::components`](crate::graph::components)). Each state of the region is
+/// visited once. The visit computes the steps from the state, and puts the children that are left to visit on the stack
+/// `children`. So the search computes the steps from a state only once.
 struct DepthFirst<'a, const W: usize, N, F> {
     region: &'a Region<'a, W>,
     numbers: N,

@@ -154,7 +154,8 @@ fn expand_level<const W: usize, E: Entry<W>>(
     });
 }
 
-/// Collects the marks of the states on this level. A mark on an earlier level takes precedence.
+/// Keeps, for each mark (see [`Look`](super::Look)), the first state of this level with this mark in the order of
+/// [`Space::precedes`]. If a state on an earlier level has the mark, keeps that state instead.
 fn gather<const W: usize, E: Entry<W>>(
     space: &dyn Space<W>,
     marked: &mut [Option<Marked<W>>],

@@ -1,6 +1,7 @@
 //! Passes states between threads.
 //!
-//! Each thread owns a share of the segments. If a thread finds states of a segment that another thread owns, it sends
+//! The set of states consists of segments (see [`compact`](crate::compact)), and each thread owns a share of the
+//! segments. If a thread finds states of a segment that another thread owns, it sends
 //! the states to the owner, and the owner inserts them. So the memory of a segment stays in the cache of one
 //! core. Ownership is only about speed: every thread may insert into every segment. A thread inserts states itself if
 //! the inbox of the owner is full, and at the end of a level.
@@ -80,7 +81,7 @@ impl<E> Mail<E> {
         self.senders.0.store(threads, Ordering::Relaxed);
     }
 
-    /// Registers the calling thread as one of the senders of this level.
+    /// Returns the [`Sender`] of the calling thread. [`begin`](Mail::begin) has already counted the thread.
     pub fn sender(&self) -> Sender<'_> {
         Sender(&self.senders.0)
     }

@@ -107,8 +107,8 @@ impl Sequential<'_> {
 /// The accesses of the steps of several processes.
 #[derive(Default)]
 struct Accesses {
-    /// The byte of each process: the lowest byte of the number of the variable. If these bytes of two variables are
-    /// equal, the two count as one variable, so some independent steps count as dependent.
+    /// A byte for each process: the lowest byte of the number of the variable that its step accesses. If two variables
+    /// have the same lowest byte, they count as one variable, so some independent steps count as dependent.
     vars: u64,
     /// The set of processes whose steps change the variable.
     changes: u64,

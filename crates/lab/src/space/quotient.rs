@@ -2,7 +2,8 @@
 //!
 //! The key of a process contains everything that distinguishes it from other processes: its private
 //! state, its buffer if there are buffers, and the places where variables name it (such as a position in
-//! a queue). The representative is the state in which the keys descend from process to process.
+//! a queue). The representative is the state in which the keys descend from process to process. If some processes are
+//! *fixed*, a renaming keeps their numbers, and only the keys of the other processes descend.
 //!
 //! This is exact: two states have the same representative if and only if they are renamings of each other.
 //!

@@ -123,7 +123,7 @@ impl Tables {
     }
 
     /// Returns the variable that the mishap of `p` changes in this state, by its position in the layout. Returns `None`
-    /// if no mishap of `p` changes a variable.
+    /// if the mishap changes no variable in this state, or if `p` has no mishap.
     pub fn var_changed_by_mishap<const W: usize>(&self, state: &[u64; W], p: Pid) -> Option<usize> {
         let effect = self.mishap_effects[p].as_ref()?;
         let value = effect.var.get_in(state);

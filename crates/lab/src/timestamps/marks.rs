@@ -10,7 +10,7 @@ use super::subject::{State, Subject};
 /// The timestamps of all processes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Marks {
-    /// The number of written timestamps of each process.
+    /// For each process: the number of its timestamps that are written and still exist.
     pub counts: Vec<u8>,
     /// The processes that are about to write a timestamp.
     pub pending: u16,

@@ -1,5 +1,6 @@
 //! Checks timestamp systems: every run is a run of UCTSS (the unbounded system of Afek et al.) and has
-//! the properties that the papers state.
+//! the properties that the papers state. A timestamp system has two procedures. With Label, a process takes a new
+//! timestamp. Scan returns the order of all processes by their timestamps. A *label* is a timestamp of bounded size.
 //!
 //! | module | contents |
 //! |---|---|

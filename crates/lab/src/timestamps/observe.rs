@@ -32,7 +32,8 @@ pub enum Violation {
     /// Zehavi: a later Scan contradicts an earlier one about a process outside Label.
     Lasting,
     /// A scan of the weak snapshot saw a timestamp that was neither current at T nor being written at T.
-    /// T is the moment at which the scan writes TOG.
+    /// T is the moment at which the scan writes TOG, the register of the scanner with a colour for each process (see
+    /// [`linear`](hallpass_algorithms::papers::timestamps::linear)).
     NotAtT,
     /// The timestamps of a snapshot were not current at any single instant.
     NoInstant,

@@ -1,4 +1,5 @@
-//! Checks on a run the properties that the papers state for timestamp systems.
+//! Checks on a run the properties that the papers state for timestamp systems. Label and Scan are the two procedures of
+//! such a system (see [`Procedure`]).
 //!
 //! (1) to (5) are the properties of Proposition 3.1 of Afek et al. Zehavi's Property 1 is (1), and his Property 2
 //! is (4). (He writes "no Label starts after the last Label of p finishes". A process is in the set C' of (4) under

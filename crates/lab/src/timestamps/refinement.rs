@@ -1,4 +1,5 @@
-//! Checks whether a run is a run of UCTSS.
+//! Checks whether a run is a run of UCTSS, the unbounded system of Afek et al. Label and Scan are the two procedures of
+//! a timestamp system (see [`Procedure`]).
 //!
 //! A concurrent timestamp system is a system whose histories are all histories of UCTSS (definition 3.1 of Afek et
 //! al.). So a run is correct if some run of UCTSS has the same history. The check constructs that run of UCTSS step by

@@ -1,5 +1,5 @@
-//! Checks the guarantees of the snapshots that the labels use. In these checks, every Label writes, so
-//! that writers never stop writing.
+//! Checks the guarantees of the snapshots that the procedures Label and Scan take of all labels (timestamps). In these
+//! checks, every Label writes, so that writers never stop writing.
 
 use super::{
     marks::Marks,
@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The weak snapshot: every timestamp seen was the latest at T, or was being written at T. T is the
-/// write of TOG.
+/// moment at which the scanner writes its register TOG ([`Violation::NotAtT`]).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WeakSnapshot {
     marks: Marks,

@@ -109,9 +109,9 @@ impl<'a, O: Observer> Runs<'a, O> {
         (State { positions: positions.collect(), memory }, observer, violation)
     }
 
-    /// Returns the process, the procedure and the coin of an agent. There are two agents for each
-    /// process and coin. One takes the next step, or the first step of Label. The other takes the first
-    /// step of Scan.
+    /// Returns the process, the procedure and the coin of an agent (see [`Subject::coins`]). There are two
+    /// agents for each process and each value of the coin. One takes the next step, or the first step of Label.
+    /// The other takes the first step of Scan.
     pub fn agent(&self, agent: Agent) -> (usize, Procedure, Word) {
         let coins = self.subject.coins() as usize;
         let start =

@@ -36,7 +36,7 @@ impl Procedure {
 /// A set of processes.
 pub type Set = u16;
 
-/// The timestamps that a Scan has seen: their order, and the mark of each.
+/// The timestamps that a Scan has seen: their order, and the [mark](super::marks) of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seen {
     /// For each process, the processes ordered before it.

@@ -53,7 +53,7 @@ impl Director {
     }
 }
 
-/// Returns limits for one thread that reports no progress.
+/// Returns resources with these limits and one thread. Progress is not reported.
 pub fn resources(states: u64, bytes: u64, stop: &AtomicBool) -> Resources<'_> {
     Resources { states, bytes, threads: 1, stop, phase: &|_| (), progress: &|_| () }
 }

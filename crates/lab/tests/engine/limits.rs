@@ -32,7 +32,7 @@ fn an_exploration_stops_near_its_limit_on_states() {
     }
 }
 
-/// Compiles a step machine whose tables take 23 GB, and returns the error.
+/// Compiles a step machine whose tables would take 23 GB, and returns the error.
 fn refuse(budget: Budget<'_>) -> CannotCompile {
     let machine = build("choi-wide", 20, 19).unwrap();
     Tables::within(&*machine, &[], budget).map(|tables| tables.bits).expect_err("too large")

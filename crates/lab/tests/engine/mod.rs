@@ -1,4 +1,4 @@
-//! Tests the parts of the checker: exploration, symmetry, store buffers and linearizability.
+//! Tests the parts of the checker, such as exploration, tables, symmetry, store buffers and linearizability.
 
 mod compact;
 mod expand;

@@ -1,5 +1,5 @@
-//! Compares the verdicts of the linearizability checker on thousands of small histories with the definition,
-//! which tries all permutations.
+//! Compares the verdicts of the linearizability checker on thousands of small histories with those of a search that
+//! follows the definition directly: it tries all permutations of the operations.
 
 use std::collections::{BTreeSet, VecDeque};
 

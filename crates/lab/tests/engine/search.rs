@@ -309,9 +309,10 @@ fn count_until_stopped(tables: &Tables, stop_after: u64) -> (u64, Option<Ended>)
     (space.count.into_inner(), trap.err())
 }
 
+/// The parts are the search, the numbering of the states, and the decision of starvation.
 #[test]
 fn every_part_of_the_compact_check_stops_soon_when_it_is_told_to() {
-    /// The number of states that two threads may still expand: each finishes its part.
+    /// The number of states that two threads may still expand after the stop: each thread finishes its part.
     const SOON: u64 = 4096;
     let machine = build("am-fig3-fast", 4, 3).unwrap();
     let tables = Tables::new(&*machine).unwrap();
@@ -325,6 +326,7 @@ fn every_part_of_the_compact_check_stops_soon_when_it_is_told_to() {
     }
 }
 
+/// A check that would take more memory than allowed ends with a partial verdict that names the limit.
 #[test]
 fn the_compact_check_stays_within_its_memory() {
     let stop = AtomicBool::new(false);

@@ -163,8 +163,8 @@ fn the_adversary_overtakes_a_process_as_often_as_the_checker_says() {
     }
 }
 
-/// In each run, process 0 waits and goes on. Then process 1, which came later, overtakes it while it is at a line at
-/// which it does not wait.
+/// In each run, process 0 waits and goes on. While process 0 is at a line at which it does not wait, process 1, which
+/// came later, overtakes it.
 #[test]
 fn a_process_that_goes_on_from_its_waiting_room_has_still_come_before() {
     for (id, n, run) in [

@@ -1,4 +1,5 @@
-//! Checks that every line at which a process can be has a text, and that every text belongs to such a line.
+//! Checks at small sizes that every line at which a process can be has a text, and that every text belongs to such a
+//! line. For models whose tables are too large, random runs show the lines.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,6 @@
-//! Plays every entry of the registry at random. Checks that the session, a fresh interpreter and the tables agree on
-//! every step.
+//! Plays every entry of the registry at random. Checks that the session (the tree of runs in the explorer) agrees with
+//! the tables on every step, and with a fresh interpreter at the end of the run. A few entries are too large for
+//! tables.
 
 use std::env;
 

@@ -1,4 +1,5 @@
-//! Checks that the server answers its own page and refuses all other clients.
+//! Checks that the explorer's server answers its own page, refuses requests with another host or origin, and survives
+//! damaged requests and slow clients.
 
 use std::{
     io::{Read, Write},

@@ -1,5 +1,5 @@
 //! Checks that every file of the gallery outside `gallery/papers` has the results in `gallery/atlas.toml`, and that
-//! every exercise is rejected.
+//! every exercise (a file in `gallery/wrong`) is rejected.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::atomic::AtomicBool};
 

@@ -1,4 +1,4 @@
-//! Checks that `trace::confirm` accepts a run that shows its finding, and rejects every other run.
+//! Checks that `trace::confirm` accepts runs that show their findings, and rejects runs that do not.
 
 use hallpass_lab::{
     schedule::{Conventions, CostModel, Finding, MemoryModel, Schedule},

@@ -70,7 +70,7 @@ fn line_5_of_figure_3_counts_twice() {
 
 #[test]
 fn conventions_decide_which_accesses_miss_the_cache() {
-    // Line 4 reads X, which line 2 has written, after line 3.
+    // Line 2 writes X. Line 3 writes Q. Then line 4 reads X.
     let stem = [1, 1, 0, 0, 0, 0];
     let misses = |writer_copy, cache| {
         let rules = Conventions { writer_copy, cache, failed_rmw: FailedRmw::Write };

@@ -1,4 +1,4 @@
-//! Checks that replay strings encode every schedule, and that errors say what is wrong.
+//! Checks that replay strings encode schedules of every algorithm, and that errors say what is wrong.
 
 use hallpass_algorithms::registry;
 use hallpass_lab::{
@@ -10,6 +10,8 @@ use hallpass_lab::{
 
 use super::find::{Random, schedule, starved, with};
 
+/// Returns findings of the checker and of `rmr`. Other tests encode findings about statements and first come, first
+/// served, and played runs.
 fn findings() -> Vec<Finding> {
     let conventions = Conventions {
         writer_copy: WriterCopy::Lost,
