@@ -38,7 +38,7 @@ changed_lines! {
             Label(Goto(Labelling::Ask { j: u8::from(p == 0), head }))
         },
     }
-    /// A writer does not answer the handshakes of scanners.
+    /// A writer does not answer the flags of scanners: all flags in its register stay clear.
     NoShake: |s, m, p| {
         Label(Labelling::Ask { j, head }) => {
             m.read(s.q.at(j.into()));
