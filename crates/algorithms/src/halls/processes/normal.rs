@@ -1,4 +1,5 @@
-//! The normal form of a state. Its numbers are small, so the checker sees finitely many states.
+//! The normal form of a state. Its numbers are small, so the checker sees finitely many states. The [parent
+//! module](super) explains the lines and the variables.
 //!
 //! Tickets grow without bound. The lines use them as follows:
 //!

@@ -1,6 +1,7 @@
 //! Deliberately wrong variants of [`Quadratic`]. The lab must reject each of them.
 //!
-//! A change to Scan also applies to the Scan within Label.
+//! A change to Scan also applies to the Scan within Label. The [parent module](super) explains flags, toggles and
+//! borrowing.
 
 use super::{Head, Labelling, Quadratic, Round, Scanning};
 use crate::{
