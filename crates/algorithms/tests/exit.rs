@@ -1,4 +1,6 @@
-//! The exit section and the doorway of the halls of processes are bounded, whatever the process reads.
+//! The exit section and the doorway of the halls of processes are bounded, whatever the process reads. In these halls,
+//! every process wants one slot, and the number of slots is constant. `halls/processes/mod.rs` explains the lines, and
+//! the *card* of a process: a word with its phase and its ticket.
 //!
 //! Here, an access of a process may return any value that its variable can have. There is one exception: if a process
 //! that leaves or arrives reads its own card, the card is idle, because no other process changes an idle card. So the

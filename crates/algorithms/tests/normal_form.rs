@@ -59,7 +59,8 @@ impl<S: Copy> Run<S> {
         }
     }
 
-    /// Makes a step of process `p`. From `n` on, `p` stands for the mishap of process `p - n`.
+    /// Makes a step of process `p`. From `n` on, `p` stands for the mishap of process `p - n`: an event that hits this
+    /// process, such as its death.
     fn step(&mut self, algorithm: &impl Algorithm<State = S>, p: usize) -> Seen {
         if p >= algorithm.n() {
             return self.mishap(algorithm, p - algorithm.n());

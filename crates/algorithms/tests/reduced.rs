@@ -1,6 +1,7 @@
 //! The reduced model of the halls of processes makes the same steps as the full model, except that it does not stop at
 //! lines that have no effect. The test runs both in lockstep, without normal forms. `normal_form.rs` compares the
-//! reduced model with its normal form.
+//! reduced model with its normal form. The lab also lets the reduced model make some steps at once
+//! (`Algorithm::advance`): `settled.rs` tests this.
 
 use hallpass_algorithms::{
     Algorithm, Loc, Memory, Next, Op, Var, Word,

@@ -199,8 +199,8 @@ fn compare(n: usize, k: usize, contention: usize) -> [usize; 2] {
     [plain.len(), reduced.len()]
 }
 
-/// Panics if the graph has a cycle. To find out, removes states without successors, one after another: the states on a
-/// cycle remain.
+/// Panics if some states form a cycle. To find out, removes states without successors, one after another: the states on
+/// a cycle remain.
 fn assert_no_cycle(successors: &[Vec<usize>]) {
     let mut before = vec![Vec::new(); successors.len()];
     let mut left: Vec<usize> = successors.iter().map(Vec::len).collect();

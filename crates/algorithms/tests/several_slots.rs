@@ -1,10 +1,12 @@
 //! Random runs of the hall for processes, in which some processes want several slots, or another process resizes or
-//! closes the hall. Three such processes have more private states than the tables of the lab can number, so the lab
-//! explores two.
+//! closes the hall. If three processes want several slots, they have more private states than the tables of the lab can
+//! number, so the lab explores two. `halls/processes/mod.rs` explains the lines, and the words *card*, *ticket* and
+//! *set aside*.
 //!
-//! A run has two parts. First, processes make steps in a random order. Some of them pause, and some are killed. In
-//! the second part, no process is killed, the processes take turns, and all of them must finish. `HALLPASS_RUNS` is
-//! the number of runs of each model.
+//! A run has two parts. First, processes make steps in a random order. Some of them pause, and some are killed. In the
+//! second part, no process is killed, the processes take turns, and all of them must finish. `HALLPASS_RUNS` is the
+//! number of runs of each model. (Two tests make runs with fixed steps instead: the test of a late card, and the test
+//! of a closed hall.)
 
 use std::env;
 

@@ -1,5 +1,5 @@
-//! Compares two ways to run the lines of the hall for threads: one by one, as in the lab, and straight,
-//! as in a real hall. Both must make the same accesses in the same order, whatever the environment answers.
+//! Compares two ways to run the lines of the hall for threads: one by one, as in the lab, and straight, as in a real
+//! hall. Both must make the same accesses in the same order. The environment answers at random.
 
 use hallpass_algorithms::{
     Next, Op, Word,

@@ -219,7 +219,7 @@ pub enum Touch {
     Read,
     /// A write of this value.
     Write(Ex),
-    /// Adds a number, modulo the second one if there is one.
+    /// Adds the first number. If there is a second number, it is the modulus of the addition.
     FetchAdd(Ex, Option<Ex>),
     /// Sets a boolean.
     TestAndSet,

@@ -14,8 +14,8 @@ const MOST_WORK: u32 = 50_000;
 /// The maximum number of elements of a set. A set is stored as the bits of a value.
 pub const MOST_ELEMENTS: Value = 62;
 
-/// A fault: an error in a file of the language that shows only when a process executes a line, such as an index that
-/// does not exist.
+/// A fault: an error in a file of the language that shows only when a line is executed or an expression is evaluated,
+/// such as an index that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// A number is too large.

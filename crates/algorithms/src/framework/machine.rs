@@ -29,7 +29,7 @@ pub enum Next<S> {
 pub enum Section {
     /// The process does not compete.
     Remainder,
-    /// The part of the entry section that takes a bounded number of the process's own steps.
+    /// The first part of the entry section, which takes a bounded number of the process's own steps.
     Doorway,
     /// The rest of the entry section: the waiting room.
     Waiting,
@@ -71,7 +71,8 @@ pub struct Mishap {
     /// again as a new process.
     pub kills: bool,
     /// Whether the mishap may happen again and again in a run in which a process starves. If not, the checker assumes
-    /// that mishaps end: only what happens after the last mishap decides whether a process starves or is *enabled*.
+    /// that mishaps end: only what happens after the last mishap decides whether a process starves or is
+    /// [enabled](crate::StatementKind::Enabled).
     pub recurs: bool,
     /// The name of the mishap, such as `killed` or `lease ends`.
     pub name: &'static str,

@@ -69,9 +69,9 @@ impl Op {
         }
     }
 
-    /// Returns whether this access fails if the variable holds `old`. Four kinds of accesses can fail: a test-and-set
-    /// of a variable that is already set, a set of bits that are all set, a clear of bits that are all clear, and a
-    /// compare-and-swap that expects another value. Returns `false` for all other accesses.
+    /// Returns whether this access fails if the variable holds `old`. Four kinds of accesses can fail: `TestAndSet` of
+    /// a variable that is already set, `Set` of bits that are all set already, `Clear` of bits that are all clear
+    /// already, and `CompareAndSwap` that expects another value. Returns `false` for all other accesses.
     #[inline]
     pub fn fails_on(self, old: Word) -> bool {
         match self {
@@ -167,7 +167,7 @@ impl Op {
     }
 }
 
-/// Shared memory. An implementation provides [`access`](Memory::access); algorithms call the named
+/// Shared memory. An implementation provides [`access`](Memory::access). Most algorithms call only the named
 /// operations.
 pub trait Memory {
     /// Performs `op` on `var` atomically and returns the old value.

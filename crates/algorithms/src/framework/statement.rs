@@ -2,7 +2,8 @@
 //! happens, and about enabled processes. An invariant, in contrast, is about single states.
 //!
 //! A statement has the name that the paper gives it. Its predicate is written beside the algorithm, in
-//! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab decides the statement on the graph of all runs.
+//! [`Algorithm::observe`] or [`Algorithm::condition`]. The lab explores all runs, and decides whether the statement
+//! holds.
 //!
 //! [`Algorithm::observe`]: super::machine::Algorithm::observe
 //! [`Algorithm::condition`]: super::machine::Algorithm::condition

@@ -5,7 +5,7 @@
 //!
 //! - `am-fig3` is an algorithm.
 //! - `am-fig3+names` is k-assignment on top of this algorithm.
-//! - `afek@linear` is an algorithm on another timestamp system.
+//! - `afek@linear` is the algorithm `afek` on another timestamp system.
 //! - `am-fig3:no-release` is a deliberately wrong variant.
 //! - `am-fig3-fast:printed` is an algorithm in the form that its paper prints. This form is wrong.
 

@@ -29,7 +29,7 @@ pub(super) struct Blocks {
     suspect: Option<Block>,
     /// The last passage or procedure that ended before the place, and its `end`.
     pub(super) ended: Option<(Block, Span)>,
-    /// The conditional expressions that are open: whether their `then` was seen.
+    /// For each conditional expression that is open: whether its `then` was seen.
     conditionals: Vec<bool>,
 }
 

@@ -1,10 +1,10 @@
 //! Prepares invariants for the evaluation in every state.
 //!
 //! Most conditions ask at which lines processes are. A process has few places. So for each place, the parts of a
-//! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for
-//! a process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v =
-//! 1`, is then decided for every small value of v. This needs a number in place of j in `p.v = j`. So if j is the
-//! variable of a quantifier over few numbers, the condition is prepared for each value of j.
+//! condition that depend only on the place are evaluated in advance: `p at 3..5 and p.v = 1` becomes `p.v = 1` for a
+//! process at line 4, and `false` for a process at line 7. A condition on one private variable, such as `p.v = 1`, is
+//! then decided for every small value of v. A condition such as `p.v = j` can be decided in advance only if j is a
+//! number. So if j is the variable of a quantifier over few numbers, the condition is prepared for each value of j.
 
 use hallpass_algorithms::{Loc, Section, View};
 

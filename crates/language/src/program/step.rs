@@ -296,7 +296,7 @@ impl Algorithm for Program {
         self.layout.decls().iter().any(|decl| decl.unbounded)
     }
 
-    /// Returns `false`, because there is no normal form: a counter is explored up to its limit.
+    /// Returns `false`, because a file has no normal form of its own: a counter is explored up to its limit.
     fn counts(&self, _: &Loc<At>) -> bool {
         false
     }

@@ -1,4 +1,5 @@
-//! Changes to a hall that are not requests of a line: claims end, and waiters are woken.
+//! Changes to a hall besides the requests of lines: claims end, and waiters are woken. The model also has a request
+//! that *hangs* in the network and arrives late: see [`Late`].
 
 use super::{
     hall::{Hall, Knowledge, Late, MAX_PROCESSES, Slot},

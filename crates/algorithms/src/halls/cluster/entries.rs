@@ -10,7 +10,7 @@ use crate::registry::{Entry, OURS, entries};
 const CLAIMS: Entry =
     Entry::new(OURS, "claims").using("transactions").max_processes(MAX_PROCESSES).max_k(MAX_SLOTS);
 
-/// Models in which processes take two slots.
+/// Models in which each of two processes takes two slots at once.
 const PAIRS: Entry = CLAIMS.without_resilience();
 
 entries! {
@@ -39,10 +39,10 @@ entries! {
     "etcd-restore-expiry" => |n, k| ClusterModel::new(Expiry | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any lease may end; the store is restored from a backup").deadlock_free_only().without_resilience();
     "etcd-restore-mortal" => |n, k| ClusterModel::new(Mortal | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("any process may be killed; the store is restored from a backup").deadlock_free_only().without_resilience();
     "etcd-restore-try" => |n, k| ClusterModel::new(Try | BackUp | Restore | OldLeases, n, k), CLAIMS.titled("the store is restored from a backup; one process does not wait").deadlock_free_only().without_resilience();
-    "etcd-pairs" => |n, k| ClusterModel::new(Pairs, n, k), PAIRS.fife().titled("two processes take two slots together");
-    "etcd-pairs-expiry" => |n, k| ClusterModel::new(Pairs | Expiry, n, k), PAIRS.titled("two processes take two slots together; any lease may end");
-    "etcd-pairs-mortal" => |n, k| ClusterModel::new(Pairs | Mortal, n, k), PAIRS.fife().titled("two processes take two slots together; any process may be killed");
-    "etcd-pairs-try" => |n, k| ClusterModel::new(Pairs | Try, n, k), PAIRS.titled("two processes take two slots together; the last process does not wait").deadlock_free_only();
+    "etcd-pairs" => |n, k| ClusterModel::new(Pairs, n, k), PAIRS.fife().titled("each of two processes takes two slots at once");
+    "etcd-pairs-expiry" => |n, k| ClusterModel::new(Pairs | Expiry, n, k), PAIRS.titled("each of two processes takes two slots at once; any lease may end");
+    "etcd-pairs-mortal" => |n, k| ClusterModel::new(Pairs | Mortal, n, k), PAIRS.fife().titled("each of two processes takes two slots at once; any process may be killed");
+    "etcd-pairs-try" => |n, k| ClusterModel::new(Pairs | Try, n, k), PAIRS.titled("each of two processes takes two slots at once; the last process does not wait").deadlock_free_only();
     "etcd:barging" => |n, k| wrong::<wrong::Barging>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("line E1 takes a free slot even if others wait");
     "etcd:blind" => |n, k| wrong_with_any_claims::<wrong::Blind>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("lines E3 and X2 give a slot to a claim that may have left the queue");
     "etcd:selfish" => |n, k| wrong::<wrong::Selfish>(Casts::PLAIN, n, k), CLAIMS.fife().wrong("a holder that leaves frees its slot even if others wait");

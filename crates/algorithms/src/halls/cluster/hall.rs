@@ -82,6 +82,6 @@ pub(super) struct Hall {
     pub late: Late,
     /// The backup that the next restore uses.
     pub backup: Option<Backup>,
-    /// Whether the first two processes take two slots together.
+    /// Whether each of the first two processes takes two slots at once.
     pub pairs: bool,
 }

@@ -6,9 +6,9 @@ use crate::framework::machine::Next::{self, Enter, Goto, Leave, Spin};
 /// A request to the store, as one transaction. `T` identifies a claim in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ask<T> {
-    /// Takes this slot if no claim waits, the slot is free, and all smaller slots are taken. Otherwise
-    /// joins the queue if `wait` is set. Does nothing if the claim exists already. A claim for several slots takes
-    /// the smallest ones, if enough are free.
+    /// Takes this slot if no claim waits, the slot is free, and all smaller slots are taken. Otherwise joins the queue
+    /// if `wait` is set. Does nothing if the claim exists already, or if the hall is closed. A claim for several slots
+    /// takes the smallest ones, if enough are free.
     Claim {
         /// The smallest free slot in the view of the process.
         slot: usize,
@@ -34,8 +34,8 @@ pub enum Ask<T> {
     Free {
         /// A slot that the process holds.
         slot: usize,
-        /// Whether to free the slots even if claims wait. If so, the request also writes `door`, which wakes all
-        /// waiters.
+        /// Whether to free the slots even if claims wait. If so, the request also writes the record `door` (see the
+        /// [parent module](super)), which wakes all waiters.
         anyway: bool,
     },
     /// Removes the claim of this process from the queue.

@@ -95,7 +95,7 @@
 //! Of the events that the driver handles, the model has these:
 //!
 //! - leases that end, processes that die, answers that get lost, requests that arrive late;
-//! - waiters that give up, processes that do not wait, processes that take two slots together;
+//! - waiters that give up, processes that do not wait, processes that take two slots at once;
 //! - `resize` and `reap`, and the slots that they hand over;
 //! - holders that create their claims again;
 //! - a hall that is closed, or removed by force and created again;

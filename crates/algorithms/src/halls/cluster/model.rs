@@ -63,7 +63,7 @@ pub enum Cast {
     Restore,
     /// The leases of the claims in the backup end.
     OldLeases,
-    /// The first two processes take two slots together, if the hall has at least two.
+    /// Each of the first two processes takes two slots at once, if the hall has at least two.
     Pairs,
 }
 use Cast::*;

@@ -12,8 +12,8 @@
 //! - Time. A slot whose claim is gone is [`Slot::Stale`] while its holder still uses it, and
 //!   [`Slot::Left`] from then on. Real processes wait out the longest time that a holder may go on using
 //!   a stale slot. In the lab, the schedule decides when the holder stops.
-//! - Watches. The word records which waiters are asleep ([`Knowledge::Asleep`]), but not what they watch. A
-//!   transaction wakes exactly the waiters that watch a key that it changes.
+//! - Watches. The word records which waiters are asleep ([`Knowledge::Asleep`]), but not what they watch. A transaction
+//!   wakes exactly the waiters that watch a record that it changes.
 
 use alloc::vec::Vec;
 

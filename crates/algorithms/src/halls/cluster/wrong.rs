@@ -1,4 +1,5 @@
-//! Deliberately wrong variants. The checker must reject each of them and name the violation.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation. The [parent module](super)
+//! explains the lines.
 //!
 //! Most variants change lines of the protocol: such a line sends a different request, or draws a different conclusion
 //! from the answer. Some variants change what the manager does to the store (`ClusterModel::with_management`).

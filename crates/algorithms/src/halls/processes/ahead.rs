@@ -1,17 +1,18 @@
-//! Steps that the reduced model makes at once, and hints that it forgets.
+//! Steps that the reduced model makes at once, and hints that it forgets. `mod.rs` explains the lines and the
+//! variables, and `reduced.rs` the reduced model.
 //!
-//! Rings, `link` and `followed` are hints: they only wake sleeping waiters. In the reduced model, a sleeping waiter
-//! may also wake up without a ring, at any time (the mishap `woken`). So the model has every run that it would have
-//! without the reductions of this module, and more. If a property of all runs holds in the reduced model, it also
-//! holds without them. `tests/settled.rs` checks that the reduced model can follow every step of the model without
-//! these reductions. It checks every state of two processes, every state in which at most two of three processes
-//! compete, and random runs of three processes.
+//! Rings, `link` and `followed` are hints: they only wake sleeping waiters. In the reduced model, a sleeping waiter may
+//! also wake up without a ring, at any time (the mishap `woken`). So the model has every run that it would have without
+//! the reductions of this module, and more. If a property of all runs holds in the reduced model, it also holds without
+//! them. `tests/settled.rs` checks that the reduced model can follow every step of the model without these reductions.
+//! For one slot, it checks every state of two processes, and every state in which at most two of three processes
+//! compete. For one slot and for two, it checks random runs of three processes.
 //!
 //! All this is for models in which no process is killed, every process wants one slot, the hall never changes its
 //! size, and no waiter gives up.
 //!
 //! **Forgotten hints.** A process *listens* if it sleeps (W8), or looks at everything for the last time before it
-//! sleeps (a watcher at S3 to S14).
+//! sleeps (a [watcher](Role::Watcher) at S1 to S14).
 //!
 //! - If a process does not listen, the model clears its bell. With a ring from before its last look, the process would
 //!   only wake up once more, and it may do so in any case.
@@ -31,7 +32,7 @@
 //! | line | settled if | reason |
 //! |---|---|---|
 //! | Recall | always | only the process itself changes its idle card |
-//! | E2, X5 | `c` never equals `quiet` again | only newer numbers will be written to `quiet` |
+//! | E2, X5 | `c`, the copy of `next` that the process has read, never equals `quiet` again | only newer numbers will be written to `quiet` |
 //! | S1 of a waiter | always | `c` has no effect (point 6 of `reduced.rs`) |
 //! | S3 of a leaving process | at its own card | its own card is idle, and has no effect on the search |
 //! | S4, S11, S15 | the other process does not listen | the ring is forgotten |
@@ -40,7 +41,7 @@
 //! | S13, S14 | the other process does not listen, or its card is marked or has changed | the mark only prevents rings |
 //! | W1 | the card says that the waiter is awake | W11 looks at the card again |
 //! | W1, W11 | the process was given a slot | then only the process itself changes its slot |
-//! | W2 | the ticket of the other process is not between `before` and the own ticket, even if it is about to be written (E8) | later tickets are larger |
+//! | W2 | the ticket of the other process is not between that of `before` (the nearest process found so far) and the own ticket, even if it is about to be written (E8) | later tickets are larger |
 //! | W3, W12 | always | the process does not listen yet, so nobody needs to ring |
 //! | W4 | the process before no longer waits with its ticket | a ticket waits only once |
 //! | W8 | the bell was rung | only the process itself clears its bell |

@@ -1,5 +1,6 @@
 //! Lines H1 to H3 choose the waiter that gets slots now, if a waiter wants several slots or the hall has shrunk. Lines
-//! N1 to N4 count the slots that are held after the hall has shrunk, and seal the free slots that it no longer has.
+//! N1 to N4 count the slots that are held after the hall has shrunk, and seal the free slots that it no longer has. The
+//! [parent module](super) explains both.
 
 use super::{
     environment::Environment,

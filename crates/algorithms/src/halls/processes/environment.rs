@@ -1,10 +1,12 @@
-//! The environment of the step machine: the shared state that its lines read and write.
+//! The environment of the step machine: the shared state that its lines read and write. A process *registers* under an
+//! index before its first passage. From then on, the card and the bell with this index are its own. The [parent
+//! module](super) explains the algorithm.
 
 use core::{fmt::Debug, hash::Hash};
 
 use crate::framework::memory::{Op, Word};
 
-/// The kernel's report on a process.
+/// The kernel's report on the process that is registered under an index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Life<I> {
     /// No process is registered under this index.

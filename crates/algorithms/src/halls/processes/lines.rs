@@ -1,4 +1,5 @@
-//! Declares all lines, and executes the lines by which a process arrives and leaves. Each line makes one access.
+//! Declares all lines, and executes the lines by which a process arrives and leaves. Each line makes one access. The
+//! [parent module](super) explains the algorithm.
 
 use super::{
     choose,

@@ -15,9 +15,10 @@
 //! | `life` | for each process: whether it is alive |
 //!
 //! - A tag is valid only while the card of its process has the same number, and a phase in which the process has the
-//!   slot or may get it. (There is one exception: a process that was given several slots already uses its next number
-//!   at G6, described below.) So one compare-and-swap, which makes the card of a dead process vacant, frees all slots
-//!   that the process had or was about to get. This is a *rescue* (R1 to R4). Nothing else needs repair.
+//!   slot or may get it. (There is one exception, described below: at G6, a process that was given several slots writes
+//!   tags with its next number before its card has that number.) So one compare-and-swap, which makes the card of a
+//!   dead process vacant, frees all slots that the process had or was about to get. This is a *rescue* (R1 to R4).
+//!   Nothing else needs repair.
 //! - A process that arrives while nobody waits (`quiet` equals `next`) tags the first free slot (E1 to
 //!   E5). Otherwise it draws a ticket and waits (E6 to E8).
 //! - A process *serves* while it waits, in its exit section if others wait, before it enters with several slots, and

@@ -356,8 +356,9 @@ impl Algorithm for ProcessesModel {
         }
     }
 
-    /// Checks I2: a process in its critical section has all the slots that it wants, and their tags are valid.
-    /// Checks I3: the hall has all slots that are held, unless its size says that it has shrunk, or it is closed.
+    /// Checks I2: a process in its critical section has all the slots that it wants, and their tags are valid. Checks
+    /// I3: the hall has all slots that are held, unless its size says that it has shrunk, or it is closed. (If a
+    /// process holds several slots, I3 is checked only for the first that it got.)
     fn broken_invariant(&self, state: &View<'_, State>) -> Option<&'static str> {
         let holds = |p: Pid, j: usize| {
             let card = Card::unpack(state.value(self.card.at(p)));

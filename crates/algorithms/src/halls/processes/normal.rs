@@ -1,4 +1,5 @@
-//! The normal form of a state. Its numbers are small, so the checker sees finitely many states.
+//! The normal form of a state. Its numbers are small, so the checker sees finitely many states. The [parent
+//! module](super) explains the lines and the variables.
 //!
 //! Tickets grow without bound. The lines use them as follows:
 //!
@@ -14,7 +15,7 @@
 //! 1. the order of the tickets that may still be compared for order. These are the tickets of processes that wait or
 //!    are about to wait, or that were given slots; the tickets that a process remembers while it still searches the
 //!    cards; and the copies of `next` that serving processes have;
-//! 2. which copies equal `quiet`;
+//! 2. which copies of `next` equal `quiet`;
 //! 3. which numbers equal those on their cards. All other numbers can be treated alike, because a card
 //!    never gets an old number again;
 //! 4. which of these tags are equal: `head`, its copies, and the waiters that processes want to choose. A tag whose

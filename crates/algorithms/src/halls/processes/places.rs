@@ -1,4 +1,5 @@
-//! The order of tickets in the normal form of `reduced.rs`.
+//! The order of tickets in the normal form of `reduced.rs`. The [parent module](super) explains the lines and the
+//! variables.
 //!
 //! The tickets that wait, `next`, and the old copies of `next` that matter each have a *place*. (`reduced.rs` defines
 //! *wait* in its introduction, *gone* in point 2, and *matter* in point 4.) In the normal form, each number is the rank

@@ -1,5 +1,6 @@
 //! A coarser normal form than that of `normal.rs`, for halls whose processes want one slot each, and whose size is a
-//! constant. It drops everything that no line can use any more, so the lab explores fewer states.
+//! constant. It drops everything that no line can use any more, so the lab explores fewer states. The [parent
+//! module](super) explains the lines and the variables.
 //!
 //! Write *t waits* if a process waits with ticket t, or has drawn t and is about to write it on its card (E8). Only
 //! these tickets and those that are drawn later can still be found on the card of a waiter.

@@ -1,4 +1,5 @@
-//! Lines R1 to R4 free the slots of a dead process with one compare-and-swap (R3). Lines J1 to J3 register a process.
+//! Lines R1 to R4 free the slots of a dead process with one compare-and-swap (R3). Lines J1 to J3 *register* a process:
+//! it gets an index, and with the index a card and a bell.
 
 use super::{
     environment::{Environment, Life},

@@ -1,4 +1,4 @@
-//! Lines S1 to S15 give free slots to the first waiter.
+//! Lines S1 to S15 give free slots to the first waiter. The [parent module](super) explains the algorithm.
 
 use super::{
     choose::serve_chosen,

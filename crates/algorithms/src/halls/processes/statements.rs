@@ -14,9 +14,9 @@ fn is_in(view: &View<'_, State>, p: Pid) -> bool {
     matches!(view.processes[p], Loc::Critical(_))
 }
 
-/// Evaluates CSR, critical-section re-entry: a process that was killed in its critical section keeps its
-/// slot until it enters again. The hall does not promise this: a rescue frees the slot. The history has
-/// a bit for each process that was killed in its critical section and has not entered again.
+/// Evaluates CSR, critical-section re-entry: a process that was killed in its critical section keeps its slot until it
+/// enters again. The hall does not promise this: a rescue, which makes the card of a dead process vacant, frees the
+/// slot. The history has a bit for each process that was killed in its critical section and has not entered again.
 pub(super) fn observe_deaths(
     model: &ProcessesModel,
     history: u32,

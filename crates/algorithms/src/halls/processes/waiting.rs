@@ -1,5 +1,5 @@
-//! Lines G1 to G7 of a waiter that was given slots, lines W1 to W13 of a waiter that goes to sleep, and lines C1
-//! and C2 of a waiter that gives up.
+//! Lines G1 to G7 of a waiter that was given slots, lines W1 to W13 of a waiter that goes to sleep, and lines C1 and C2
+//! of a waiter that gives up. The [parent module](super) explains the algorithm.
 
 use super::{
     environment::{Environment, Life},

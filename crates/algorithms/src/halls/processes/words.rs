@@ -1,4 +1,4 @@
-//! The content of the words: numbers, cards and tags.
+//! The content of the words: numbers, cards and tags. The [parent module](super) explains the algorithm.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use crate::framework::memory::Word;
 /// A number that distinguishes the tickets of a process. It is `2 t` while the process waits with ticket `t`, and while
 /// it holds the one slot for which it waited. Then it is `2 t + 1` until the process draws another ticket. A process
 /// that waited for several slots holds them with `2 t + 1`. So a tag for an old ticket never counts for a new ticket.
-/// Passages that find the hall quiet draw no ticket, so they share a number. This does no harm, because each passage
-/// removes its own tag.
+/// Passages for one slot that do not wait draw no ticket, so they share a number. This does no harm, because each
+/// passage removes its own tag.
 pub type Number = Word;
 
 const NUMBER_BITS: u32 = 48;

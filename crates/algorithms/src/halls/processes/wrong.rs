@@ -1,4 +1,6 @@
-//! Deliberately wrong variants. The checker must reject each of them and name the violation.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation, except [`PassesOver`],
+//! [`Unsealed`] and [`DeafWaiter`]: the tests in `tests/several_slots.rs` must reject these three. The [parent
+//! module](super) explains the lines.
 
 use super::{
     choose::count_on,

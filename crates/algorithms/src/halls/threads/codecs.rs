@@ -1,4 +1,4 @@
-//! Formats the words for readers: slots, waiters and marks instead of one large number.
+//! Formats the words for readers: `free {0, 2}, waiting 2` instead of one large number.
 
 use alloc::{
     format,

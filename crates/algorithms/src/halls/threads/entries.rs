@@ -8,7 +8,7 @@ use crate::{
     registry::{Entry, OURS, entries},
 };
 
-/// The protocol in any form. A stopped server blocks all other processes.
+/// The protocol in any form. A process that stops while it serves the queue blocks all others.
 const HALL: Entry = Entry::new(OURS, "hall")
     .using("fetch-and-add, test-and-set, compare-and-swap")
     .without_resilience()

@@ -1,4 +1,6 @@
-//! The environment of the step machine: the shared state that its lines read and write.
+//! The environment of the step machine: the shared state that its lines read and write. The *server* is the caller that
+//! holds `lock`: it gives free slots to the waiters. Other callers leave *news* for it. The [parent module](super)
+//! explains the algorithm.
 
 use core::{fmt::Debug, hash::Hash};
 

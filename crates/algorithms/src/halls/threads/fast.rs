@@ -1,4 +1,5 @@
-//! The fast path: the three lines (L1, L2 and X1) of a passage that finds a slot free and no waiter.
+//! The fast path: the three lines (L1, L2 and X1) of a passage that finds a slot free and no waiter. The other lines
+//! use a queue. The *server* is the caller that serves this queue (see the [parent module](super)).
 //!
 //! Each function makes one shared access. [`look`], [`take`] and [`put_back`] are one line each. In the lab,
 //! [`step`](super::step) executes them. The native hall calls the same functions directly. It also calls
@@ -54,7 +55,8 @@ pub enum Looked {
     Offer(Option<Offer>),
 }
 
-/// Executes lines L1 and L2 in one access if `word` equals `guess`. Otherwise executes line L1.
+/// Executes lines L1 and L2 in one access if `word` equals `guess`, and L1 chooses slots in this word. Otherwise
+/// executes line L1.
 ///
 /// The compare-and-swap expects `guess`. This saves the read, which takes about a third of the time of a passage. Every
 /// guess is safe. If `word` equals the guess, the compare-and-swap is L1 and L2, with no other access in between.

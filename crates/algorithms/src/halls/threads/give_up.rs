@@ -1,4 +1,5 @@
-//! Lines C1 to C5: a waiter leaves the queue, unless a grant came first.
+//! Lines C1 to C5: a waiter leaves the queue, unless a grant came first. Only the *server*, the caller that holds the
+//! lock of the queue, may take waiters out of it.
 //!
 //! - C1: the waiter reads its grant. If there is none, it tries to become the server (L5). If the grant is `SERVE`, see
 //!   C5. With any other grant, it is too late to give up (L9).

@@ -1,4 +1,5 @@
-//! The lines of entry and exit, and [`step`], which executes any line. Each line makes one shared access.
+//! The lines of entry and exit, and [`step`], which executes any line. Each line makes one shared access. The [parent
+//! module](super) explains the algorithm, and what the *server* is: the caller that serves the queue.
 //!
 //! Each line is a function that goes on at the next line, often with the macro [`then!`]. If the environment is
 //! [`STRAIGHT`](Environment::STRAIGHT), `then!` calls the function of the next line directly. Otherwise the function
@@ -121,7 +122,7 @@ lines! {
         S17 { turn: Turn },
         S18 { turn: Turn },
         S19 { turn: Turn, waiter: W },
-        // Serving, if newcomers may overtake
+        // Serving, in a hall with a limit on overtaking
         B5 { turn: Turn, terms: Terms, waiter: W, word: Word, take: Word },
         B6 { turn: Turn, terms: Terms, waiter: W, word: Word, take: Word },
         B7 { turn: Turn, terms: Terms, waiter: W },

@@ -1,4 +1,5 @@
-//! The lines of resizing and closing.
+//! The lines of resizing and closing. [`MARK`] explains the marks of `word`, and [`Terms`] the terms and the owed
+//! slots.
 
 use super::{
     environment::{Environment, LineOn},

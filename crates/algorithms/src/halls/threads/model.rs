@@ -80,7 +80,7 @@ pub struct ThreadsModel<P = Bits, M = Fair> {
     pub(super) clock: Var,
     pub(super) grant: Array,
     pub(super) bell: Array,
-    /// The variable `credit`, if newcomers may overtake, and how many of them may overtake a waiter.
+    /// In a hall with a limit on overtaking: the variable `credit`, and how many newcomers may overtake a waiter.
     pub(super) credit: Option<(Var, u32)>,
     rules: PhantomData<(P, M)>,
 }
@@ -234,8 +234,9 @@ fn turn(clock: Word, _: Word) -> Word {
     1 - clock
 }
 
-/// Returns the number of slots of a hall with `k` slots after the manager has taken one away. The hall keeps as many
-/// as a process takes: otherwise, this process waits until the hall is resized again, and so do the waiters behind it.
+/// Returns the number of slots of a hall with `k` slots after the manager has taken one away. The hall keeps at least
+/// as many slots as one process takes. Otherwise, this process would wait until the hall is resized again, and so would
+/// the waiters behind it.
 fn fewer(casts: Casts, k: usize) -> usize {
     let taken = if casts.has(Cast::Many) { k.min(2) } else { 1 };
     (k - 1).max(taken)

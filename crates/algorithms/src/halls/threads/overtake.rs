@@ -1,4 +1,5 @@
-//! Overtaking: the four lines of a newcomer that finds others waiting, in a hall with a limit on overtaking.
+//! Overtaking: the four lines of a newcomer that finds others waiting, in a hall with a limit on overtaking. The
+//! *server* is the caller that gives slots to the waiters (see the [parent module](super)).
 //!
 //! `credit` says how many more newcomers may overtake the waiters:
 //!

@@ -1,4 +1,5 @@
-//! The policies of a hall: whether newcomers may overtake waiters.
+//! The policies of a hall: whether newcomers may overtake waiters. The *server* is the caller that gives slots to the
+//! waiters (see the [parent module](super)).
 
 /// Decides whether a newcomer may overtake waiters.
 pub trait Policy: Send + Sync + 'static {

@@ -1,5 +1,5 @@
-//! The lines of the server. The server gives free slots to the head of the queue, as long as enough slots are
-//! free for the head.
+//! The lines of the *server*, the caller that holds the lock of the queue. The server gives free slots to the head of
+//! the queue, as long as enough slots are free for the head.
 
 #![allow(
     clippy::extra_unused_type_parameters,
@@ -150,8 +150,8 @@ pub(super) fn s9<P: Pool, M: Policy, E: Environment>(
     then!(e, me, s10 = S10 { turn, terms, waiter, take })
 }
 
-// Lines B5 and B6 replace S9 if newcomers may overtake: then a slot that S8 finds free may be taken before it is
-// granted.
+// In a hall with a limit on overtaking, lines B5 and B6 replace S9: in such a hall, a slot that S8 finds free may be
+// taken before it is granted.
 
 #[inline(always)]
 pub(super) fn b5<P: Pool, M: Policy, E: Environment>(
@@ -250,10 +250,10 @@ fn granted<P: Pool, M: Policy, E: Environment>(
     }
 }
 
-// Lines B7 to B9 replace S12 if newcomers may overtake. If B7 finds no credit, B9 lowers the debt of the newcomers by
-// one, for the waiter that was let in, or gives new credit if the debt is paid (see `repay`). These lines come after
-// the grant is written (S11): before that, new credit would let a newcomer overtake the same waiter once more. B8
-// counts the waiters after B7 has read the credit, so the count includes every waiter that was overtaken.
+// In a hall with a limit on overtaking, lines B7 to B9 replace S12. If B7 finds no credit, B9 lowers the debt of the
+// newcomers by one, for the waiter that was let in, or gives new credit if the debt is paid (see `repay`). These lines
+// come after the grant is written (S11): before that, new credit would let a newcomer overtake the same waiter once
+// more. B8 counts the waiters after B7 has read the credit, so the count includes every waiter that was overtaken.
 
 #[inline(always)]
 pub(super) fn b7<P: Pool, M: Policy, E: Environment>(

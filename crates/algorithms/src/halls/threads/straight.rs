@@ -1,4 +1,5 @@
-//! Runs the lines natively: one call executes many lines, like one straight piece of code.
+//! Runs the lines natively: one call executes many lines, like one straight piece of code. The *server* is the caller
+//! that serves the queue (see the [parent module](super)).
 //!
 //! [`advance`] executes lines from one *stage* to the next. A stage is a line at which the native hall begins, at which
 //! the caller may have to wait, or to which a loop leads back. The lab executes the same functions with

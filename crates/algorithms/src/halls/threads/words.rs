@@ -1,4 +1,5 @@
-//! The content of the shared variables `word`, `grant[p]`, `lock` and `terms`.
+//! The content of the shared variables `word`, `grant[p]`, `lock` and `terms`. The *server* is the caller that gives
+//! slots to the waiters (see the [parent module](super)).
 
 use crate::framework::memory::Word;
 

@@ -1,4 +1,5 @@
-//! Deliberately wrong variants. The checker must reject each of them and name the violation.
+//! Deliberately wrong variants. The checker must reject each of them and name the violation. The [parent module](super)
+//! explains the lines, and what the *server* is: the caller that serves the queue.
 
 use super::{
     environment::{Environment, FastEnvironment, OvertakeEnvironment},

@@ -2,11 +2,11 @@
 //! newcomer that finds room enters. A process that has failed twice draws a number and waits for its
 //! turn.
 //!
-//! hallpass defines this algorithm; it is not from a paper. It is a counting semaphore made of two
-//! counters that only grow: the numbers drawn, and the exits. The holder of number t enters as soon as
-//! t - exits < k, so processes with a number enter in order. A stopped process costs only one of the k
-//! slots. Every process enters as long as fewer than k processes have stopped, wherever they stopped. A
-//! resilient object needs exactly this.
+//! hallpass defines this algorithm; it is not from a paper. It is a counting semaphore made of two counters that only
+//! grow: `drawn`, the numbers drawn, and `exits`, the number of exits. The holder of number t enters as soon
+//! as `t - exits < k`, so processes with a number enter in order. A stopped process costs only one of the k slots.
+//! Every process enters as long as fewer than k processes have stopped, wherever they stopped. A resilient object needs
+//! exactly this.
 //!
 //! The turnstile also has to be fast when many threads run on few cores. If all processes entered in the
 //! order of their numbers, each passage would wait for a sleeping thread, and the turnstile would be
@@ -41,8 +41,8 @@ pub struct Turnstile {
     exits: Var,
 }
 
-/// The line that a process executes next. `e` is the value of exits that the process has read. `t` is
-/// the value of drawn that it has read, or its own number. `last` is true on the second attempt: if it
+/// The line that a process executes next. `e` is the value of the variable `exits` that the process has read. `t` is
+/// the value of `drawn` that it has read, or its own number. `last` is true on the second attempt: if it
 /// fails, the process goes to E4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
@@ -147,13 +147,13 @@ impl Algorithm for Turnstile {
         true
     }
 
-    /// Shifts all numbers so that exits is k, because only differences matter. Then drawn is at least k,
-    /// because drawn is at least exits. Replaces old numbers:
+    /// Shifts all numbers so that `exits` is k, because only differences matter. Then `drawn` is at least k, because
+    /// `drawn` is at least `exits`. Replaces old numbers:
     ///
     /// - Line E2: if k or more processes have left since a process read `e`, its `e` is at most 0 after the
     ///   shift. With each such `e`, the process finds no room. So `e` becomes 0.
-    /// - Line E3: if drawn is larger than `t`, the compare-and-swap fails, now and later, because drawn only
-    ///   grows. So `t` becomes k - 1, a value that drawn never has.
+    /// - Line E3: if `drawn` is larger than `t`, the compare-and-swap fails, now and later, because `drawn` only grows.
+    ///   So `t` becomes k - 1, a value that `drawn` never has.
     /// - Line E5: with each `t` up to k, the process may enter, now and later. So a `t` below k becomes k.
     fn normalize(&self, processes: &mut [Loc<Line>], memory: &mut [Word]) {
         let base = self.k as Word;

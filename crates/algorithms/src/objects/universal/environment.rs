@@ -1,4 +1,5 @@
-//! The shared state of the construction, as the lines see it.
+//! The shared state of the construction, as the lines see it. The [parent module](super) explains copies, guards and
+//! marks.
 
 use crate::framework::memory::{Op, Word};
 
@@ -118,11 +119,10 @@ pub struct Helped {
 
 /// The state of a shared object, as one process sees it. Each method call is one access.
 ///
-/// In the lab, all of this is a model. On real memory, the methods from `head` to `taken` access atomic words.
-/// The methods after `taken` access the data that these words protect. These accesses need not be atomic,
-/// because no process writes data that another process reads or writes. An access that reads or writes an
-/// operation or an object has one method for its beginning and one for its end, so that the lab sees
-/// every overlap.
+/// In the lab, all of this is a model. On real memory, the methods from `head` to `taken` access atomic words. The
+/// methods after `taken` access the data that these words protect. These accesses need not be atomic, because no
+/// process writes data while another process reads or writes them. An access that reads or writes an operation or an
+/// object has one method for its beginning and one for its end, so that the lab sees every overlap.
 pub trait Environment {
     /// Returns k, the number of processes.
     fn k(&self) -> usize;

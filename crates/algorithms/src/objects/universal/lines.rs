@@ -1,5 +1,5 @@
-//! The lines of the universal construction. Each line accesses at most one shared word, or begins or ends an
-//! access to the data that these words protect.
+//! The lines of the universal construction. Each line accesses at most one shared word, or begins or ends an access to
+//! the data that these words protect. The [parent module](super) explains the words.
 
 use super::environment::{Answer, Environment, Mark, NONE, Request, copies};
 use crate::framework::memory::{Op, Word};

@@ -16,8 +16,8 @@
 //!
 //! The invariants are in [`invariants`](super::invariants), the sets in [`sets`](super::sets).
 //!
-//! For the cost on a cache-coherent computer where a failed compare-and-swap counts as a read, see the
-//! registry. On other computers ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
+//! For the cost on a cache-coherent computer where a failed compare-and-swap counts as a read, see `BOUND` in
+//! `entries.rs`. On other computers ("no smart cache"), N should be kn/log2 k ([`Choi::wide`]).
 //!
 //! Differences from the paper:
 //!

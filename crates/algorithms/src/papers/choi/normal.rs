@@ -1,12 +1,11 @@
 //! A normal form with bounded numbers for the states of Choi's algorithm. With it, the checker sees
 //! finitely many states.
 //!
-//! Entry, exit, rounds and cells grow without bound. In a normal form, the round of exit is fixed, and
-//! old numbers are as small as possible. A state and its normal form behave alike from then on: steps
-//! from both access the same variables, take the same branches, and lead to states with the same normal
-//! form. There are five reasons. As in the [invariants](super::invariants), u is the token that a leaving
-//! process updates, and `a` is the value that it has read. A process is too late for u if exit > u + slack
-//! (line 8).
+//! Entry, exit, rounds and cells grow without bound. In a normal form, the round of exit is fixed, and old numbers are
+//! as small as possible. A state and its normal form behave alike from then on: steps from both access the same
+//! variables, take the same branches, and lead to states with the same normal form. There are five reasons. As in the
+//! [invariants](super::invariants), u is the token that a leaving process updates, and `a` is the value that it has
+//! read. A process is too late for u if exit > u + slack (line 8; see [`Parameters::slack`]).
 //!
 //! 1. *Shifting.* Only differences of tokens matter. So all numbers may be shifted by a whole number of rounds,
 //!    up or down. For each round of the shift, entry and exit change by N (the number of cells), and every round and

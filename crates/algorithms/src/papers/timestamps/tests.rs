@@ -1,4 +1,4 @@
-//! Tests of the timestamp systems: the order of labels in sequential runs, and the maximum cost.
+//! Tests of the timestamp systems: the order of labels in sequential runs, and the maximum cost of the linear system.
 
 use alloc::vec::Vec;
 

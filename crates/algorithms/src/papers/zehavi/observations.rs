@@ -1,4 +1,4 @@
-//! The three observations on which the proofs are based.
+//! The three observations on which the proofs are based. The [parent module](super) lists them.
 
 use super::{At, Line::*, Zehavi};
 use crate::{

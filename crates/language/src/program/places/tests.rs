@@ -5,7 +5,7 @@ use hallpass_algorithms::{Algorithm, Memory, Next, Op, Var, Word};
 use super::*;
 use crate::File;
 
-/// A lock for n processes, with invariants of every kind. Most of them are false in some states.
+/// A lock for n processes, with invariants of several kinds. Some of them are false in some states.
 const SOURCE: &str = "
     algorithm test
     constant most = n - k

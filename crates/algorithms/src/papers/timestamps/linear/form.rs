@@ -1,4 +1,5 @@
-//! The registers in which a [`Linear`](super::Linear) system keeps labels, announcements and copies.
+//! The registers in which a [`Linear`](super::Linear) system keeps labels, announcements and copies. The [parent
+//! module](super) explains these.
 
 use super::{HAND_BITS, MAX_BITS};
 

@@ -1,4 +1,5 @@
-//! The Label procedure: a scan, followed by an update for every reader.
+//! The Label procedure: a scan, followed by an update for every reader. A *hand* is what a process shows to one reader:
+//! an announced colour, and the colour of a copy (ann and copy in the [parent module](super)).
 
 use super::{Form, Hand, Linear, Registers, scan::Scanning};
 use crate::{

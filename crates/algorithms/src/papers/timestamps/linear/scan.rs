@@ -1,4 +1,5 @@
-//! The Scan procedure: the weak snapshot.
+//! The Scan procedure: the weak snapshot. A *hand* is what a writer shows to one reader: an announced colour, and the
+//! colour of a copy (ann and copy in the [parent module](super), which also explains the instant T).
 
 use super::{Form, Hand, Linear};
 use crate::{

@@ -1,7 +1,7 @@
 //! Deliberately wrong variants of [`Linear`], and one correct variant. The lab must reject the wrong
 //! variants.
 //!
-//! A change to Scan also applies to the Scan within Label.
+//! A change to Scan also applies to the Scan within Label. The [parent module](super) explains colours and copies.
 
 use super::{
     COLOURS, Form, Hand, Labelling, Linear, Registers, Scanning, Update,

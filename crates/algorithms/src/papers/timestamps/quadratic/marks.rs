@@ -1,4 +1,5 @@
-//! Marks on timestamps. The lab uses them to check the system against UCTSS.
+//! [Marks](crate::papers::timestamps::marked) on timestamps. The lab uses them to check the system against the simplest
+//! system, UCTSS ([`unbounded`](crate::papers::timestamps::unbounded)).
 
 use alloc::vec::Vec;
 

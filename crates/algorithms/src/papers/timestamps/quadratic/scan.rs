@@ -1,4 +1,4 @@
-//! The Scan procedure: the atomic snapshot.
+//! The Scan procedure: the atomic snapshot. The [parent module](super) explains collects, flags and toggles.
 
 use super::{Head, Quadratic};
 use crate::{

@@ -1,6 +1,7 @@
 //! Deliberately wrong variants of [`Quadratic`]. The lab must reject each of them.
 //!
-//! A change to Scan also applies to the Scan within Label.
+//! A change to Scan also applies to the Scan within Label. The [parent module](super) explains flags, toggles and
+//! borrowing.
 
 use super::{Head, Labelling, Quadratic, Round, Scanning};
 use crate::{
@@ -38,7 +39,7 @@ changed_lines! {
             Label(Goto(Labelling::Ask { j: u8::from(p == 0), head }))
         },
     }
-    /// A writer does not answer the handshakes of scanners.
+    /// A writer does not answer the flags of scanners: all flags in its register stay clear.
     NoShake: |s, m, p| {
         Label(Labelling::Ask { j, head }) => {
             m.read(s.q.at(j.into()));
