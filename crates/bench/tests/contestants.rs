@@ -1,4 +1,5 @@
-//! Checks that every contestant guarantees k-exclusion, by a witness that does not depend on the contestant.
+//! Checks that every contestant except the floor guarantees k-exclusion, by a witness that does not depend on the
+//! contestant.
 //!
 //! The suite runs over the lists in `contestants`, so it needs no change for a new contestant.
 

@@ -91,8 +91,8 @@ fn the_report_of_a_stopped_measurement_says_that_it_was_stopped() {
     assert!(table::table(&report).contains("stopped before the end"));
 }
 
-/// The table of bars has a line for each workload and each contestant with bars. The line says whether the contestant
-/// meets them.
+/// The table of bars (performance goals) has a line for each workload and each contestant with bars. The line says
+/// whether the contestant meets them.
 #[test]
 fn every_bar_is_in_one_table() {
     let workloads: Vec<_> = workloads::all(10, 10).into_iter().filter(bars::needs).collect();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_is_an_event() {
+    fn changes_are_events() {
         let holder = |pid, since| participant(Some(0), pid, "a", since);
         let waiter = |pid, since| participant(None, pid, "a", since);
         let first = || view(vec![holder(1, 9)], vec![waiter(2, 8), waiter(3, 7)]);

@@ -35,7 +35,7 @@ pub struct Args {
     names: Vec<String>,
 }
 
-/// A hall, as far as it could be read.
+/// A hall, as far as it could be read: its state, and its tally (the counts of the runs on this machine).
 struct Hall {
     name: String,
     seen: Option<Seen>,
@@ -45,7 +45,8 @@ struct Hall {
 /// The state of a hall.
 struct Seen {
     view: View,
-    /// How long ago the holder of each slot renewed its claim. Empty for halls of processes.
+    /// How long ago the holder of each slot renewed its claim, which is its record in the store. Empty for halls of
+    /// processes.
     renewal_ages: BTreeMap<usize, Duration>,
 }
 

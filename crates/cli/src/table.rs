@@ -27,8 +27,8 @@ pub enum LineKind {
     Columns,
     Holder,
     Waiter,
-    /// A dead holder. On one machine, its process has ended, and a newcomer can get its slot. On a cluster, its claim
-    /// is gone, and a newcomer can get its slot 1.1 ttl after a machine has noticed this.
+    /// A dead holder. On one machine, its process has ended, and a newcomer can get its slot. On a cluster, its record
+    /// in the store has vanished, and a newcomer can get its slot 1.1 ttl after a machine has noticed this.
     Dead,
     /// A holder or waiter that is suspended, as by Ctrl-Z.
     Stopped,

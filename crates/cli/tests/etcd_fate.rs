@@ -195,8 +195,8 @@ fn assert_no_child_outlives_the_slot(halls: &Halls, path: Proxy, mut held: Runni
 fn without_the_lifeline(cluster: &EtcdCluster, test: &str) {
     let halls = Halls::on(&format!("{}/{test}", cluster.url()));
     let (path, far) = through(cluster, test);
-    // With -o, the command does not inherit the lifeline. This is as if it had closed its inherited descriptors,
-    // as Python does for its children.
+    // With -o, the command does not inherit the lifeline, the pipe by which processes keep the slot. This is as if it
+    // had closed its inherited descriptors, as Python does for its children.
     let script = "sleep 1000 & echo $!; wait";
     let held = far.start(&[&SHORT[..], &["-o", "-k", "1", "x", "sh", "-c", script]].concat());
     assert_no_child_outlives_the_slot(&halls, path, held);

@@ -1,4 +1,5 @@
-//! Tests of `hallpass jobserver`: builds share the slots of a hall.
+//! Tests of `hallpass jobserver`: builds share the slots of a hall. A build takes a *token*, which is a slot, before it
+//! starts another job in parallel.
 
 mod common;
 

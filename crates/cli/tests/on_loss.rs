@@ -1,4 +1,4 @@
-//! Tests of `hallpass run --on-loss`, on all stores.
+//! Tests of `hallpass run --on-loss`, on all stores. The *hook* is the command that this option names.
 
 mod common;
 

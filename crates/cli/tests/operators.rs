@@ -1,4 +1,5 @@
-//! The commands of operators, `evict`, `drain`, `close`, `reap` and `wait`, on this machine and on both stores.
+//! The commands of operators, `evict`, `drain`, `close`, `reap` and `wait`, on this machine and on both stores. Also a
+//! command of `--on-loss` (a hook) that fills standard error after an eviction.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Tests of what happens to the slot when hallpass is killed, and when the command leaves children running.
+//! Tests of what happens to the slot and to the processes when hallpass or its warden is killed, when the command
+//! leaves children running, and when the command reaches its time limit.
 
 mod common;
 

@@ -182,7 +182,7 @@ fn a_suspended_command_that_is_killed_frees_its_slot() {
 }
 
 #[test]
-fn every_signal_that_suspends_hallpass_suspends_the_command_too() {
+fn sigtstp_to_hallpass_suspends_the_command_too_each_time() {
     let halls = Halls::new();
     let running = hold_in_a_group(&halls);
     let group = Pid::from_raw(running.pid()).expect("a group");

@@ -1,4 +1,4 @@
-//! Tests of hallpass on a terminal: Ctrl-C, Ctrl-Z, closing the window, the status line, `top`.
+//! Tests of hallpass on a terminal: Ctrl-C, Ctrl-Z, closing the window, the status line, `top`, `demo`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Tests of `hallpass run` while it waits: Ctrl-Z, and the status line of several waiters on one terminal.
+//! Tests of `hallpass run` while it waits: Ctrl-Z, suspended waiters in `hallpass status`, and the status line.
 
 mod common;
 

@@ -23,7 +23,7 @@ pub const WAITING: [usize; 2] = [300, 200];
 /// version differ by less.
 const TO_BEFORE: f64 = 1.15;
 
-/// A bar, the measured value, and whether the value meets the bar.
+/// A line of the table: the store, the bar, the measured value, and whether the value meets the bar.
 type Line = [String; 4];
 
 /// Returns the table: one line for each bar and store.

@@ -1,4 +1,5 @@
-//! Trials that show how a wrapper treats its command when something goes wrong. Each trial runs on each wrapper.
+//! Trials that show how a wrapper, `hallpass run` or `etcdctl lock`, treats its command when something goes wrong. Each
+//! trial runs on both wrappers.
 
 use std::{
     fs::read_to_string,

@@ -19,7 +19,7 @@ use super::{
 
 /// How long requests are counted.
 const TIME: Duration = Duration::from_secs(10);
-/// Time for waiters to find the connection that they share.
+/// Time for waiters to settle. On PostgreSQL, they find the connection that they share.
 const SETTLING: Duration = Duration::from_secs(3);
 /// The ttl in seconds, which determines how often a waiter renews its claim. This is the default of `hallpass run`.
 const TTL: u64 = 20;

@@ -19,9 +19,9 @@ use crate::common::{cores, quartiles::Quartiles, rounds::Steps};
 pub struct Plan {
     /// The parts to measure.
     pub parts: Vec<Part>,
-    /// The stores to measure on. Races and behaviour are measured on etcd only, and behaviour only on the first setting
-    /// of etcd. Herds are measured on the first setting of each engine. Waiting commands are measured, for each engine,
-    /// on the first of its settings with the most members.
+    /// The stores to measure on. [`Part::Race`] and [`Part::Behaviour`] are measured on etcd only, and
+    /// [`Part::Behaviour`] only on the first setting of etcd. [`Part::Herd`] is measured on the first setting of each
+    /// engine. [`Part::Idle`] is also measured on one setting of each engine: the first of those with the most members.
     pub settings: Vec<Setting>,
     /// Number of rounds.
     pub rounds: usize,
@@ -29,7 +29,7 @@ pub struct Plan {
     pub herds: Vec<usize>,
     /// The numbers of commands that wait on etcd and on PostgreSQL.
     pub waiting: [usize; 2],
-    /// Number of passages of all loops together in a round.
+    /// Number of passages in a round, divided among the competing loops of a [`race`].
     pub passages: usize,
     /// The program `hallpass`.
     pub program: PathBuf,
@@ -37,7 +37,7 @@ pub struct Plan {
     pub before: Option<PathBuf>,
 }
 
-/// The numbers of slots of the halls in which waiters form a herd.
+/// The numbers of slots of the halls of [`Part::Herd`].
 const HERD_SLOTS: [usize; 2] = [1, 4];
 
 impl Plan {

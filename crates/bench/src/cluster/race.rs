@@ -1,5 +1,5 @@
 //! Measures the passages per second of commands that do nothing, and the time from the end of one command to the start
-//! of the next.
+//! of the next. Several *loops* compete: each of them starts one command after the other.
 
 use std::{
     process::{Command, Stdio},

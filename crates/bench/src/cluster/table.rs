@@ -14,13 +14,14 @@ use crate::common::{
     text::{columns, duration, short, unless_complete, with_heading},
 };
 
-/// Returns a table for each part, and a line that says whether the result is as expected.
+/// Returns a table for each part. Below the tables of hand-overs, herds and races, lines say whether the results are as
+/// expected.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     if !report.handovers.is_empty() {
         text.push_str("time from a release until the successor has the slot: median (quartiles)\n");
         text.push_str(&columns(&handovers(&report.handovers), 1));
-        // The number of clusters in which the hand-over to another connection takes at most `BAR` writes.
+        // The number of stores on which the hand-over to another connection takes at most `BAR` writes.
         let good = report.handovers.iter().filter(|one| one.holds()).count();
         let all = report.handovers.len();
         let _ = writeln!(
@@ -85,7 +86,7 @@ fn yes(good: bool) -> &'static str {
     if good { "yes" } else { "no" }
 }
 
-/// Returns a line for each cluster, with these columns, among others:
+/// Returns a line for each store, with these columns, among others:
 ///
 /// - `x write`: the time of the hand-over to another connection, as a multiple of the time of a write;
 /// - `start without a hall`: the time to start the command without a hall;

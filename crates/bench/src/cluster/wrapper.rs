@@ -37,8 +37,8 @@ impl Wrapper {
                 command = Command::new(program);
                 // Each measurement has its own store, so nobody would read the counts of runs (tallies) of its halls.
                 command.env("HALLPASS_TALLY_DIR", "/dev/null");
-                // On a busy machine, the first answer may be slow. With a short grace, the pass survives
-                // longer gaps between answers.
+                // On a busy machine, the first answer may be slow. The grace is the end of the ttl, in which hallpass
+                // already ends the command. With a short grace, the pass survives longer gaps between answers.
                 command.args(["run", "--on", url, "--dial-timeout", "30s", "--grace", "0.5"]);
                 command.args(["-k", "1", "--ttl", &ttl, name]);
             }

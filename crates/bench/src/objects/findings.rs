@@ -14,7 +14,7 @@ use crate::common::text::{duration, short};
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
     /// For each figure, the resilient object that is fastest with the most threads. If its k is 1, also the fastest
-    /// object with k > 1, in which a thread may stop.
+    /// resilient object with k > 1, in which a thread may stop.
     pub best: Vec<Best>,
     /// The influence of the number of threads, for each figure and resilient object.
     pub ranges: Vec<Range>,
@@ -22,7 +22,7 @@ pub struct Findings {
     pub brief: Vec<Brief>,
     /// Remaining throughput with one thread stopped.
     pub one_stopped: Vec<Left>,
-    /// Remaining throughput with as many threads stopped as the contestant tolerates.
+    /// Remaining throughput with as many threads stopped as the contestant tolerates, if it tolerates more than one.
     pub most_stopped: Vec<Left>,
     /// Growth of the memory in use after the first tenth of the operations.
     pub growth: Vec<Growth>,
@@ -35,7 +35,7 @@ pub struct Best {
     pub part: Part,
     /// Number of threads.
     pub threads: usize,
-    /// The smallest k among the objects compared.
+    /// Only resilient objects with this k or a larger one were compared.
     pub from: usize,
     /// Number of threads that work on the object at once.
     pub k: usize,
@@ -47,7 +47,8 @@ pub struct Best {
     pub quickest_other: Option<(&'static str, f64)>,
 }
 
-/// The longest total time of a contestant over all numbers of threads, compared with its shortest total time.
+/// The longest total time of a resilient object, compared with its shortest total time. Each number of threads has one
+/// total time. With pauses, the time of a single thread does not count.
 #[derive(Clone, Debug, Serialize)]
 pub struct Range {
     /// The part: with or without pauses.

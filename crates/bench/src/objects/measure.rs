@@ -126,8 +126,8 @@ impl Plan {
         Ok(Figure { part, curves })
     }
 
-    /// Returns pairs of a contestant and a number of stopped threads: none, one, and as many as the contestant
-    /// tolerates.
+    /// Returns pairs of the index of a contestant and a number of stopped threads: none, one, and as many as the
+    /// contestant tolerates, if these are more than one.
     fn cases(&self) -> Vec<(usize, usize)> {
         let of = |(index, contestant): (usize, &Contestant)| {
             let most = contestant.tolerates().filter(|most| *most > 1);

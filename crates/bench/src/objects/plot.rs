@@ -43,8 +43,8 @@ pub fn plots(report: &Report) -> Result<Vec<(String, String)>, PlotError> {
     Ok(plots)
 }
 
-/// Returns the colour of a kind. Most colours are Okabe and Ito's. Resilient objects have shades of one of these
-/// colours: the more threads may stop, the darker.
+/// Returns the colour of a kind. Wait-free objects and locks have colours of Okabe and Ito, which colour-blind people
+/// can distinguish. Resilient objects have shades of green: the more threads may stop, the darker.
 fn colour(kind: Kind) -> RGBColor {
     match kind {
         Kind::Resilient { k: 1 } => RGBColor(140, 214, 194),

@@ -38,7 +38,7 @@ mod linux {
     /// Allows one pauser at a time, because there is one handler.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// Returns the system's number of this thread.
+    /// Returns the number by which the system identifies this thread.
     pub fn own_id() -> u32 {
         // SAFETY: the call takes no arguments and cannot fail.
         unsafe { libc::gettid() as u32 }

@@ -99,7 +99,7 @@ impl Worker {
 
 #[derive(Debug, Default)]
 struct Ends {
-    /// The times at which each worker that has finished its share began and ended.
+    /// For each worker that has finished its share, the times at which it began and ended.
     times: Vec<(Instant, Instant)>,
     /// Lets finished threads exit. Until then the system does not reuse their numbers.
     dismissed: bool,

@@ -1,4 +1,5 @@
-//! The variables and arguments by which a build finds its tokens.
+//! The variables and arguments by which a build finds its tokens. A program such as make takes a token before it starts
+//! another job in parallel.
 
 use std::{env, ffi::OsString};
 

@@ -1,4 +1,5 @@
-//! The tokens of a jobserver. Each token is a slot.
+//! The tokens of a jobserver. Each token is a slot. The *server* is hallpass, and its *clients* are the programs of the
+//! build, such as make. A client takes a token before it starts another job in parallel, and puts it back afterwards.
 
 use std::{
     fs, io,

@@ -15,7 +15,7 @@ pub const COUNT: usize = 4;
 
 pub struct Descriptors {
     pub channel: Channel,
-    /// The reading end of the lifeline.
+    /// The reading end of the [lifeline](super::lifeline).
     pub lifeline: OwnedFd,
     pub deadline: Deadline,
 }

@@ -30,7 +30,7 @@ pub struct Inbox {
     pub waker: Waker,
     /// `true` if `hallpass run` has ended.
     pub orphaned: bool,
-    /// `true` if no process has the lifeline open.
+    /// `true` if no process has the [lifeline](super::lifeline) open.
     pub idle: bool,
 }
 

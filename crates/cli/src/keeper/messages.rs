@@ -76,7 +76,7 @@ pub enum Report {
     NoSlot,
     /// Acquiring failed, for this reason.
     Failed(String),
-    /// No process has the lifeline open any more.
+    /// No process has the [lifeline](super::lifeline) open any more.
     Idle,
     /// The pass is lost, for this reason. Another holder may get the slot after the deadline; after `hallpass evict`,
     /// immediately.

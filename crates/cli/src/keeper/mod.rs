@@ -4,7 +4,7 @@
 //! long, fail or need threads. The two processes share a [`Channel`](messages::Channel), two
 //! [timers](deadline) and a [lifeline], a pipe that the command and its processes inherit. The keeper is in a separate
 //! session, so that signals of the terminal do not reach it. The keeper ends when `hallpass run` orders it to release
-//! the slot. It also ends when `hallpass run` has ended and no process has the lifeline open any more.
+//! the slot. It also ends when `hallpass run` has ended and no process needs the slot any more.
 
 mod deadline;
 mod descriptors;

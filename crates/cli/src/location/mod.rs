@@ -58,8 +58,8 @@ impl Halls {
         })
     }
 
-    /// Returns how long ago the holder of each slot renewed its claim. For a hall of this machine, the map is empty:
-    /// the kernel shows which holders are alive, so they renew nothing.
+    /// Returns how long ago the holder of each slot renewed its claim, which is its record in the store. For a hall of
+    /// this machine, the map is empty: the kernel shows which holders are alive, so they renew nothing.
     pub fn renewal_ages(&self, name: &str) -> Result<BTreeMap<usize, Duration>, Error> {
         match self {
             Halls::OnMachine(_) => Ok(BTreeMap::new()),

@@ -1,4 +1,7 @@
 //! `hallpass run --on`: the hall is on a cluster, and a keeper process talks to it.
+//!
+//! The command and the processes that it starts inherit a pipe, the *lifeline*. A process that has the lifeline open
+//! needs the slot.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! `--gpus`: one GPU for each slot.
+//! `--gpus`: one GPU for each slot. With `--per-device M`, M consecutive slots share a GPU.
 //!
 //! A tool of the vendor lists the devices: `nvidia-smi` or `rocm-smi`, whichever is on `PATH`. A batch system may
 //! restrict the devices by a variable in the environment of hallpass. Then hallpass uses only the devices that the

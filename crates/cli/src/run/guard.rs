@@ -1,6 +1,7 @@
 //! Guards a command whose pass can be lost. If the pass is lost, the guard ends the command and all processes that the
 //! command started. They end before another holder may get the slot, except after `hallpass evict`, which frees the
-//! slot immediately.
+//! slot immediately. The guard finds these processes by a pipe that they inherit, the [`lifeline`], or by a variable in
+//! their environment.
 
 use std::{
     io,

@@ -1,4 +1,5 @@
-//! The descriptors by which the command keeps the slot.
+//! The descriptors by which the command keeps the slot. They are descriptors of the *lifeline*, a pipe: if hallpass is
+//! killed, the slot stays taken while another process has the pipe open.
 
 use std::{
     io,
@@ -31,7 +32,8 @@ pub struct InheritedLifeline {
 
 /// What happens to the slot if hallpass is killed while the command runs.
 pub enum SlotAfterUs<'a> {
-    /// The command, and the warden if there is one, keep the slot. The command inherits these descriptors.
+    /// The command, and the [warden](super::warden) if there is one, keep the slot. The command inherits these
+    /// descriptors.
     Kept(InheritedLifeline),
     /// `--close`: the slot becomes free. The command does not inherit this lifeline, and the warden closes its copy.
     Freed(BorrowedFd<'a>),

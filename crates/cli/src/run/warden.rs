@@ -202,7 +202,8 @@ impl Warden {
         reporter: OwnedFd,
     ) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        // The warden keeps the slot by its copy of the lifeline, unless it closes the copy.
+        // The lifeline is a pipe: the slot stays taken while a process has it open. So the warden keeps the slot by its
+        // copy of the lifeline, unless it closes the copy.
         if let SlotAfterUs::Freed(lifeline) = slot {
             // SAFETY: the warden is a copy of hallpass and does not use the hall. It ends with `_exit`, so the owner of
             // the descriptor is not dropped here, and does not close the descriptor a second time.
@@ -316,7 +317,7 @@ impl Warden {
                 ask_all_to_end();
             }
             Some(_) => {
-                // The probe is also a descendant. Once it is killed and reaped, another process may get its PID.
+                // The group probe is also a descendant. Once it is killed and reaped, another process may get its PID.
                 self.supervisor.end_probe();
                 descendants::kill_once();
                 self.kill_at = Some(now + SOON);

@@ -1,4 +1,7 @@
 //! The faults.
+//!
+//! A *claim* is the record in the store by which a waiter or holder exists. If it is not renewed, it lives for a ttl.
+//! The *guardian* is `hallpass run`. It starts the *keeper*, the process that talks to the store.
 
 use std::{
     thread,

@@ -39,7 +39,7 @@ use tempfile::TempDir;
 const SLOTS: usize = 5;
 const COMPETITORS: usize = 50;
 const GROUPS: usize = 5;
-/// The longest time that a holder is without contact with the store before it stops.
+/// The longest time for which a command runs without contact with the store.
 const TTL: Duration = Duration::from_secs(3);
 
 /// The command that competitors run, not a test.

@@ -37,8 +37,9 @@ pub struct Bar<'a> {
 
 /// Bars on one scale.
 pub struct Panel<'a> {
-    /// The subject of the panel, and the meaning of the bars.
+    /// The subject of the panel.
     pub about: &'a str,
+    /// The meaning of the length of a bar.
     pub meaning: &'a str,
     pub bars: &'a [Bar<'a>],
     pub scale: &'a Scale,

@@ -39,8 +39,9 @@ pub struct Line<'a> {
 /// The area of the lines.
 pub struct Panel<'a> {
     pub about: &'a str,
-    /// The names of the positions, and the name of their axis.
+    /// The names of the positions on the horizontal axis.
     pub places: &'a [String],
+    /// The name of the horizontal axis.
     pub axis: &'a str,
     /// Label of the area beyond the scale.
     pub beyond: &'a str,

@@ -40,7 +40,8 @@ pub enum Kind {
         /// Number of threads that work at once.
         k: usize,
     },
-    /// The construction of `Resilient` without a turnstile, for a fixed number of threads.
+    /// The construction inside `Resilient`, for a fixed number of threads. All of them work at once, because it lacks
+    /// the turnstile of `Resilient`, which admits k threads.
     WaitFree {
         /// The largest number of threads.
         #[serde(rename = "places")]

@@ -1,5 +1,5 @@
 //! The algorithms of the papers on real atomics. `Hall::with` runs the same source code that the lab checks, with
-//! slot numbers (`+names`).
+//! slot numbers (`+names` in the names of algorithms).
 
 use hallpass_algorithms::registry::Entry;
 use hallpass_threads::{Hall, PaperHall, PaperPass};
