@@ -1,8 +1,9 @@
 //! The fuzz target `hall_file`: opens a hall whose mapped file was changed, and uses it.
 //!
 //! The changes follow the layout of the file, because random changes would mostly hit unused records. From offset 4096
-//! on, each registration has a record of 256 bytes. A record begins with the *card*, the word with the phase of its
-//! process, such as waiting. Slots are at the end of the file, 64 bytes each.
+//! on, each registration (of a process that holds a slot, waits or has done so) has a record of 256 bytes. A record
+//! begins with the *card*, the word with the phase of its process, such as waiting. Slots are at the end of the file,
+//! 64 bytes each.
 
 use std::{
     cell::RefCell,

@@ -174,8 +174,8 @@ pub fn manifest(data: &[u8]) {
     let _ = Manifest::parse(text);
 }
 
-/// Decodes the bytes as a replay string twice: as they are, and with a correct checksum added. Then encodes and decodes
-/// each schedule again.
+/// Decodes the bytes as a replay string (a run of the lab as text) twice: as they are, and with a correct checksum
+/// added. Then encodes and decodes each schedule again.
 ///
 /// # Panics
 /// Panics if a schedule changes when it is encoded and decoded. This is a bug in hallpass.

@@ -302,8 +302,9 @@ void hallpass_leave_to_lifeline(struct hallpass_pass *pass);
 const char *hallpass_result_text(int result);
 
 /**
- * Returns the message of the last error of this thread. It says what to do, and has at most 1023 bytes. The string is
- * valid until the thread ends. If another function of this library fails in this thread, the string changes.
+ * Returns the message of the last error of this thread. It says what happened and, in many cases, what to do. It has
+ * at most 1023 bytes. The string is valid until the thread ends. If another function of this library fails in this
+ * thread, the string changes.
  */
 const char *hallpass_last_error(void);
 

@@ -19,7 +19,7 @@
 
 namespace hallpass {
 
-/** Error that a function of hallpass throws. `what()` says what to do. */
+/** Error that a function of hallpass throws. `what()` says what happened and, in many cases, what to do. */
 class error : public std::runtime_error {
 public:
     explicit error(hallpass_result result)

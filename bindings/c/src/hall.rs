@@ -37,18 +37,20 @@ unsafe fn dir(directory: *const c_char) -> Result<HallDir, Failure> {
     Ok(HallDir::at(path))
 }
 
-/// Opens a hall and hands it to the caller.
+/// Opens a hall and hands it to the caller. Writes a null pointer first, so the caller has one after any failure, also
+/// after a failure of `dir`.
 ///
 /// # Safety
 /// `name` is null or a NUL-terminated string; `hall` is null or valid for a write.
 unsafe fn open(
-    dir: &HallDir,
+    dir: impl FnOnce() -> Result<HallDir, Failure>,
     name: *const c_char,
     slots: usize,
     hall: *mut *mut Hall,
 ) -> Result<(), Failure> {
     // SAFETY: by the contract of this function.
     unsafe { put(hall, ptr::null_mut()) }?;
+    let dir = dir()?;
     // SAFETY: by the contract of this function.
     let name = unsafe { text(name, "name") }?;
     let opened = if slots == 0 { dir.open_existing(name) } else { dir.open(name, slots) }?;
@@ -73,7 +75,7 @@ pub unsafe extern "C" fn hallpass_open(
     hall: *mut *mut Hall,
 ) -> HallpassResult {
     // SAFETY: by the contract of this function.
-    catch_errors(|| unsafe { open(&dir(directory)?, name, slots, hall) })
+    catch_errors(|| unsafe { open(|| dir(directory), name, slots, hall) })
 }
 
 /// Opens or creates a hall that all users share, in `/run/lock/hallpass`. See `hallpass_open`.
@@ -87,7 +89,7 @@ pub unsafe extern "C" fn hallpass_open_system(
     hall: *mut *mut Hall,
 ) -> HallpassResult {
     // SAFETY: by the contract of this function.
-    catch_errors(|| unsafe { open(&HallDir::system(), name, slots, hall) })
+    catch_errors(|| unsafe { open(|| Ok(HallDir::system()), name, slots, hall) })
 }
 
 /// Closes a handle. The hall itself stays, and passes of the hall stay valid. Does nothing for `NULL`.

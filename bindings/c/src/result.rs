@@ -172,8 +172,9 @@ pub extern "C" fn hallpass_result_text(result: c_int) -> *const c_char {
     found.map_or(c"unknown result", |(_, text)| text).as_ptr()
 }
 
-/// Returns the message of the last error of this thread. It says what to do, and has at most 1023 bytes. The string is
-/// valid until the thread ends. If another function of this library fails in this thread, the string changes.
+/// Returns the message of the last error of this thread. It says what happened and, in many cases, what to do. It has
+/// at most 1023 bytes. The string is valid until the thread ends. If another function of this library fails in this
+/// thread, the string changes.
 #[unsafe(no_mangle)]
 pub extern "C" fn hallpass_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().message.as_ptr().cast()).unwrap_or(c"".as_ptr())

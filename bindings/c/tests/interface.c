@@ -150,7 +150,10 @@ static void errors_have_results_and_texts(void) {
     CHECK(strstr(hallpass_last_error(), "no-such-hall") != NULL && hallpass_last_errno() == 0);
     CHECK(hallpass_open(folder, "../escape", 1, &other) == HALLPASS_BAD_ARGUMENT);
     CHECK(hallpass_open(folder, "\xff", 1, &other) == HALLPASS_BAD_ARGUMENT);
-    CHECK(hallpass_open("", "hall", 1, &other) == HALLPASS_BAD_ARGUMENT);
+    other = (hallpass_hall *)&other;
+    CHECK(hallpass_open("", "hall", 1, &other) == HALLPASS_BAD_ARGUMENT && other == NULL);
+    other = (hallpass_hall *)&other;
+    CHECK(hallpass_open("\xff", "hall", 1, &other) == HALLPASS_BAD_ARGUMENT && other == NULL);
     CHECK(hallpass_open(folder, "large", 100000, &other) == HALLPASS_BAD_ARGUMENT);
     CHECK(hallpass_open("/proc/nothing-can-be-created-here", "hall", 1, &other) == HALLPASS_SYSTEM);
     CHECK(hallpass_last_errno() != 0);

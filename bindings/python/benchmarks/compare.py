@@ -53,7 +53,7 @@ CONTESTANTS: Dict[str, Contestant] = {
 
 
 def passages(acquire: Callable[[], ContextManager[object]], seconds: float) -> int:
-    """Returns the number of passages in a period."""
+    """Returns the number of passages (acquire and release) in a period."""
     count, end = 0, time.perf_counter() + seconds
     while time.perf_counter() < end:
         for _ in range(20):

@@ -149,7 +149,7 @@ impl Hall {
     ///
     /// Waiters get new slots immediately. After the hall has shrunk, holders keep their slots until they leave, and
     /// nobody else gets a slot until fewer slots are held than the hall has. There is one exception: a process that is
-    /// in the middle of entering or leaving during the call may still take or give away one slot.
+    /// in the middle of entering or leaving during the call may still take one slot, or give slots to one waiter.
     ///
     /// :raises BadArgument: if no hall can have this number of slots.
     /// :raises Closed: if the hall is closed.

@@ -112,9 +112,9 @@
 //! acquire and a release of such a slot each take at least one more read-modify-write.
 //!
 //! Callers do not allocate, not even if they wait: the record of a waiting thread is on its stack, and that of a task
-//! is in its future. There are three exceptions. In a hall that can have more than 32 slots, the first pass with a slot
+//! is in its future. There are four exceptions. In a hall that can have more than 32 slots, the first pass with a slot
 //! above 15 allocates the slot numbers, and a request for several slots allocates a list. A call that admits several
-//! tasks allocates a list of their wakers.
+//! tasks allocates a list of their wakers. An [`Acquirer`] that waits allocates its future.
 //!
 //! A hall takes 128 bytes: one cache line for callers that find a slot free, and one for callers that wait. The feature
 //! `metrics` adds a few counters.

@@ -25,7 +25,8 @@ pub(crate) struct ObjectCopy<O: Object> {
     /// How many copies were the head before this copy, or `None` if this copy cannot catch up with the head (see
     /// [`follow`](Self::follow)).
     version: Option<u64>,
-    /// One bit for each process: the parity of the number of its latest request that the copy has served.
+    /// One bit for each process. Each process numbers its requests. The bit is the parity of the number of the latest
+    /// request of this process that this copy has served.
     pub(crate) served: u64,
     /// The copy from which this copy was made.
     pub(crate) previous: usize,

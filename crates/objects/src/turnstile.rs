@@ -52,7 +52,7 @@ pub(crate) struct Turnstile {
     waiting: CachePadded<Waiting>,
 }
 
-/// The variables that every passage accesses. They share one cache line.
+/// The variables that every *passage* accesses (a thread enters and leaves). They share one cache line.
 struct Counters {
     /// k, plus the number of threads that were admitted so far, or have drawn a number and still wait.
     drawn: AtomicI64,

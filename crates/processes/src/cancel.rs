@@ -18,7 +18,7 @@ use crate::sys;
 #[derive(Default, Debug)]
 pub struct Cancel {
     cancelled: AtomicBool,
-    /// The lifeline of the waiter. A byte written to it wakes the waiter.
+    /// The lifeline of the waiter: a pipe that the waiter has open. A byte written to it wakes the waiter.
     lifeline: Mutex<Option<Arc<OwnedFd>>>,
 }
 
@@ -44,7 +44,8 @@ impl Cancel {
         *self.lifeline.lock().unwrap_or_else(PoisonError::into_inner) = Some(lifeline);
     }
 
-    /// Forgets the lifeline after the wait, so that this value does not keep the registration alive.
+    /// Forgets the lifeline after the wait, so that this value does not keep it open. While a lifeline is open, other
+    /// processes treat its owner as alive.
     pub(crate) fn unwatch(&self) {
         *self.lifeline.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

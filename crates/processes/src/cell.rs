@@ -228,8 +228,8 @@ impl<T: Pod + Send> SharedCell<T> {
 
     /// Returns the hall of the cell. Every update acquires its slot.
     ///
-    /// While a caller holds the slot of this hall, every update waits. A caller that updates the cell while it
-    /// holds the slot waits for itself forever.
+    /// While a caller holds the slot of this hall, no update begins. A caller that updates the cell while it holds the
+    /// slot waits for itself forever.
     pub fn hall(&self) -> &SharedHall {
         &self.hall
     }

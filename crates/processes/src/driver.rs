@@ -1,8 +1,8 @@
 //! Runs passages of the step machine in its environment on real memory.
 //!
-//! Each registration has a record in the file of the hall. The *card* of a record is a word that contains the phase of
-//! its process, such as waiting. A card is *vacant* if no process has the record. A waiter has a *ticket*: its position
-//! in the queue.
+//! A process makes each *passage* (it enters, holds a slot and leaves) with a registration. Each registration has a
+//! record in the file of the hall. The *card* of a record is a word that contains the phase of its process, such as
+//! waiting. A card is *vacant* if no process has the record. A waiter has a *ticket*: its position in the queue.
 
 use hallpass_algorithms::{
     Next, Word,
@@ -28,7 +28,7 @@ pub(crate) enum End {
 /// halls, all of them small.
 const MAX_LINES: u32 = if cfg!(fuzzing) { 20_000 } else { 10_000_000 };
 
-/// The largest number of lines that a registration runs. Usually, these are about ten.
+/// The largest number of lines that a process runs to take a record. Usually, these are about ten.
 const MAX_LINES_TO_JOIN: u32 = 10_000;
 
 /// Returns `true` if a passage that reaches this line has made progress.
@@ -204,8 +204,8 @@ mod tests {
         assert!(matches!(end, End::Lost) && lines < 20, "{lines} lines");
     }
 
-    /// The dead waiter was chosen (it is the head) before the first waiter arrived, and was then killed. Only the first
-    /// waiter can watch it.
+    /// The dead waiter was chosen (the word `head` names it) before the first waiter arrived, and was then killed. Only
+    /// the first waiter can watch it.
     #[test]
     fn the_first_waiter_of_a_shrunk_hall_notices_the_death_of_a_waiter_behind_it() {
         let folder = tempfile::tempdir().unwrap();

@@ -29,8 +29,8 @@ pub(crate) type NativeLine = Line<i64, ()>;
 /// After this time, the waiter looks again.
 const MAX_SLEEP_BLIND: Duration = Duration::from_millis(100);
 
-/// The longest sleep of any other waiter. The sleep is limited, because a process that should have woken the waiter may
-/// have been unable to do so.
+/// The longest sleep of a waiter that can watch all processes that it has to watch. The sleep is limited, because a
+/// process that should have woken the waiter may have been unable to do so.
 const MAX_SLEEP: Duration = Duration::from_secs(10);
 
 /// In a hall with many records, the longest sleep is this time multiplied by the number of records. A waiter that looks
@@ -76,7 +76,7 @@ impl WakeSources {
     }
 }
 
-/// The state of a hall, as one registration sees it.
+/// The state of a hall, as one registration (a record of the hall's file that belongs to this process) sees it.
 pub(crate) struct NativeEnvironment<'a> {
     pub hall: &'a SharedState,
     pub me: usize,

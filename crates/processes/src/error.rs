@@ -8,8 +8,8 @@ use hallpass_common::{NameError, SlotsError, text};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No slot is free, or there are waiters. With a time limit or a [`Cancel`](crate::Cancel): the caller got no slot
-    /// before it gave up.
+    /// Too few slots are free, or there are waiters. With a time limit or a [`Cancel`](crate::Cancel): the caller got
+    /// no slot before it gave up.
     NoPermits,
     /// The hall is closed, or was removed.
     Closed,

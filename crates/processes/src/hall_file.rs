@@ -215,7 +215,7 @@ impl HallFile {
         self.0.word(SIZE_AT)
     }
 
-    /// The next ticket.
+    /// The next ticket. A *ticket* is a position in the queue.
     #[inline]
     pub(crate) fn next(&self) -> &AtomicI64 {
         self.0.word(NEXT_AT)
@@ -227,8 +227,8 @@ impl HallFile {
         self.0.word(QUIET_AT)
     }
 
-    /// The tag of the waiter that was chosen last to get slots. It wants several slots or, if the hall has shrunk, any
-    /// number of slots.
+    /// The [tag](machine::Tag) of the waiter that was chosen last to get slots. It wants several slots or, if the hall
+    /// has shrunk, any number of slots.
     pub(crate) fn head(&self) -> &AtomicI64 {
         self.0.word(HEAD_AT)
     }
@@ -239,7 +239,7 @@ impl HallFile {
         self.0.word(RECORDS_USED_AT)
     }
 
-    /// The identity that was given out last.
+    /// The last identity that a registration has got; see [`owner`](Self::owner).
     pub(crate) fn last_id(&self) -> &AtomicI64 {
         self.0.word(LAST_ID_AT)
     }

@@ -1,4 +1,5 @@
-//! The lifelines that a process has open: those of its own registrations, and the writing ends of other lifelines.
+//! The lifelines that a process has open: those of its own registrations, and the writing ends of other lifelines. A
+//! *lifeline* is a named pipe that shows whether the owner of a registration is alive.
 //! All registrations of a handle share these descriptors, to save descriptors.
 
 use std::{

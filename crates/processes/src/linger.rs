@@ -1,10 +1,11 @@
 //! Waiting for a short time before going to sleep. Most waits are short, and a sleep that ends when a process dies
 //! needs several system calls.
 //!
-//! A waiter first *yields*: it stays runnable, lets other processes run, and looks at its card again. Then it *naps* on
-//! a word of its record: the process that gives it a slot ends the nap by one system call. If the machine is busy with
-//! other work, a yield is slow. After a slow yield, the next waits begin with the nap. The first waiter in the queue
-//! does not nap: it goes to sleep, because a sleeping waiter notices the death of a holder.
+//! A waiter first *yields*: it stays runnable, lets other processes run, and looks at its card again (the word of its
+//! record that shows whether it has got a slot). Then it *naps* on another word of its record: the process that gives
+//! it a slot ends the nap by one system call. If the machine is busy with other work, a yield is slow. After a slow
+//! yield, the next waits begin with the nap. The first waiter in the queue does not nap: it goes to sleep, because a
+//! sleeping waiter notices the death of a holder.
 //!
 //! All this only delays line W1 of the step machine, and the step machine does not depend on time. If the process that
 //! should end a nap dies, or the word is damaged, the waiter continues after [`MAX_LINGER`].

@@ -1,4 +1,5 @@
-//! Registrations: records of the hall's file that belong to a process.
+//! Registrations: records of the hall's file that belong to a process. Each has a *lifeline*, a named pipe that shows
+//! whether the process is alive.
 
 use std::{
     io::ErrorKind,
@@ -30,8 +31,8 @@ use crate::{
 pub(crate) struct Registration {
     /// The index of the record, which is the number of the process in the step machine.
     pub record: usize,
-    /// A copy of the number on the card. The number changes while the registration waits and when it leaves the hall;
-    /// [`settle`](Self::settle) then updates the copy.
+    /// A copy of the number on the *card*, the word of the record with the phase of the passage. The number changes
+    /// while the registration waits and when it leaves the hall; [`settle`](Self::settle) then updates the copy.
     pub number: Word,
     wake: WakeSources,
     /// The process that made the registration. A forked child inherits a copy that belongs to its parent.

@@ -23,9 +23,9 @@ use crate::{
     },
 };
 
-/// The tag of the slots of a removed hall: a seal with the largest number. A process removes a seal only if the hall
-/// was resized more often than the number in the seal says. No hall is resized so often that a process removes this
-/// seal.
+/// The tag (the word) of the slots of a removed hall: a *seal*, which keeps processes from taking the slot, with the
+/// largest number. A process removes a seal only if the hall was resized more often than the number in the seal says.
+/// No hall is resized so often that a process removes this seal.
 pub(crate) const SEALED: Tag = Tag::seal((1 << 48) - 1);
 
 /// The directory of a hall, which this process has open.
@@ -118,8 +118,8 @@ impl SharedState {
         }
     }
 
-    /// Removes void tags, so that newcomers find the slots free again. A void tag stays void (I1 in
-    /// [`hallpass_algorithms::halls::processes`]), so any process may remove it at any time.
+    /// Removes *void* tags, which are left on free slots, so that newcomers find the slots free again. A void tag stays
+    /// void (I1 in [`hallpass_algorithms::halls::processes`]), so any process may remove it at any time.
     pub(crate) fn remove_void_tags(&self) {
         for slot in 0..self.file.slots_ready() {
             let word = self.file.slot(slot).load(SeqCst);

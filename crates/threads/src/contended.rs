@@ -23,9 +23,9 @@ use crate::{
 
 /// The largest number of waiters in a queue that is likely to become empty soon. If there are more waiters, a newcomer
 /// does not spin before it sleeps, and a releasing thread does not yield. If releasing threads yielded with more
-/// waiters, the queue would sometimes become empty. While it is empty, the threads that happen to run would make
-/// passages for whole time slices, and the other threads would make none. With few waiters, an empty queue is welcome:
-/// soon every thread has made its passage.
+/// waiters, the queue would sometimes become empty. While it is empty, the threads that happen to run would acquire and
+/// release slots for whole time slices, and the other threads would get none. With few waiters, an empty queue is
+/// welcome: soon every thread has had a slot.
 const SHORT_QUEUE: Word = 8;
 
 /// What a newcomer does after the limit on overtaking is reached.

@@ -1,8 +1,8 @@
 //! Observes waiters: counts them (feature `metrics`), and reports them (feature `tracing`). The feature `tracing` also
 //! reports that a hall was resized or closed.
 //!
-//! Waiters are observed before they join the queue and after they have left it. This code never runs in the server, and
-//! never on the fast path. Without these features it compiles to nothing.
+//! Waiters are observed before they join the queue and after they have left it. This code runs neither on the fast path
+//! nor in a caller that holds the lock of the queue. Without these features it compiles to nothing.
 
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 use std::time::Instant;

@@ -1,5 +1,6 @@
 //! The variable `lock` of the [step machine](hallpass_algorithms::halls::threads), and the waiters that have not joined
-//! the queue yet. Both are in one word, the *lock word*.
+//! the queue yet. Both are in one word, the *lock word*. The caller that holds the lock is the *server*: it hands free
+//! slots to waiters.
 //!
 //! | part of the lock word | content |
 //! |---|---|

@@ -17,18 +17,18 @@ use crate::{hall::Hall, instruments::Outcome};
 pub struct Metrics {
     /// The number of callers that joined the queue.
     pub queued: u64,
-    /// The number of these callers that got their slots.
+    /// The number of callers in `queued` that got their slots.
     pub granted: u64,
-    /// The number of these callers that gave up at their deadline.
+    /// The number of callers in `queued` that gave up at their deadline.
     pub timed_out: u64,
-    /// The number of these callers whose future was dropped before it completed.
+    /// The number of callers in `queued` whose future was dropped before it completed.
     pub cancelled: u64,
-    /// The number of these callers that failed because the hall was closed.
+    /// The number of callers in `queued` that failed because the hall was closed.
     pub turned_away: u64,
-    /// The total time that these callers have waited, however the wait ended. It does not include callers that still
-    /// wait.
+    /// The total time that the callers in `queued` have waited, however the wait ended. It does not include callers
+    /// that still wait.
     pub waited: Duration,
-    /// The longest time that one of these callers has waited.
+    /// The longest of these waits.
     pub longest: Duration,
 }
 

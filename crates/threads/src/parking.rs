@@ -3,8 +3,9 @@
 //! Spinning is best if the holder runs on another core and is about to leave. Yielding is best if there are more
 //! runnable threads than cores: it gives the core to another thread without the two system calls and the wake-up that
 //! parking costs. If every caller has to wait, the system switches from each waiter to the next, and most waiters find
-//! their grant when they run again after one yield. A waiter that does not find its grant after this yield parks. If it
-//! yielded again instead, it would stay runnable, and would only take time on the core from threads that have a grant.
+//! their *grant* (the slots that another caller has given them) when they run again after one yield. A waiter that does
+//! not find its grant after this yield parks. If it yielded again instead, it would stay runnable, and would only take
+//! time on the core from threads that have a grant.
 
 use std::{
     cell::Cell,

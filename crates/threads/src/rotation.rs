@@ -4,12 +4,13 @@
 //!
 //! - The operating system stops a thread at the end of its time slice, often while the thread holds a slot. As soon as
 //!   threads that do not run hold all slots, every other thread has to queue and sleep.
-//! - A time slice is long: thousands of passages. Threads that wait for a core make no passage in this time.
+//! - A time slice is long: thousands of *passages* (an acquire and its release). Threads that wait for a core make no
+//!   passage in this time.
 //!
 //! So while a hall is *crowded*, a thread yields its core after each [`TURN`] passages, at a moment at which it has
 //! just released its slot. With these yields, the system rarely stops a holder, the fast path stays free, and all
-//! threads make equally many passages. A hall is crowded for a while after a thread has waited in its queue. Threads
-//! that do not compete never yield.
+//! threads make about equally many passages. A hall is crowded for a while after a thread has waited in its queue. In a
+//! hall in which no thread has waited, threads do not take turns.
 //!
 //! If another program keeps the cores busy, a yield gives a whole time slice to that program. After such a slow yield,
 //! a thread takes a *break*: it makes up to [`LONGEST_BREAK`] turns before it yields again. If most yields are slow,

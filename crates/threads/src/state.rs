@@ -13,8 +13,8 @@ pub(crate) struct QueueState {
     pub(crate) queue: UnsafeCell<Queue>,
 }
 
-// SAFETY: only the server touches the queue and the contents of its nodes (see `waiter`); everything else
-// is atomic. The handle in a node, a `Thread` or a `Waker`, may be used on any thread.
+// SAFETY: only the server (the holder of `lock`) touches the queue and the contents of its nodes (see `waiter`);
+// everything else is atomic. The handle in a node, a `Thread` or a `Waker`, may be used on any thread.
 unsafe impl Send for QueueState {}
 // SAFETY: the reasons for `Send` also hold for `Sync`.
 unsafe impl Sync for QueueState {}

@@ -87,8 +87,8 @@ mod tests {
     }
 
     /// A thread in the queue may admit a task, and then it runs the waker of this task. Meanwhile, no caller may make
-    /// the thread the server: if the waker closes the hall, it waits until there is no server, so it would wait for
-    /// its own thread.
+    /// the thread the *server* (the holder of the queue's lock): if the waker closes the hall, it waits until there is
+    /// no server, so it would wait for its own thread.
     #[test]
     fn a_thread_that_runs_a_waker_does_not_become_the_server() {
         for limit in [0, 8] {

@@ -123,9 +123,9 @@ fn a_task_that_waits_does_not_allocate() {
     }
 }
 
-/// The exceptions: a call that admits several tasks allocates a list of their wakers. In a hall that can have more
+/// Three exceptions: a call that admits several tasks allocates a list of their wakers. In a hall that can have more
 /// than 32 slots, the first pass with a slot above 15 allocates the slot numbers, and a request for several slots
-/// allocates a list.
+/// allocates a list. (The documentation also lists an `Acquirer` that waits; this test has none.)
 #[test]
 fn the_exceptions_are_those_that_the_documentation_lists() {
     let hall = Arc::new(Hall::new(3));

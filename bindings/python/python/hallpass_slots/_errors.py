@@ -1,4 +1,4 @@
-"""Exceptions. Every message says what to do."""
+"""Exceptions. A message says what happened and, in many cases, what to do."""
 
 
 class HallError(Exception):

@@ -162,13 +162,14 @@ impl Statistics {
         self.shared.apply(Op::RecordAll(all));
     }
 
-    /// Returns the summary of all numbers so far.
+    /// Returns the summary of the numbers that were recorded since the last [`take`](Self::take), or since the
+    /// beginning.
     pub fn summary(&self) -> Summary {
         self.shared.read(|tally| tally.0)
     }
 
-    /// Returns the summary and removes all numbers, so that each number is in exactly one summary. This
-    /// is useful for periodic reports.
+    /// Returns the summary and removes all numbers. So each number is in at most one of the summaries that `take`
+    /// returns. This is useful for periodic reports.
     ///
     /// ```
     /// # use hallpass_objects::Statistics;

@@ -1,4 +1,5 @@
-//! Checks the construction without a turnstile: all handles operate at the same time, and some operations panic.
+//! Checks the construction behind [`WaitFree`] without the turnstile that admits the threads of a `Resilient`: all
+//! handles operate at the same time, and some operations panic.
 
 use std::{
     panic::{self, AssertUnwindSafe},

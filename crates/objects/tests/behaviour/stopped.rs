@@ -1,5 +1,5 @@
 //! Up to k - 1 threads stop in the middle of an operation. All others continue, and the history stays
-//! linearizable.
+//! linearizable. In one test, k threads stop and later resume.
 
 use std::{
     sync::{
@@ -129,7 +129,8 @@ fn threads_stop_repeatedly_while_others_operate() {
     });
 }
 
-/// While k threads are stopped, other threads may be blocked. They continue after one of the k threads has resumed.
+/// While k threads are stopped, other threads may be blocked. They continue as soon as fewer than k threads are
+/// stopped. In this test, all k threads resume.
 #[test]
 fn others_continue_after_k_stopped_threads_resume() {
     within("k = 2, both stopped for a while", || {

@@ -140,7 +140,8 @@ fn is_file_of_hall(name: &OsStr) -> bool {
 struct SeizedHall<'a> {
     hall: &'a SharedHall,
     registration: Option<Box<Registration>>,
-    /// Each of the first `seized` slots has the tag of this process, or is sealed.
+    /// Each of the first `seized` slots has the tag of this process, or is sealed; [`take_next`](Self::take_next)
+    /// explains both words.
     seized: usize,
 }
 

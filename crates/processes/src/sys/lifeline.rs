@@ -1,5 +1,6 @@
-//! Lifelines: one named pipe per registration. The registered process has the reading end open. Processes that inherit
-//! it from the registered process have it open too; all others open only the writing end.
+//! Lifelines: one named pipe per registration. The name of the pipe contains a number, the *identity* of its owner. The
+//! registered process has the reading end open. Processes that inherit it from the registered process have it open too;
+//! all others open only the writing end.
 //!
 //! A process that opens the writing end learns from the kernel whether the owner of the lifeline is alive. If the
 //! pipe has no reader, its writing end cannot be opened. When the last reader closes the pipe, a poll on the writing

@@ -39,7 +39,7 @@ use hallpass_processes::{HallDir, SharedCell};
 
 use mapped::Shareable;
 
-/// The time limit for every step. On an idle machine, a step takes less than a tenth of it.
+/// The time limit for every wait of a test. On an idle machine, such a wait takes less than a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() {

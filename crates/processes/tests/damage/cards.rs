@@ -1,4 +1,5 @@
-//! Tests of cards that hallpass never writes. Each test reproduces a bug that random damage found.
+//! Tests of cards that hallpass never writes. (A *card* is the word of a record with the phase of its process, such as
+//! waiting.) Each test reproduces a bug that random damage found.
 //!
 //! These tests use the layout of the file: from offset 4096 on, each registration has a record of 256 bytes,
 //! which begins with its card. A card has a phase in its six highest bits, then 10 bits for a slot, and a number of 48

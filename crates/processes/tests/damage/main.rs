@@ -152,7 +152,7 @@ fn damaged_before_it_is_opened() {
     trials.end();
 }
 
-/// Writes impossible counts, one at a time.
+/// Replaces words of the header, one at a time, with numbers at the limits of arithmetic and of tables.
 fn impossible_counts() {
     let folder = tempfile::tempdir().unwrap();
     let mut trials = Trials::new(folder.path());

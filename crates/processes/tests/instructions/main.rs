@@ -8,9 +8,9 @@
 //!
 //! A victim runs an operation one instruction at a time, and is killed after one of its instructions. The test does
 //! this for a few instructions of each operation, or for as many as `HALLPASS_INSTRUCTIONS` says, and chooses them at
-//! random. Each time, all waiters must get a slot, and then all slots must be free. Before the victim is killed, it is
-//! stopped between two instructions. If there is another slot, another process must be able to take that slot while the
-//! victim is stopped.
+//! random. Each time, all waiters must get a slot (or the answer that the hall is closed), and then all slots must be
+//! free. Before the victim is killed, it is stopped between two instructions. If there is another slot, another process
+//! must be able to take that slot while the victim is stopped.
 
 mod scenarios;
 mod step;
@@ -48,8 +48,8 @@ const SAMPLE: usize = 3;
 /// The number of instructions that a scenario may execute in all its runs, unless it was chosen by name.
 /// Single-stepping this many takes about ten seconds.
 const STEPS: usize = 1_500_000;
-/// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
-/// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
+/// The time limit for every wait of the test. Such a wait takes less than a tenth of it. A waiter that is not woken
+/// checks the hall again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 /// A number of instructions that is larger than that of any scenario.
 const THROUGH: usize = 1_000_000;

@@ -1,4 +1,6 @@
-//! Shared memory in which all processes of a storm record what they do. It does not depend on the hall.
+//! Shared memory in which all processes of a storm record what they do. It does not depend on the hall. A *passage*
+//! begins when a thread asks for a slot, and ends when the thread has left or has given up. The *observer* is the
+//! process that looks at the queue all the time (see `observer`).
 
 use std::{
     fs::OpenOptions,

@@ -1,4 +1,5 @@
-//! Kills holders, waiters and rescuers. A witness that does not depend on the hall checks the guarantees.
+//! Kills holders, waiters and rescuers (processes that free the slot of a dead one). A witness that does not depend on
+//! the hall checks the guarantees.
 //!
 //! ```text
 //! cargo test -p hallpass-processes --test storm                     # some seconds

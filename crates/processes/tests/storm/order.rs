@@ -25,8 +25,8 @@ const MAX_SLOTS: usize = 3;
 const NAME: &str = "queue";
 /// How long the test checks that no process gets a slot while the first waiter is suspended.
 const STANDSTILL: Duration = Duration::from_millis(30);
-/// The time limit for every step. A step takes less than a tenth of it. A waiter that is not woken checks the hall
-/// again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
+/// The time limit for every wait of the test. Such a wait takes less than a tenth of it. A waiter that is not woken
+/// checks the hall again after ten seconds. The limit is shorter, so that a lost wake-up fails the test.
 const PATIENCE: Duration = Duration::from_secs(9);
 
 /// The signals between the processes and the test.

@@ -54,7 +54,8 @@ impl Tally {
         self.states.get(&(state as u64)).copied().unwrap_or(0)
     }
 
-    /// Checks that holders, waiters and rescuers were each hit often enough.
+    /// Checks that holders, waiters and rescuers (processes that free the slot of a dead one) were each hit often
+    /// enough.
     pub fn assert_all_were_hit(&self) {
         let least = self.kills / 50;
         let rescuers = self.of(State::Reaping) + self.while_waiting_for_a_dead_holder;

@@ -6,7 +6,8 @@ use hallpass_threads::{AcquireError, Hall, TryAcquireError};
 
 use crate::support::{Task, halls, queue};
 
-/// Checks that every call reports the closed hall.
+/// Checks that the hall is closed, and that calls of every kind report this: of threads and tasks, for one slot or
+/// several.
 fn assert_closed(hall: &Arc<Hall>) {
     assert!(hall.is_closed());
     let time = Duration::from_secs(600);
@@ -28,7 +29,7 @@ fn assert_closed(hall: &Arc<Hall>) {
 }
 
 #[test]
-fn every_call_fails_after_close() {
+fn calls_of_every_kind_fail_after_close() {
     for hall in halls(2) {
         assert!(!hall.is_closed());
         hall.close();

@@ -16,7 +16,7 @@ fn soon() -> (Duration, Instant) {
 }
 
 #[test]
-fn every_method_with_a_time_limit_can_time_out() {
+fn methods_with_a_time_limit_can_time_out() {
     for hall in halls(2) {
         let held = hall.acquire_many(2).unwrap();
         let late = TryAcquireError::TimedOut;

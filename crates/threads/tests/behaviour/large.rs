@@ -92,7 +92,7 @@ fn a_large_hall_is_resized_while_its_slots_are_held() {
             let last = if passes.len().is_multiple_of(2) { 0 } else { passes.len() - 1 };
             drop(passes.swap_remove(last));
         }
-        // As many slots are held as the hall has, some of them above its size.
+        // As many slots are held as the hall has. Some of them may be beyond its size.
         assert!(hall.try_acquire().is_err());
         if size > 0 {
             drop(passes.pop());

@@ -80,7 +80,8 @@ impl Wake for DropsFuture {
     }
 }
 
-/// A waker may drop a future that is in the queue. So the server must not call wakers.
+/// A waker may drop a future that is in the queue. So the caller that holds the lock of the queue, the *server*, must
+/// not call wakers.
 #[test]
 fn waker_was_woken_by_the_server() {
     for hall in halls(1) {
@@ -191,9 +192,9 @@ impl Wake for Parks {
     }
 }
 
-/// A thread that is woken to try again, and does not get its slots, wakes the next waiter and queues again. If the
-/// next waiter is a task, the thread runs the waker of this task. If the waker parks, it consumes the wake-up of the
-/// thread itself. So the thread must look at its grant again before it sleeps.
+/// In a barging hall, a thread that is woken to try again, but does not get its slots, wakes the next waiter and queues
+/// again. If the next waiter is a task, the thread runs the waker of this task. If the waker parks, it consumes the
+/// wake-up of the thread itself. So the thread must look at its grant again before it sleeps.
 #[test]
 fn waker_that_parks_swallowed_the_wake_up_of_a_waiter() {
     for _ in 0..20 {

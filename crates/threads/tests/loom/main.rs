@@ -9,8 +9,8 @@
 //!
 //! The lab explores all sequentially consistent runs of the step machine, with a queue and wake-ups that are
 //! correct by definition. Loom checks the parts that the lab's model leaves out:
-//! - The queue is a list of nodes on stacks and in futures. Because of the lock, only the server accesses the
-//!   cells of the nodes, and each server sees what the server before it wrote (loom's cells check both).
+//! - The queue is a list of nodes on stacks and in futures. Only the *server*, the caller that holds the lock, accesses
+//!   the cells of the nodes, and each server sees what the server before it wrote (loom's cells check both).
 //! - A wake-up is a thread's `unpark` or a task's waker. Wakers are taken out and replaced under the lock.
 //! - Futures may be dropped, or polled with a different waker, at any time before, while or after they get a slot.
 //! - A release happens before the next acquire of the slot (loom's cells check this too).

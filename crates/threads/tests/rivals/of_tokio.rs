@@ -17,7 +17,8 @@ use crate::{
     support::{Task, assert_all_slots_free, halls, queue},
 };
 
-/// A hall cannot be created without slots. But it can be paused, which has the same effect for its callers.
+/// A hall cannot be created without slots. But it can be paused, which has the same effect for callers that ask for one
+/// permit.
 #[test]
 fn without_permits_callers_wait_until_permits_are_added() {
     for hall in all_halls(1) {

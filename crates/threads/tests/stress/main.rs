@@ -1,4 +1,5 @@
-//! Makes random passages of every kind. A witness that does not depend on the code of the hall observes them.
+//! Makes random passages (acquiring slots and freeing them) of every kind. A witness that does not depend on the code
+//! of the hall observes them.
 //!
 //! ```text
 //! cargo test -p hallpass-threads --test stress                          # a few seconds
@@ -76,7 +77,7 @@ fn hall(k: usize, room: usize, bypass: u32) -> Hall {
     Hall::builder(k).max_slots(room).bypass(bypass).build().unwrap()
 }
 
-/// The test that closes halls makes 1/20 of all passages.
+/// The test that closes halls makes about 1/20 of all passages.
 const CLOSED_SHARE: u64 = 20;
 
 fn number(name: &str) -> Option<u64> {

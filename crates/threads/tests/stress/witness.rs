@@ -65,7 +65,8 @@ impl Witness {
     pub fn enter(&self, count: usize, slots: impl Iterator<Item = usize>) {
         let before = self.bound.load(SeqCst);
         let inside = self.inside.fetch_add(count, SeqCst) + count;
-        // The bound is not lowered twice during one passage, so the larger of the two values is a valid bound.
+        // The bound is not lowered twice between a caller's request and its leaving, so the larger of the two values is
+        // a valid bound.
         let bound = before.max(self.bound.load(SeqCst));
         assert!(inside <= bound, "{inside} holders, but the bound is {bound}");
         let mut seen = 0;

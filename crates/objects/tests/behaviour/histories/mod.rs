@@ -2,8 +2,9 @@
 //! implemented separately in these tests, must explain the results.
 //!
 //! Limits: the tests check only the interleavings that happen. Many short histories contain more different
-//! interleavings than one long history. The turnstile admits fast threads one after another. So some operations sleep
-//! in the middle, and other operations overtake them. The tests in `handles.rs` do not use the turnstile.
+//! interleavings than one long history. The turnstile, which assigns slots to threads, admits fast threads one after
+//! another. So some operations sleep in the middle, and other operations overtake them. The tests in `handles.rs` do
+//! not use the turnstile.
 
 mod map;
 mod numbers;
@@ -72,7 +73,7 @@ fn history<S: Subject>(k: usize, threads: usize, seed: u64) -> Result<(), Violat
     check(&SpecificationOf(S::default()), S::State::default(), &recorder.history())
 }
 
-/// Checks histories of all sizes. Returns the first violation.
+/// Checks histories with k from 1 to 4 and with 3 to 8 threads. Returns the first violation.
 fn histories<S: Subject>() -> Result<(), Violation> {
     let mut seed = 0;
     for k in 1..=4 {

@@ -123,7 +123,8 @@ pub enum SummaryOp {
 pub struct Numbers;
 
 impl Subject for Numbers {
-    /// All numbers so far, in ascending order, because the order of recording does not matter.
+    /// The numbers that were recorded since the last `Take`, or since the beginning. They are in ascending order,
+    /// because the order of recording does not matter.
     type State = Vec<i64>;
     type Op = SummaryOp;
     type Shared = Statistics;
