@@ -106,3 +106,13 @@ fn with_close_a_command_that_outlives_hallpass_does_not_keep_the_slot() {
     eventually("the slot is free", || halls.is_free("x"));
     assert!(state(holder.command_pid).is_some(), "the command runs");
 }
+
+#[test]
+fn with_close_the_processes_of_a_killed_hallpass_are_killed_too() {
+    let halls = halls!("close-killed");
+    let options = ["-k", "1", "--grace", "1", "--close"];
+    let (mut running, child) = leave_a_child_without_descriptors(&halls, &options, "exec sleep 60");
+    running.kill_hallpass();
+    eventually("the slot is free", || halls.is_free("x"));
+    eventually("the child is killed", || state(child).is_none());
+}

@@ -151,10 +151,12 @@ impl Backstop {
     }
 
     /// Returns `true` if `hallpass run` has ended and no process needs the slot. A process that has closed the lifeline
-    /// may still need it.
+    /// may still need it. With `--close`, no process needs the slot, but the processes of a killed `hallpass run` are
+    /// ended first, unless they may survive.
     fn is_over(&mut self) -> bool {
-        let Keeping { inbox, lifeline, close, .. } = &self.keeping;
-        inbox.orphaned && inbox.idle && (*close || !lifeline.is_needed(&mut self.remaining))
+        let Keeping { inbox, lifeline, close, survive_kill, .. } = &self.keeping;
+        let mut is_needed = || lifeline.is_needed(&mut self.remaining);
+        inbox.orphaned && inbox.idle && ((*close && *survive_kill) || !is_needed())
     }
 
     /// Returns how long the keeper may sleep: until the next action is due, but at most [`LOOK`].
