@@ -77,7 +77,8 @@ impl Passage {
                 self.view = view;
                 Ok(self.core.picture(&self.view, self.claim.record.take))
             }
-            // The answer is from before this claim got its slot, or the claim is gone. Read by consensus.
+            // There is no answer, or it is from before this claim got its slot, or the claim is gone. Read by
+            // consensus.
             _ => self.ask_to_the_end(Ask::Look).await,
         }
     }
