@@ -83,7 +83,8 @@ impl Passage {
         }
     }
 
-    /// Sends a request until there is an answer. Ignores a caller that gives up.
+    /// Sends a request until there is an answer or this passage no longer tolerates failures. Ignores a caller that
+    /// gives up.
     async fn ask_to_the_end(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
         let given_up = self.given_up.take();
         let picture = self.ask(ask).await;
