@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Loss {
-    /// The cluster could not be reached for so long that another process may get the slot.
+    /// The cluster could not be reached for so long that another process may soon get the slot.
     OutOfTouch,
     /// The claim is gone from the cluster: its lease ended, or the claim or the hall was removed.
     Gone,
@@ -49,8 +49,8 @@ pub(crate) struct Claim {
     lease: AtomicI64,
     /// How many losses of history this process had noticed when it created the claim.
     generation: u64,
-    /// The time at which the last request that renewed the lease was sent. Unless the store ends the lease early, it
-    /// lasts at least a ttl from this time on.
+    /// The time at which the last request that renewed the lease was sent. Unless the store ends the lease early, the
+    /// lease lasts at least a ttl from this time on.
     renewed: Mutex<Duration>,
     /// The ttl of the lease. The holder continues for nine tenths of this time after it last saw the claim.
     ttl: Duration,
@@ -324,9 +324,9 @@ impl Claim {
         let exists = matches!(view.own, OwnClaim::Inside { .. } | OwnClaim::Waiting { .. });
         // ORDERING: Relaxed, because only this task uses the flag.
         if self.lacks_lease.swap(lease_is_gone && exists, Relaxed) && lease_is_gone && exists {
-            // The claim has outlived its lease, because an operator has deleted the lease alone. Nobody could give it
-            // a slot, because the record of a holder needs a lease. So end the claim: a holder then creates it again,
-            // and a waiter joins the queue again.
+            // The claim has outlived its lease, because an operator has deleted the lease alone. Nobody could give a
+            // slot to such a waiter, because the record of a holder needs a lease. So end the claim: a holder then
+            // creates its claim again, and a waiter joins the queue again.
             store.revoke_lease(self.lease_id()).await;
             return false;
         }

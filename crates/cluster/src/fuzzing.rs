@@ -14,9 +14,9 @@ pub fn transaction(bytes: &[u8]) {
     read_records(&response);
 }
 
-/// Reads `text` in each way in which the crate reads text for PostgreSQL: as the rows of a hall, as a notification of
-/// the server, as a message between processes that share a connection, and as a password file. Then passes the rows to
-/// the functions of the module `requests` that read the records of a hall.
+/// Reads `text` as the rows of a hall in PostgreSQL, as a notification of the server, as a message between processes
+/// that share a connection, and as a password file. Then reads a view of the hall from the rows, and passes the answer
+/// to the functions of the module `requests` that read the records of a hall.
 #[cfg(feature = "postgres")]
 pub fn postgres(text: &str) {
     crate::postgres::fuzzing::text(text);
@@ -28,7 +28,8 @@ pub fn postgres(text: &str) {
 /// The id of the claim for which records are read.
 const ID: &str = "id";
 
-/// Reads each record of an answer with each function of the module `requests` that reads a single record.
+/// Reads an answer as a holder does before it leaves. Then reads each record of the answer as the record of a waiter,
+/// of a claim that has a slot, and of a slot.
 fn read_records(response: &StepResponse) {
     let _ = requests::read_to_leave(response, ID);
     for kv in response.answers.iter().flat_map(|answer| answer.kvs()) {

@@ -2,7 +2,8 @@
 //!
 //! A process that starts after a store lost history has seen nothing of the lost part. If the machine has used the hall
 //! before, the mark shows the loss: it is larger than the token that the hall has reached. The process then behaves as
-//! if it had noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall.
+//! if it had noticed the loss itself. It assigns no slot for a while, and then raises the epoch of the hall. The epoch
+//! is the upper part of every token, so later tokens are larger than the lost ones.
 //!
 //! The mark may be smaller than the largest token. If a write is lost or fails, or if the file is missing or damaged, a
 //! newcomer may fail to notice a loss, but nothing else goes wrong. No write waits for the disk, because a mark need

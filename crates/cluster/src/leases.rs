@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct Lease {
     pub id: LeaseId,
     /// The time at which the last request that granted or renewed the lease was sent. Unless the store ends the lease
-    /// early, it lasts at least a ttl from this time on.
+    /// early, the lease lasts at least a ttl from this time on.
     pub renewed: Duration,
 }
 

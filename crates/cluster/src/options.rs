@@ -74,9 +74,9 @@ impl ClusterOptions {
     /// `ETCDCTL_KEY` (each of which turns TLS on), `ETCDCTL_USER`, `ETCDCTL_PASSWORD`, `ETCDCTL_DIAL_TIMEOUT`,
     /// `ETCDCTL_COMMAND_TIMEOUT`.
     ///
-    /// `postgres://USER@HOST:PORT/DATABASE` is a PostgreSQL database (feature `postgres`). The parts that the URL
-    /// lacks, the password and the files for TLS come from the variables that `psql` reads: `PGHOST`, `PGPORT`,
-    /// `PGUSER`, `PGDATABASE`, `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY`,
+    /// `postgres://USER@HOST:PORT/DATABASE` is a PostgreSQL database (feature `postgres`). The password, the files for
+    /// TLS and the parts that the URL lacks come from the variables that `psql` reads: `PGHOST`, `PGPORT`, `PGUSER`,
+    /// `PGDATABASE`, `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY`,
     /// `PGCONNECT_TIMEOUT`.
     ///
     /// `memory://NAME` is a store in the memory of this process, for tests of programs that use halls.

@@ -46,7 +46,7 @@ impl Door {
     }
 }
 
-/// A claim. The same record is stored below `queue/`, `inside/` and `slots/`.
+/// A claim. The records below `queue/`, `inside/` and `slots/` have this form.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ClaimRecord {
     /// Identifies the claim. The keys of the claim below `queue/` and `inside/` end with it.

@@ -1,7 +1,7 @@
 //! The search for the successor of a holder, while the holder still has its slot.
 //!
-//! A holder that leaves has to know the head of the queue. In a hall with one slot, the holder finds it in advance. So
-//! leaving needs no extra request.
+//! The successor is the head of the queue: a holder that leaves gives its slot to this waiter. In a hall with one
+//! slot, the holder finds the head in advance. So leaving usually needs no extra request.
 
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
 //! The waiting room. It notifies a waiter only of the changes that concern this waiter.
 //!
-//! A waiter watches three things:
+//! A waiter that is not at the head of the queue watches three things:
 //!
 //! - its key below `inside/`, which appears when the waiter gets a slot;
 //! - the door;
 //! - the claim right before it in the queue. Once that claim is gone, the waiter may be at the head.
 //!
-//! Only the head watches all claims below `inside/`: if one of them vanishes, the head reclaims its slot. So the store
-//! reports a hand-over to only two waiters: to the head, which gets the slot, and to the waiter behind it. If the
-//! holder or the head has asked for several slots, the holder frees its slots instead, and writes the door, which all
-//! waiters watch.
+//! Only the head watches all claims below `inside/`: if one of them vanishes, the head reclaims its slot. The head also
+//! watches the door. So the store reports a hand-over to only two waiters: to the head, which gets the slot, and to the
+//! waiter behind it. If the holder or the head has asked for several slots, the holder frees its slots instead, and
+//! writes the door, which all waiters watch.
 //!
 //! A watch reports the changes after a certain revision. If this revision is later than the one in which the waiter
 //! decided which keys to watch, the waiter may have missed a change. Then it reads the hall once more.

@@ -1,5 +1,6 @@
-//! Tests of the guarantees that only cluster halls give: tokens, validity, status and names. Most tests use one
-//! etcd member. The crate `hallpass-conformance` tests the guarantees of all halls; `tests/conformance.rs` runs it.
+//! Tests of cluster halls, for example of their tokens, validity, status and names. The tests that need etcd use a
+//! cluster of one member. The crate `hallpass-conformance` tests the guarantees of all halls; `tests/conformance.rs`
+//! runs it.
 
 mod common;
 

@@ -1,4 +1,7 @@
 //! Tests of clusters that lose their history, and of halls whose keys could mix.
+//!
+//! The *epoch* of a hall is the upper part of its tokens. After a loss, a process raises it. The *mark* of a machine is
+//! the largest token of a hall that the processes of this machine have recorded.
 
 mod common;
 
@@ -188,8 +191,7 @@ fn tokens_grow_after_a_wipe_even_if_the_hall_has_to_be_created_again() {
 }
 
 /// A process notices a loss and waits. Meanwhile, other processes of its machine use the epoch to which it is about to
-/// raise the hall, and history is lost once more. The revisions do not show this to the process, but the *mark* does:
-/// the largest token that the machine has recorded.
+/// raise the hall, and history is lost once more. The revisions do not show this to the process, but the mark does.
 #[test]
 fn tokens_grow_if_history_is_lost_again_while_a_newcomer_waits_for_lost_holders() {
     let Some(()) = etcd() else { return };

@@ -1,4 +1,5 @@
-//! Tests that holders and waiters survive restarts, outages, slow networks, proxies and a full disk.
+//! Tests of holders and waiters during restarts and outages, in slow networks, behind proxies, and on a cluster without
+//! space; and of the connections and requests that they cause.
 
 mod common;
 

@@ -235,7 +235,7 @@ fn a_holder_in_a_slow_network_keeps_its_pass_even_with_a_short_ttl() {
     next.recv_timeout(TIMEOUT).expect("the waiter still waits").expect("reachable");
 }
 
-/// The documented limit of the shortest ttl.
+/// With the shortest ttl, 2 s, this is the longest round trip for which the documentation promises that halls work.
 #[test]
 fn a_short_ttl_works_in_a_network_with_a_round_trip_of_300_ms() {
     let Some(()) = postgres() else { return };

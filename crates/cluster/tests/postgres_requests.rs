@@ -9,9 +9,9 @@ use common::{await_queue, options};
 use hallpass_cluster::Cluster;
 use hallpass_testbed::{PostgresServer, postgres};
 
-/// A hand-over takes two requests: the holder writes, and its successor reads its own record. Every other way to read a
-/// hall also reads the control file of the server. So if users lose the right to read this file, the hand-over still
-/// works.
+/// A hand-over takes two requests: the holder writes, and its successor reads its own record. The statement that reads
+/// a hall also reads the control file of the server. So if users lose the right to read this file, a hand-over still
+/// works only if it does not use this statement.
 #[test]
 fn a_holder_that_leaves_only_writes() {
     let Some(()) = postgres() else { return };
@@ -26,7 +26,7 @@ fn a_holder_that_leaves_only_writes() {
     let pass = near.acquire().expect("a slot is free");
     thread::scope(|scope| {
         let successor = scope.spawn(|| far.acquire().expect("the holder gives its slot away"));
-        // Only the holder's own look at the hall counts, so the other process looks at the queue.
+        // The holder must read the hall on its own. So the test watches the queue through the other process.
         await_queue(&far, 1);
         // Time for the holder to notice that its queue is no longer empty.
         thread::sleep(Duration::from_millis(500));

@@ -1,5 +1,6 @@
-//! Tests of processes that share a connection to PostgreSQL. Each [`Cluster`] stands for a process: it has its own
-//! thread and its own options, and is independent of the others.
+//! Tests of processes that share a connection to PostgreSQL. The process whose connection the others use is the
+//! *relay*; the others are its *borrowers*. Each [`Cluster`] stands for a process: it has its own thread and its own
+//! options, and is independent of the others.
 #![cfg(feature = "postgres")]
 
 mod common;

@@ -6,7 +6,7 @@ use std::fmt::{Formatter, Result};
 use crate::MAX_SLOTS;
 
 /// The message for a caller that gets no slot because it does not wait or its time limit is over. At this moment, no
-/// slot is free or there are waiters.
+/// slot is free, there are waiters, or the store of a cluster hall has just lost history.
 pub const NO_PERMITS: &str = "no slot is free";
 
 /// The message if the hall is closed or was removed.

@@ -25,8 +25,8 @@ pub trait Decisions: Send + Sync + 'static {
         0
     }
 
-    /// Returns the number of slots that the hall hands out: only slots below this number. `k` is the
-    /// present number of slots, and `peak` is the largest number so far.
+    /// Returns a number: the hall hands out only slots below it. `k` is the present number of slots, and `peak` is the
+    /// largest number of slots so far.
     fn offered(k: usize, peak: usize) -> usize {
         let _ = peak;
         k

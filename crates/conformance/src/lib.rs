@@ -1,7 +1,7 @@
-//! **One suite of tests for the guarantees of every hall.** The halls for threads, for processes and for
-//! a cluster give the same guarantees. So the tests are written once, as [`behaviours`] that use a small
-//! trait. A family, a new store or a binding implements one adapter and gets one `#[test]` for each
-//! behaviour:
+//! **One suite of tests for the guarantees of every hall.** The halls for threads, for processes and for a cluster have
+//! most of their guarantees in common. So the tests of the common guarantees are written once, as [`behaviours`] that
+//! use a small trait. A crate with halls, a new store or a binding implements one adapter and gets one `#[test]` for
+//! each behaviour:
 //!
 //! ```
 //! use hallpass_conformance::{Capacity, HallUnderTest, Refusal, conformance, double::Double};
@@ -36,9 +36,10 @@
 //! # hallpass_conformance::behaviours::slots::at_most_k_holders::<Mine>();
 //! ```
 //!
-//! Every behaviour waits until a condition holds, with a generous deadline. No behaviour assumes that something has
-//! happened after a fixed time. The tests of this crate run the suite against a correct [`double`] in memory, and
-//! against deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake must fail.
+//! A behaviour waits until a condition holds, with a generous deadline. On Linux, no behaviour assumes that something
+//! has happened after a fixed time. The tests of this crate run the suite against a correct [`double`] in memory, and
+//! single behaviours against deliberately wrong doubles. For each wrong double, the behaviour that covers its mistake
+//! must fail.
 #![forbid(unsafe_code)]
 
 pub mod behaviours;

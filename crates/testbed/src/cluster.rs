@@ -38,7 +38,7 @@ pub struct EtcdCluster {
     members: Vec<Member>,
     /// A proxy in front of each member. The other members connect to it.
     peer_paths: Vec<Proxy>,
-    /// The gates, by sender and receiver.
+    /// The gates between members, which can be closed or slowed down: first by the sender, then by the receiver.
     gates: Vec<Vec<Arc<Gate>>>,
     /// The ids of the members.
     ids: Vec<String>,

@@ -1,4 +1,4 @@
-//! Checks the test bed itself: each fault has the intended effect.
+//! Checks the test bed itself: faults have the intended effect, and the recorder of keys survives a restart.
 
 use std::{
     io::{Read, Write},

@@ -1,6 +1,6 @@
-//! Checks that every block of commands in the documents runs in a test or says why not, that commands are written with
-//! `hallpass-lab` and `hallpass-bench`, that the targets of cargo commands exist, and that the documents mention all
-//! environment variables.
+//! Checks the documents. Every block of commands must run in a test or say why not. Commands must name the programs
+//! `hallpass-lab` and `hallpass-bench` with a hyphen. The targets of cargo commands must exist. The documents must
+//! mention all environment variables.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 

@@ -24,7 +24,7 @@ struct Semaphore {
     free: Var,
 }
 
-/// The line that a process executes next. Private variables would be fields.
+/// The line that a process executes next. An algorithm with private variables would also keep them in this type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Line {
     Look,
@@ -91,7 +91,7 @@ impl Algorithm for Semaphore {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (n, k) = (3, 2);
-    // From now on, `own` is an identifier like those of the registry.
+    // From now on, the lab knows this algorithm by the identifier `own`.
     catalogue::add_algorithm("own", Semaphore::new);
 
     let stop = AtomicBool::new(false);

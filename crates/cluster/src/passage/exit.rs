@@ -77,12 +77,14 @@ impl Passage {
                 self.view = view;
                 Ok(self.core.picture(&self.view, self.claim.record.take))
             }
-            // The answer is from before this claim got its slot, or the claim is gone. Read by consensus.
+            // There is no answer, or it is from before this claim got its slot, or the claim is gone. Read by
+            // consensus.
             _ => self.ask_to_the_end(Ask::Look).await,
         }
     }
 
-    /// Sends a request until there is an answer. Ignores a caller that gives up.
+    /// Sends a request until there is an answer or this passage no longer tolerates failures. Ignores a caller that
+    /// gives up.
     async fn ask_to_the_end(&mut self, ask: Ask<Waiter>) -> Result<Picture<Waiter>, Error> {
         let given_up = self.given_up.take();
         let picture = self.ask(ask).await;

@@ -1,4 +1,7 @@
 //! The connection of this process to the database. All calls share it.
+//!
+//! A process may use the connection of another process [instead of its own](super::sharing). The process whose
+//! connection it uses is the *relay*, and the process that uses it is a *borrower*.
 
 mod server;
 

@@ -16,13 +16,13 @@ mod tests;
 /// A part of a hall, as this process read it last.
 pub(super) struct HallCopy {
     pub loaded: Loaded,
-    /// The ranges whose records are all in the copy. Each is the first key, and the first key after the range.
+    /// The ranges whose records are all in the copy. A range is a pair: its first key, and the first key after it.
     complete: Vec<(String, String)>,
 }
 
 impl HallCopy {
-    /// Returns the part of a hall that was loaded for `scope`. Returns `None` if a lease is over, because its records
-    /// are about to vanish.
+    /// Returns a copy of the part of a hall that was loaded for `scope`. Returns `None` if a lease is over, because its
+    /// records are about to vanish.
     pub(super) fn new(mut loaded: Loaded, scope: &Scope) -> Option<HallCopy> {
         if !loaded.overdue.is_empty() {
             return None;
@@ -76,8 +76,8 @@ impl HallCopy {
     }
 }
 
-/// Returns whether all records of the selected range were loaded. A selection of a few records has all of them if there
-/// were not more.
+/// Returns whether all records of the selected range were loaded. A selection with a largest number of records has all
+/// of them if it has fewer records than this number.
 fn is_whole(selection: &Selection, loaded: &Loaded) -> bool {
     let Selection { first, after, below, count, .. } = selection;
     let range = first.clone().into_bytes()..after.clone().into_bytes();

@@ -14,7 +14,8 @@ use crate::{
     store::{Stamp, StepResponse},
 };
 
-/// Reads the text as a message between a relay and a borrower, as a notification, and as a password file.
+/// Reads the text as a message between [processes that share a connection](super::sharing), as a notification, and as a
+/// password file.
 pub(crate) fn text(text: &str) {
     fuzz_message(text);
     Subscribers::default().tell("channel", text);
@@ -22,8 +23,9 @@ pub(crate) fn text(text: &str) {
     let _ = pgpass::find(text, login);
 }
 
-/// Reads the text as the rows of a hall, and performs a step that reads the whole hall. Returns the answer to the step
-/// and the number of its operations; `None` if the text has no valid rows.
+/// Reads the text as the rows of a hall, and performs [a step that reads a view](requests::step_to_read) of this hall:
+/// of the queue, only the first claim, and of the claims that have a slot, only the keys. Returns the answer to the
+/// step and the number of its operations. Returns `None` if the rows are not valid or the step fails.
 pub(crate) fn hall(text: &str, id: &str) -> Option<(StepResponse, usize)> {
     let rows: Vec<Row> = serde_json::from_str(text).ok()?;
     let hall = loaded(&rows).ok()?;

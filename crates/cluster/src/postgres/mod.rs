@@ -5,11 +5,12 @@
 //! [copy](crate::store::Document), changes the copy, and writes the difference in one SQL statement. The statement has
 //! an effect only if the row of the hall is still the same; otherwise the step starts over. So no transaction is ever
 //! open while hallpass does something else, and a suspended process blocks no other process. A process keeps the
-//! [copy](copy) that it has read last. If the copy is enough for the next step, the step only writes.
+//! [copy](copy) from its last step that only read. If the copy is enough for the next step, that step only writes.
 //!
-//! - **Answers.** An answer counts only after a commit on the server. A step that changes no record commits an empty
-//!   message to the log of the server. With synchronous replication, a server that was replaced by
-//!   another one cannot commit, so it cannot answer.
+//! - **Answers.** An answer by consensus counts only after a commit on the server. A step that changes no record
+//!   commits an empty message to the log of the server, unless it reads [without
+//!   consensus](crate::store::Op::without_consensus). With synchronous replication, a server that was replaced by
+//!   another one cannot commit, so it cannot give an answer by consensus.
 //! - **History.** The timeline of the server is the epoch of a [stamp](crate::store::Stamp). Each hall lists at which
 //!   revision each timeline began. So a process notices if a failover lost a commit that it has seen. The timeline is
 //!   also the upper part of the revision, so revisions grow even then.

@@ -105,7 +105,7 @@ impl Scope {
         let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
         let first = text(&range.key);
         let after = match range.end.as_slice() {
-            // The first key after a single key. No key has such a character.
+            // No key contains this character. So a range that ends here contains no other key.
             [] => format!("{first}\u{1}"),
             end => text(end),
         };

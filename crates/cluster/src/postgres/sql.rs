@@ -9,7 +9,7 @@ pub(super) const VERSION: i32 = 1;
 /// Also changes three settings of this session, which the user or the database may have set. `synchronous_commit`
 /// becomes `on` if it is `off` or `local`, because a commit that is not on disk, or not on the standby, proves nothing.
 /// Transactions are read committed: if two steps change a hall at the same time, the second must see the change of the
-/// first, instead of failing. The server plans a prepared statement only once.
+/// first, instead of failing. With `force_generic_plan`, the server plans a prepared statement only once.
 pub(super) const FIND_VERSION: &str = "SELECT version,
         num_nulls(to_regclass('hallpass.halls'), to_regclass('hallpass.records'),
             to_regclass('hallpass.leases')) = 0,

@@ -29,8 +29,8 @@ use crate::{
 /// meantime.
 const ATTEMPTS: u32 = 100;
 
-/// The random pause after the first conflict is at most this long. If the attempt took longer, the pause is at most as
-/// long as the attempt.
+/// If the first attempt ends with a conflict, the random pause after it is at most this long. If the attempt took
+/// longer, the pause is at most as long as the attempt.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
 /// The longest pause after a conflict.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -41,9 +41,9 @@ pub(super) struct Hall {
     pub history: Arc<History>,
     /// Held while a step of this process changes the hall, so that these steps do not make each other start over.
     turn: tokio::sync::Mutex<()>,
-    /// The last part of the hall that this process has read, until a step uses it. If it contains all that a step
-    /// needs, the step only has to write. It may be old: the statement that writes has no effect if the hall has changed
-    /// since.
+    /// The part of the hall that was loaded for the last step that only reads, until another step uses it. If it
+    /// contains all that a step needs, the step only has to write. It may be old: the statement that writes has no
+    /// effect if the hall has changed since.
     copy: Mutex<Option<HallCopy>>,
 }
 

@@ -328,8 +328,8 @@ impl HallStore {
         self.store.keep_alive(&self.name, lease).await
     }
 
-    /// Ends a lease, with a second attempt if the first fails. Returns whether the lease has certainly
-    /// ended.
+    /// Ends a lease. If there is no answer or the store is busy, tries a second time. Returns whether the lease has
+    /// certainly ended.
     pub(crate) async fn revoke_lease(&self, lease: LeaseId) -> bool {
         let revoke = || self.store.revoke(&self.name, lease);
         match revoke().await {

@@ -23,7 +23,7 @@ pub(super) fn ops(keys: &Keys, id: Option<&str>) -> Vec<Op> {
     ops
 }
 
-/// Returns a step that reads and changes nothing, for the fuzz targets.
+/// Returns a step that reads a whole view and changes nothing, for the fuzz targets.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn step_to_read(base: &str, id: &str) -> crate::store::Step {
     let then = ops(&Keys::new(base.into()), Some(id));
@@ -80,8 +80,9 @@ pub(crate) fn read(response: &StepResponse, ops: usize, id: Option<&str>) -> Res
 }
 
 /// Returns the operations that read the records that a holder needs for leaving: the door, the head of the queue, the
-/// claim of the holder and its slots. The step that leaves writes a claim for the head, so these operations also read
-/// which claims have a slot. A store that keeps what it reads then needs only one more request for that step.
+/// claim of the holder and its slots. The step that leaves may write a record below `inside/` for the head, so these
+/// operations also read which claims have a slot. A store that keeps what it reads then needs only one more request for
+/// that step.
 pub(super) fn ops_to_leave(keys: &Keys, own: ClaimRef<'_>) -> Vec<Op> {
     let [waiting, inside] = own_ops(keys, &own.record.id);
     let slot = own.slots.iter().map(|slot| Op::get(keys.slot(slot)));

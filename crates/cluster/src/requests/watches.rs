@@ -1,4 +1,5 @@
-//! The two watches that a hall needs: one for the turn of a waiter, and one for arrivals in an empty queue.
+//! The two watches that a hall needs: one for the changes that concern a waiter, and one for arrivals in an empty
+//! queue.
 
 use super::{
     keys::Keys,

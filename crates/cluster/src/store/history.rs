@@ -4,7 +4,7 @@
 //! consensus shows everything that was acknowledged before the request was sent. So if the [stamp](Stamp) of an answer
 //! is smaller than a stamp that this process had seen when it sent the request, history was lost.
 //!
-//! A cluster usually has its own identity, so this process notices servers that belong to different clusters.
+//! A cluster usually has its own identity. Then this process also notices servers that belong to different clusters.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},

@@ -21,10 +21,11 @@
 //!    change twice or late.
 //! 5. **A lease is a hint.** The records of a lease vanish some time after its owner stops renewing it. They may also
 //!    vanish too early. The protocol is safe in both cases.
-//! 6. **A lost history is noticed.** Every answer has a [`Stamp`]: an epoch and a revision. If an answer has a smaller
-//!    stamp than an answer that arrived before the request was sent, the store has lost history. This process then
-//!    loses all passes that it has. The store calls [`History::note`] or [`History::note_answer`] for each answer by
-//!    consensus, and puts the generation that this returns into the answer. The code above the trait does the rest.
+//! 6. **A lost history is noticed.** Every answer has a [`Stamp`]: an epoch and a revision. If an answer by consensus
+//!    has a smaller stamp than an answer that arrived before the request was sent, the store has lost history. This
+//!    process then loses all passes that it has. The store calls [`History::note`] or [`History::note_answer`] for each
+//!    answer by consensus, and puts the generation that this returns into the answer. The code above the trait does the
+//!    rest.
 //!
 //! No step has more than [`MAX_PARTS`] conditions, or operations in one branch.
 //!

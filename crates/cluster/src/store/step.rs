@@ -121,8 +121,8 @@ impl Step {
         own.into_iter().chain(nested).max().unwrap_or(0)
     }
 
-    /// Returns whether the step needs consensus. Only a step without conditions whose operations are all local reads
-    /// does not.
+    /// Returns whether the step needs consensus. It does, unless it has no conditions and all its operations are local
+    /// reads.
     pub(crate) fn needs_consensus(&self) -> bool {
         !self.when.is_empty()
             || !self.then.iter().all(|op| matches!(op, Op::Range { local: true, .. }))

@@ -26,7 +26,8 @@ pub(super) struct Login {
     password: String,
     /// A file with the present password.
     password_file: Option<PathBuf>,
-    /// The longest pause before a new token is requested after a token was rejected.
+    /// After a token was rejected, the client pauses for a random time and requests a new token. The pause is at most
+    /// this long.
     spread: Duration,
     /// A task holds this lock while it requests a token, so that only one token is requested at a time. etcd is slow at
     /// checking passwords, and one token is enough.

@@ -124,8 +124,9 @@ impl Processes {
         self.stores[process].step(HALL, step).await.expect("reachable")
     }
 
-    /// Writes a record, reads it again, so that the first process has a copy, and changes the hall. Then the first
-    /// process tries to write the record, if nothing has changed since it read. Returns whether it has succeeded.
+    /// The first process writes a record and reads it, so that it has a copy. Then calls `change`. Then the first
+    /// process tries to write the record again, on the condition that nobody else has written this record. Returns
+    /// whether this succeeds.
     async fn race(&self, change: impl AsyncFnOnce()) -> bool {
         let slot = format!("{HALL}/slots/0");
         let written = self.step(0, vec![], vec![Op::put(&*slot, "mine", 0)]).await.revision;

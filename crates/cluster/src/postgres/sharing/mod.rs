@@ -54,7 +54,7 @@ pub(super) use borrower::BorrowerWire;
 pub(super) use messages::fuzz_message;
 pub(super) use relay::serve;
 
-/// The largest number of relays of a machine.
+/// The largest number of relays for the same user and the same options on a machine.
 const RELAYS: usize = 3;
 
 /// The sockets of the processes that may share a connection.

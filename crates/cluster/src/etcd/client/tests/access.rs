@@ -59,8 +59,8 @@ fn a_user_with_a_password_has_the_rights_of_its_role() {
             assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
         }
 
-        // After the token has expired, each kind of call requests a new token by itself. etcd removes expired tokens
-        // once a second.
+        // After the token has expired, a transaction, a renewal of a lease and a watch each request a new token. etcd
+        // removes expired tokens once a second.
         let clients = [(); 3].map(|()| user("joe", "joepw"));
         for client in &clients {
             client.txn(put("/hallpass/c", 0)).await.unwrap();

@@ -59,7 +59,7 @@ impl Protected {
     }
 }
 
-/// Makes each kind of call, each with its own retries.
+/// Makes five calls, each with its own retries: a transaction, a read, a new lease, its renewal, and a watch.
 async fn use_all_calls(client: &Client) {
     let within = Duration::from_secs(30);
     retrying(client, within, async || client.txn(put("/hallpass/a", 0)).await).await.unwrap();
