@@ -2,7 +2,7 @@
 //!
 //! A holder reads the hall before it leaves. So this process often has all the records that its next step needs, and the
 //! step only has to write. The copy may be old. This does no harm, because the statement that writes has no effect if
-//! the hall has changed since the copy was read.
+//! the hall has changed since the copy was read, or if a lease is over by now.
 
 use super::{
     load::Loaded,
@@ -27,7 +27,7 @@ impl HallCopy {
         if !loaded.overdue.is_empty() {
             return None;
         }
-        // A record vanishes together with its lease, so these leases exist.
+        // The statement that writes checks again that these leases exist.
         let document = &mut loaded.document;
         document.leases.extend(document.records.values().map(|kv| kv.lease));
         let selections = scope.selections.iter().filter(|one| is_whole(one, &loaded));
@@ -49,7 +49,7 @@ impl HallCopy {
                 let leases = &self.loaded.document.leases;
                 self.has(&KeyRange::one(key.clone())) && (*lease == 0 || leases.contains(lease))
             }
-            Op::Touch { key } => self.has(&KeyRange::one(key.clone())),
+            Op::Touch { key } => self.loaded.document.records.contains_key(key),
             Op::Delete(range) | Op::Range { range, .. } => self.has(range),
             // The operations before it may change which branch it executes.
             Op::Nested(step) => {

@@ -86,8 +86,8 @@ pub(super) const LOAD: &str = concat!(
         WHERE hall = $1 AND ($3 OR id = ANY ($9) OR ends < clock_timestamp())"
 );
 
-/// Replaces records of a hall, if its row and the timeline of the server are still the same. Returns how many halls
-/// were changed, which is 1 or 0, and how many notifications were sent.
+/// Replaces records of a hall, if its row and the timeline of the server are still the same, and no lease of a record to
+/// write is missing or over. Returns how many halls were changed, which is 1 or 0, and how many notifications were sent.
 ///
 /// Parameters:
 /// - the name of the hall, its old revision, its new revision, its timelines, and the timeline of the server;
@@ -101,7 +101,12 @@ pub(super) const REPLACE: &str = concat!(
         UPDATE hallpass.halls SET revision = $3, timelines = $4
         WHERE hall = $1 AND revision = $2 AND xmin::text::bigint = $15 AND $5 = ",
     timeline!(),
-    " RETURNING hall
+    "       AND NOT EXISTS (
+            SELECT FROM unnest($11) AS named (lease) WHERE lease <> 0 AND NOT EXISTS (
+                SELECT FROM hallpass.leases WHERE id = lease AND ends >= clock_timestamp()
+            )
+        )
+        RETURNING hall
     ), deleted AS (
         DELETE FROM hallpass.records WHERE hall IN (SELECT hall FROM moved) AND key = ANY ($6)
     ), written AS (

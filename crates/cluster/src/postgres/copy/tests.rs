@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hallpass_testbed::{PostgresServer, postgres};
 
@@ -135,6 +135,31 @@ impl Processes {
         change().await;
         let when = vec![When::modified(&*slot, written)];
         self.step(0, when, vec![Op::put(&*slot, "next", 0)]).await.succeeded
+    }
+}
+
+/// A process has read a claim in the queue. Then the lease of this claim ends, or vanishes, without a step.
+#[test]
+fn a_step_on_a_copy_assigns_nothing_to_a_claim_without_a_lease() {
+    let end = "UPDATE hallpass.leases SET ends = clock_timestamp() - interval '1 s'";
+    for change in [end, "DELETE FROM hallpass.leases"] {
+        on_a_server(async |processes| {
+            let store = &processes.stores[0];
+            let lease = store.grant(HALL, Duration::from_secs(60)).await.expect("reachable");
+            let [waiting, inside] = ["queue/a", "inside/a"].map(|key| format!("{HALL}/{key}"));
+            let joined = processes.step(0, vec![], vec![Op::put(&*waiting, "a", lease)]).await;
+            let look = vec![Op::get(&*waiting), Op::get(&*inside)];
+            processes.step(0, vec![], look).await;
+            processes.server.psql(change);
+            let give = Step {
+                when: vec![When::created(&*waiting, joined.revision)],
+                then: vec![Op::put(&*inside, "a", lease), Op::delete(&*waiting)],
+                ..Step::default()
+            };
+            let given = store.step(HALL, give).await;
+            let is_given = given.is_ok_and(|given| given.succeeded);
+            assert!(!is_given, "{change}");
+        });
     }
 }
 
