@@ -1,4 +1,5 @@
-//! Checks the test bed itself: faults have the intended effect, and the recorder of keys survives a restart.
+//! Checks the test bed itself: some of the faults of etcd have the intended effect, and the recorder of keys survives a
+//! restart.
 
 use std::{
     io::{Read, Write},

@@ -10,8 +10,7 @@ use crate::store::{Revision, Stamp};
 /// failover that lost steps, but a new token may be the same as the token of a lost step.
 const COUNTER_BITS: u32 = 34;
 
-/// The largest timeline that fits into a revision. A token has 48 bits for the revision; the bits above them are the
-/// epoch of the hall.
+/// The largest timeline that fits into a revision. A token has 48 bits for the revision.
 const LARGEST: i64 = (1 << 14) - 1;
 
 /// The timelines in which a hall was changed, each with the revision that the hall had when the timeline began.
@@ -43,8 +42,9 @@ impl Timelines {
     /// Returns whether the history of this hall lacks a step that a process has seen. `seen` is the stamp of that step.
     /// `now` is the stamp that the hall has now.
     pub(super) fn lack(&self, seen: Stamp, now: Stamp) -> bool {
-        // The timelines after that of the step are at the end of the list. The numbers may become smaller: tables that
-        // were copied to a new server begin again with timeline 1.
+        // The timelines that began after the step are the last ones of the list. Their numbers are larger than that of
+        // the step. Further to the front, there may be larger numbers again, which do not count: tables that were copied
+        // to a new server begin again with timeline 1.
         let is_later = |timeline: i64| timeline.unsigned_abs() > seen.epoch;
         let later = self.0.iter().rev().take_while(|(timeline, _)| is_later(*timeline));
         now < seen || later.into_iter().any(|(_, base)| *base < seen.revision)
@@ -52,7 +52,8 @@ impl Timelines {
 }
 
 /// Returns the revision after `revision`, on a server with this timeline. It is larger than all revisions of earlier
-/// timelines, including the revisions of steps that the server has lost.
+/// timelines, including the revisions of steps that the server has lost, within the limits of [`COUNTER_BITS`] and
+/// [`LARGEST`].
 pub(super) fn next_revision(revision: Revision, timeline: i64) -> Revision {
     (revision + 1).max(timeline.clamp(0, LARGEST) << COUNTER_BITS)
 }

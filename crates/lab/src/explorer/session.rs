@@ -266,7 +266,8 @@ impl Session {
     }
 
     /// Returns the state that the checker has in place of the state at `node`: a
-    /// [normal form](hallpass_algorithms::Algorithm::normalize), except at the start.
+    /// [normal form](hallpass_algorithms::Algorithm::normalize), except at the start and after the first lines of an
+    /// algorithm that does not count them.
     ///
     /// # Errors
     /// Fails if there is no such node.

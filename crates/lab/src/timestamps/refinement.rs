@@ -19,8 +19,8 @@
 //! closes a cycle through timestamps that no longer exist, the closure shows this cycle. So the restricted closure is
 //! enough, and it is finite.
 //!
-//! In one point, the check demands more than necessary: a Label must also agree with the order of the
-//! timestamps that it saw.
+//! In one point, the check demands more than necessary. A Label returns no order, but the check also demands that the
+//! order of all timestamps agrees with the order in which the Label saw them.
 
 use super::{
     marks::Marks,

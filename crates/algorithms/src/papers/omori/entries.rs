@@ -12,7 +12,7 @@ entries! {
     "omori-naive" + names => naive, OMORI.figure("NAIVE").titled("Peterson's levels").without_resilience();
     "omori-excl" + names => excl, OMORI.figure("EXCL, Thm 4").titled("levels that count");
     "omori-gtex" + names => gtex, OMORI.figure("GTEX, Thm 10").titled("tournament of groups");
-    "omori-gtex:printed" => wrong::gtex_printed, OMORI.figure("GTEX").printed("gcheck's turn(p, q), one for all nodes of a depth, as printed");
+    "omori-gtex:printed" => wrong::gtex_printed, OMORI.figure("GTEX").printed("gcheck's turn(p, q), one for all nodes of a height, as printed");
     "omori-excl:no-turn" => |n, k| changed::<_, wrong::NoTurn>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i dropped");
     "omori-excl:turn-first" => |n, k| changed::<_, wrong::TurnFirst>(excl, n, k), OMORI.figure("EXCL").wrong("turn(s) := i before level(i) := s");
     "omori-excl:off-by-one" => wrong::excl_off_by_one, OMORI.figure("EXCL").wrong("count <= n-s is accepted");
