@@ -70,7 +70,7 @@ pub(crate) struct WaitingRoom {
     position: Option<Position>,
 }
 
-/// What the waiting room reports to a waiter.
+/// The news that the waiting room reports to a waiter.
 pub(crate) enum News {
     /// The new state of the waiter's claim.
     Own(OwnClaim),

@@ -242,7 +242,7 @@ pub struct Access {
     pub variable: usize,
     /// The indices, if the variable is an array.
     pub indices: Vec<Ex>,
-    /// What the access does to the variable.
+    /// The effect of the access on the variable.
     pub touch: Touch,
     /// The label of the line. If the line is in a procedure and the call has a label, the label of the call and a dot
     /// precede it, as in `3.read`.
@@ -366,7 +366,7 @@ pub struct Code {
     pub invariant_texts: Vec<String>,
     /// Whether every renaming of the processes maps runs to runs.
     pub is_symmetric: bool,
-    /// What the file promises.
+    /// The promises of the file.
     pub promises: Promises,
     /// The registered algorithm that is the same step machine and whose normal form is used.
     pub normal_form_of: Option<String>,

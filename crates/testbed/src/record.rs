@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Event {
     /// The time in microseconds since the witness was started.
     pub at: u64,
-    /// What was observed.
+    /// The event that was observed.
     #[serde(flatten)]
     pub what: Observation,
 }

@@ -73,7 +73,7 @@ pub const TRIALS: [Trial; 7] = [
 /// The behaviour of a wrapper in a trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Behaviour {
-    /// What goes wrong in this trial.
+    /// The fault that this trial causes.
     pub trial: Trial,
     /// The wrapper that was tried.
     pub wrapper: Wrapper,

@@ -20,7 +20,7 @@ const MOST_PARTS: usize = 200_000;
 /// The maximum number of values of a quantifier that are prepared one by one.
 const MOST_CASES: Value = 32;
 
-/// What is known about a bound variable.
+/// The known facts about a bound variable.
 #[derive(Clone, Copy)]
 enum Known<'a> {
     /// The place of the process that the variable stands for.
