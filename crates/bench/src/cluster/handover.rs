@@ -4,7 +4,7 @@
 //! the successor's `acquire` returns, or when the successor's command has written a word to a pipe. Between
 //! these measurements, the benchmark measures a write, and the start of the same command without a hall.
 //!
-//! Nothing happens for a [`MOMENT`] before each hand-over and before each write. After such a pause, idle processors
+//! Nothing happens for 40 ms before each hand-over and before each write. After such a pause, idle processors
 //! have to wake up, so a request takes longer than right after another one.
 
 use std::{
