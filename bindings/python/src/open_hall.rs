@@ -28,7 +28,7 @@ struct Inner {
     forks: u64,
 }
 
-/// Identifies a pass. No two passes of a process have the same serial number.
+/// Identifies a pass. No two passes that a process gets from one `OpenHall` have the same serial number.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     index: usize,

@@ -9,7 +9,8 @@ use common::{await_queue, eventually, options, with_short_ttl};
 use hallpass_cluster::{Cluster, ClusterOptions, Error};
 use hallpass_testbed::{PostgresServer, TIMEOUT, postgres};
 
-/// The claims in the tables have no leases any more, so nobody can give them a slot.
+/// The records of the waiters (their *claims*) are bound to leases that are deleted, so nobody can give these waiters a
+/// slot.
 #[test]
 fn a_hall_recovers_after_its_leases_were_deleted() {
     let Some(()) = postgres() else { return };
@@ -81,7 +82,8 @@ fn a_user_who_may_only_read_sees_a_vanished_holder() {
     drop(pass);
 }
 
-/// Another server may have taken over. So even a step that only reads must not be answered.
+/// While a server waits for its standby, another server may have taken over. So the server must not even answer a request
+/// that only reads.
 #[test]
 fn a_server_that_waits_for_a_standby_answers_no_step_that_reads() {
     let Some(()) = postgres() else { return };

@@ -1,4 +1,4 @@
-//! Checks that the suite accepts a correct hall and runs every behaviour.
+//! Checks that the suite accepts a correct hall, and that it lists every behaviour.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -54,11 +54,11 @@ fn close_all_but(ours: &[i32]) -> io::Result<()> {
 }
 
 fn own(number: i32) -> io::Result<OwnedFd> {
-    // SAFETY: the call only checks whether the descriptor is open, and no other thread opens or closes any.
+    // SAFETY: the first call checks whether the descriptor is open, and no other thread opens or closes any.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_getfd(descriptor.as_fd())?;
     fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    // SAFETY: the descriptor is open, and this process has opened no file yet. So it was inherited, and `take`
-    // uses each number only once.
+    // SAFETY: the descriptor is open, and every file that this process has opened is closed again. So the descriptor was
+    // inherited, and `take` uses each number only once.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

@@ -39,7 +39,7 @@ impl Serialize for Bound {
     }
 }
 
-/// The heaviest paths of a part. A path ends where it leaves the part. The weight includes the edge
+/// The heaviest paths of a [part](Part) of the graph. A path ends where it leaves the part. The weight includes the edge
 /// that leaves.
 pub struct Heaviest {
     components: Components,
@@ -82,8 +82,8 @@ impl Heaviest {
         }
     }
 
-    /// Returns a heaviest path from `node` to the point where it leaves the part. If there is no bound,
-    /// returns a path to a cycle with weight, and that cycle.
+    /// Returns a heaviest path from `node` to the point where it leaves the part, or where nothing with weight follows. If
+    /// there is no bound, returns a path to a cycle with weight, and that cycle.
     pub fn path(
         &self,
         graph: &Graph,
@@ -120,8 +120,8 @@ impl HeaviestFrom for Heaviest {
     }
 }
 
-/// Returns a heaviest path from `node` to the point where it leaves the part. If there is no bound, returns a path to a
-/// cycle with weight, and that cycle.
+/// Returns a heaviest path from `node` to the point where it leaves the part, or where nothing with weight follows. If
+/// there is no bound, returns a path to a cycle with weight, and that cycle.
 ///
 /// # Errors
 /// Fails if a search within a component visits more than `most` nodes.

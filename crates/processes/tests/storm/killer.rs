@@ -92,7 +92,8 @@ impl<'a> Storm<'a> {
         Ok(())
     }
 
-    /// Kills all processes, and waits for children to which a slot was left. These children end by themselves.
+    /// Kills all processes. Some workers leave their slot to a child process. Waits for these children, which end by
+    /// themselves.
     pub fn finish(&mut self) -> Result<(), String> {
         let workers = self.workers.drain(..).map(|worker| worker.pid);
         for pid in workers.chain([self.observer]) {
@@ -207,7 +208,8 @@ impl<'a> Storm<'a> {
         }
     }
 
-    /// Waits for processes that ended by themselves, and for orphans.
+    /// Waits for workers that ended by themselves, and for the children of dead workers, which are children of this process
+    /// now.
     fn reap(&mut self, options: WaitOptions) -> Result<(), String> {
         while let Ok(Some((pid, status))) = waitpid(None, options) {
             let index = self.workers.iter().position(|worker| worker.pid == pid);
