@@ -1,7 +1,7 @@
 //! The environment of the step machine on real memory, for callers that may have to wait.
 //!
-//! The *server* is the caller that holds the lock of the queue. It writes *grants* (the slots that a waiter gets) to
-//! the nodes of waiters. Labels such as S11 are lines of the [step machine](hallpass_algorithms::halls::threads).
+//! The *server* is the caller that holds the lock of the queue. It writes *grants* to the nodes of waiters. A
+//! grant is the slots that a waiter gets, or another message, such as that the hall is closed. Labels such as S11 are lines of the [step machine](hallpass_algorithms::halls::threads).
 #![allow(unsafe_code)]
 
 use std::{mem::ManuallyDrop, ptr::NonNull};
@@ -27,8 +27,8 @@ use crate::{
 /// The number of grants that a server makes before it makes the head of the queue the next server.
 const MAX_GRANTS: u32 = 64;
 
-/// The number of times that a newcomer tries again to overtake before it queues: after it was refused, or after another
-/// caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to queue.
+/// The number of times that a newcomer tries again to overtake before it queues. It tries again after it was refused, and
+/// after another caller was faster. Each waiter in the queue costs a switch to its thread, so it is better not to queue.
 pub(crate) const OVERTAKE_TRIES: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// Identifies a waiter.

@@ -55,10 +55,10 @@ use crate::{
     tally::{Event, TallyFile},
 };
 
-/// Exit status: the slot was lost, and hallpass ended the command.
+/// Exit status, with `--on`: the slot was lost and hallpass ended the command, or hallpass can no longer supervise it.
 const SLOT_LOST: u8 = 123;
-/// Exit status: hallpass failed. The command did not run, or hallpass can no longer supervise it. This status and the
-/// next two are the same as those of `timeout(1)` and `env(1)`.
+/// Exit status: hallpass failed. The command did not run or, without `--on`, hallpass can no longer supervise it. This
+/// status and the next two are the same as those of `timeout(1)` and `env(1)`.
 pub const OWN_FAILURE: u8 = 125;
 /// Exit status: the command exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;

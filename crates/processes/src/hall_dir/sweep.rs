@@ -48,8 +48,8 @@ impl HallDir {
     }
 }
 
-/// Closes a hall whose removal has begun. If the hall cannot be opened, it stays as it is: it is damaged, or another
-/// process has just deleted it.
+/// Closes a hall whose removal has begun. If the hall cannot be opened, it stays as it is: for example, it is damaged,
+/// or another process has just deleted it.
 fn close(entry: &DirEntry) {
     let path = entry.path();
     let Ok(dir) = sys::open_dir(&path) else { return };

@@ -158,7 +158,7 @@ fn a_pool_is_not_poisoned() {
     assert_eq!(*pool.get().unwrap(), [1, 2]);
 }
 
-/// A lease that is forgotten keeps its item. The pool still returns and drops it.
+/// A lease that is forgotten keeps its item on loan. When the pool is taken apart, it returns this item too.
 #[test]
 fn forgotten_leases_lose_no_items() {
     let (item, pool) = (Arc::new(()), Pool::new([Arc::new(())]));

@@ -1,5 +1,5 @@
-//! (n, k)-exclusion with an atomic counter and queue: a baseline that no real computer offers. Anderson
-//! & Moir 1997, Figure 2.
+//! (n, k)-exclusion with one variable that is both an atomic counter and a queue. No real computer has such a variable, so
+//! the algorithm is only a baseline. Anderson & Moir 1997, Figure 2.
 //!
 //! There is one difference from the paper: one variable holds both X and Q here, because lines 1 and 4 are
 //! single atomic statements over X and Q. Line 4 first removes the head of the queue, if there is one, and
