@@ -47,7 +47,7 @@ use crate::{
 /// limit `Duration::MAX` is sent again.
 const AS_LONG_AS_THE_CALLER: Duration = Duration::from_secs(1 << 32);
 
-/// The maximum number of slots of one request. A step has up to two operations for each slot, and up to seven others.
+/// The maximum number of slots of one request. A step has up to two operations for each slot, and up to eight others.
 pub const MAX_TOGETHER: usize = (MAX_PARTS - 8) / 2;
 
 /// A passage in its critical section.
@@ -108,8 +108,8 @@ impl Passage {
     }
 
     /// Runs the entry section of a request for `take` slots. The passage gives up when `given_up` resolves, which
-    /// happens when the sender is dropped: at the time limit, or when the caller no longer waits. A request that
-    /// changes the hall is not interrupted, because its answer shows what has to be cleaned up.
+    /// happens when the sender is dropped: at the time limit, or when the caller no longer waits. A request for
+    /// its claim is not interrupted, because the answer shows what has to be cleaned up.
     pub(crate) async fn enter(
         core: Arc<Core>,
         take: usize,
@@ -257,8 +257,8 @@ impl Passage {
         self.core.current_error().unwrap_or(Error::NoPermits)
     }
 
-    /// Sends a request until there is an answer. Returns `None` if the caller gives up first. A caller can give up
-    /// while it waits for news, or between two attempts. An attempt that is under way is not interrupted.
+    /// Sends a request until there is an answer. Returns `None` if the caller gives up first, and an error if it gives up
+    /// while the claim is replaced. A caller can give up while it waits for news, or between two attempts. An attempt that is under way is not interrupted.
     async fn ask(&mut self, ask: Ask<Waiter>) -> Result<Option<Picture<Waiter>>, Error> {
         let ask = match ask {
             Ask::Watch => {

@@ -27,8 +27,8 @@ use crate::{
 
 /// The byte that stands for a token.
 const TOKEN: u8 = b'+';
-/// The longest time for which a token stays unused while others wait for a slot. After this time, a waiter gets the
-/// slot.
+/// A token that stays unused for this time while others wait for a slot is given up: a waiter gets the slot. This may
+/// happen later, up to twice this time, if other events come first.
 const UNUSED: Duration = Duration::from_millis(200);
 /// Time between two checks of a named pipe. Clients put tokens back into the pipe from which they took them. No event
 /// reports this, so hallpass counts the tokens in the pipe again and again.
