@@ -119,8 +119,8 @@ impl ClusterHall {
     /// - [`Error::Closed`] if the hall is closed or was removed.
     /// - [`Error::Unreachable`] or [`Error::Busy`] if the first answer of the cluster does not arrive within
     ///   [`command_timeout`](crate::ClusterOptions::command_timeout). After the first answer, the caller keeps
-    ///   waiting however long the cluster is down. For the first call that acquires slots after `open`, the answer to
-    ///   `open` counts as the first one if it came less than `command_timeout` ago. Use
+    ///   waiting however long the cluster is down. The answer to `open` counts as
+    ///   this first answer if `open` returned less than `command_timeout` ago and no call has acquired slots since. Use
     ///   [`try_acquire_for`](ClusterHall::try_acquire_for) to limit the wait, and [`trouble`](ClusterHall::trouble) to
     ///   show the error.
     /// - [`Error::Denied`] or [`Error::Refused`] if the cluster rejects a request, and [`Error::Damaged`] if a record
@@ -166,8 +166,8 @@ impl ClusterHall {
     /// it can take longer, because a request consists of several statements and may have to connect first. Connecting
     /// takes up to 10 s or half of the ttl, whichever is longer, but at most twice the [command
     /// timeout](crate::ClusterOptions::command_timeout). If other processes keep changing the hall, the request keeps
-    /// starting over until half of the ttl has passed. If the server does not answer, each statement of the last
-    /// attempt takes up to half of the ttl.
+    /// starting over until half of the ttl has passed. The statements of the
+    /// attempt that is then under way take more time: up to half of the ttl each, if the server does not answer.
     ///
     /// If `time` is less than 1 s, the call first tries to take a slot without joining the queue. On a cluster that
     /// does not answer or has no capacity, this takes up to the [command

@@ -1,4 +1,4 @@
-//! The faults of an etcd cluster that loses its history. Its users need passwords.
+//! The faults of an etcd cluster as a whole: a rolling restart, loss of history, and changes of users and passwords.
 
 use std::{
     process::Command,

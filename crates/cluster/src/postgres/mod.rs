@@ -5,7 +5,8 @@
 //! [copy](crate::store::Document), changes the copy, and writes the difference in one SQL statement. The statement has
 //! an effect only if the row of the hall is still the same; otherwise the step starts over. So no transaction is ever
 //! open while hallpass does something else, and a suspended process blocks no other process. A process keeps the
-//! [copy](copy) from its last step that only read. If the copy is enough for the next step, that step only writes.
+//! [copy](copy) that it made for its last step without a change. If this copy is enough for the next step, the next step
+//! only writes.
 //!
 //! - **Answers.** An answer by consensus counts only after a commit on the server. A step that changes no record
 //!   commits an empty message to the log of the server, unless it reads [without
@@ -18,7 +19,7 @@
 //! - **Watches** use `LISTEN`, on the same connection as the statements. Each record has its own channel, so that a
 //!   change wakes only the processes that watch the record or its [group](notifications). A notification contains the
 //!   revision and the key, and no other data, because every user of the database could read it.
-//! - **Connections.** A process has one connection. Waiting processes can [share](sharing) one.
+//! - **Connections.** A process uses one connection at a time. Waiting processes can [share](sharing) one.
 
 mod activities;
 mod connection;

@@ -1,4 +1,4 @@
-//! Judges one state of a run: which properties hold in it, and why the others do not.
+//! Judges one state of a run: which properties hold in it, and why.
 
 use hallpass_algorithms::{Pid, Section};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct Fact {
     pub status: Status,
     /// Whether the algorithm promises it.
     pub promised: bool,
-    /// The reason, with the values that decide it.
+    /// The reason, with the values that decide it; for an invariant, its meaning.
     pub why: String,
 }
 
@@ -148,7 +148,7 @@ impl Session {
         judged.collect()
     }
 
-    /// Returns the replay string of the run to `node`, with what the run shows as its finding.
+    /// Returns the replay string of the run to `node`. The finding in the string is the property that the run violates.
     ///
     /// # Errors
     /// Fails if there is no such node.

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::check::Resources;
 
-/// The number of steps after which a new run begins. Each run has a new subject, so that the table of positions in a
-/// subject stays small.
+/// The number of steps after which a new run begins. Each run has a new [`Subject`](super::subject::Subject), because
+/// a subject keeps a table of all positions (lines and private values) that its processes have reached. So the table
+/// stays small.
 const RUN: u64 = 50_000;
 /// The number of steps shown from the end of a run.
 const SHOWN: usize = 60;

@@ -24,9 +24,9 @@ const UNRUNG: u64 = 7;
 const PHASE: u32 = 58;
 const SLOT: u32 = 48;
 
-/// A process that rescues a dead one changes its card by a compare-and-swap. The expected value must be the word that
-/// the process has read. It must not be the word that results from unpacking this word and packing it again, because
-/// for a damaged card that is a different word, and the compare-and-swap would always fail.
+/// A process that rescues a dead one changes the card of the dead one by a compare-and-swap. The expected value must be
+/// the word that the process has read. It must not be the word that results from unpacking this word and packing it again:
+/// for some damaged cards, that is a different word, and the compare-and-swap would always fail.
 pub fn cards_of_dead_processes_are_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let halls = Halls::new(folder.path());
@@ -40,7 +40,7 @@ pub fn cards_of_dead_processes_are_damaged() {
     }
 }
 
-/// A waiter must not use the slot on its card if the hall has no slot with this number.
+/// The card of a waiter names a slot that the hall does not have. The waiter must neither crash nor hang.
 pub fn a_waiter_is_given_an_impossible_slot() {
     let folder = tempfile::tempdir().unwrap();
     for slot in [200, 1000, 1023] {

@@ -8,8 +8,8 @@
 //!
 //! The paper states that a process enters its critical section within (n-k)(n+2)+1 steps while at most k processes
 //! compete (Section 7). This bound assumes one scan per level. But a scan is not a snapshot. It counts a process that
-//! leaves after the scan has read its level, and also a process that arrives before the scan reads its level. If both
-//! are counted, the scanning process may have to scan again. For n = 3, k = 2, entering takes up to 8 steps, not 6.
+//! leaves after the scan has read its level. It may also count a process that arrives only after the first one has left.
+//! The two never compete at the same time, but because of both counts, the scanning process may have to scan again. For n = 3, k = 2, entering takes up to 8 steps, not 6.
 //!
 //! The paper's `waitfor` at level s ends when at most n-s-1 others are at level s or above, or when turn(s) /= i.
 //! It is not atomic. `check` determines the order of its reads: first the levels, then turn.
@@ -27,8 +27,8 @@ pub fn excl(n: usize, k: usize) -> Ladder {
     levels(n, k, "excl", |s| n - s)
 }
 
-/// Builds levels 1 to n-k. A process has to wait at level s while it was the last to reach this level, and at least
-/// `crowd(s)` others are at this level or above.
+/// Builds levels 1 to n-k. A process has to wait at level s as long as no other process has reached this level
+/// after it, and at least `crowd(s)` others are at this level or above.
 pub(super) fn levels(
     n: usize,
     k: usize,
