@@ -58,7 +58,7 @@ fn main() {
                 while stalled.load(SeqCst) {
                     if let Some(job) = jobs.pop() {
                         done.fetch_add(1, SeqCst);
-                        // A finished job makes a new, less urgent one.
+                        // A finished job makes a new one, which is less urgent unless the urgency is 0 already.
                         jobs.push(Job { urgency: job.urgency.saturating_sub(1), ..job });
                     }
                 }

@@ -2,7 +2,7 @@
 
 use std::{fs, net::SocketAddr};
 
-/// Returns which of these processes has the socket with this address; `None` if the socket is gone.
+/// Returns which of these processes has the socket with this IPv4 address; `None` if none of them has it.
 pub(crate) fn owner(end: SocketAddr, pids: &[u32]) -> Option<usize> {
     let socket = format!("socket:[{}]", inode(end)?);
     pids.iter().position(|pid| {

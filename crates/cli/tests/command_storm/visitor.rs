@@ -51,8 +51,8 @@ fn a_visitor_holds_the_lock_of_its_slot() {
     process::exit(number(STATUS) as i32);
 }
 
-/// Takes the lock of a slot. The descriptor has the lowest free number. So when the process dies, the kernel
-/// closes it as one of the last. Returns `None` if the lock is taken.
+/// Takes the lock of a slot. The descriptor has the lowest free number. When a process dies, the kernel closes its
+/// descriptors from the highest number down, so this one is among the last. Returns `None` if the lock is taken.
 fn lock(witness: &Path, slot: &str) -> Option<File> {
     let path = witness.join(format!("lock-{slot}"));
     let file = OpenOptions::new().create(true).append(true).open(path).expect("opened");
@@ -72,7 +72,7 @@ fn visit(witness: &Path, stay: Duration) {
             report(witness, &format!("slot {slot} does not exist"));
         }
     }
-    // A second descriptor with a high number is closed first, and must not free the lock.
+    // A second descriptor of the same lock has a high number, so the kernel closes it first. This must not free the lock.
     let high = locks.first().map(|lock| rustix::io::fcntl_dupfd_cloexec(lock, 200));
     assert!(locks.iter().all(|lock| lock.as_raw_fd() < 100));
     append(witness, VISITS, "v");

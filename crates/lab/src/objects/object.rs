@@ -10,7 +10,7 @@ use crate::linear::Specification;
 pub enum ObjectKind {
     /// A counter. Operations: add one and return the old value; read.
     Counter,
-    /// A register. Operations: write the process's own number; compare-and-swap it to 0; read.
+    /// A register. Operations: write the process's own number; write 0 if the register has this number; read.
     Register,
     /// A queue of at most two numbers. Operations: put the process's own number; take the oldest; read
     /// the oldest.
@@ -64,9 +64,10 @@ pub struct SmallObject {
     pub k: usize,
 }
 
-/// The counter counts modulo this number. The violation of the variant `untagged` is a wrong answer: the answer to the
-/// request before the last one. If the counter counted modulo 3, an operation under way could explain this answer, and
-/// a search that shows the violation would need ten times as many states.
+/// The counter counts modulo this number. In the wrong variant `untagged`, a process can get the answer to an earlier
+/// request of its own: the one before its last request. If the counter counted modulo 3, an operation of another process
+/// that is under way could explain this answer, and a search that shows the violation would need ten times as many
+/// states.
 const MODULUS: u8 = 4;
 
 impl SmallObject {

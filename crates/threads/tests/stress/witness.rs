@@ -68,7 +68,7 @@ impl Witness {
         // The bound is not lowered twice between a caller's request and its leaving, so the larger of the two values is
         // a valid bound.
         let bound = before.max(self.bound.load(SeqCst));
-        assert!(inside <= bound, "{inside} holders, but the bound is {bound}");
+        assert!(inside <= bound, "{inside} slots are held, but the bound is {bound}");
         let mut seen = 0;
         let mut last = None;
         for slot in slots {

@@ -1,4 +1,4 @@
-//! Tokens that etcd no longer knows, because it lost its data or its users changed.
+//! Login tokens that etcd no longer knows, because it lost its data or its users changed.
 
 use hallpass_testbed::{EtcdCluster, Storage, etcd};
 
@@ -70,7 +70,7 @@ async fn use_all_calls(client: &Client) {
     retrying(client, within, async || client.watch(range()).await.map(drop)).await.unwrap();
 }
 
-/// A simple token names an index of etcd's log. If the log of a member ends before this index, the member does not
+/// A login token of the kind *simple*, etcd's default, names an index of etcd's log. If the log of a member ends before this index, the member does not
 /// answer the request.
 #[test]
 fn a_client_logs_in_again_after_the_cluster_was_wiped() {
