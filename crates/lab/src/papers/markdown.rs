@@ -41,10 +41,11 @@ every change of hallpass, CI checks all models of the tier `quick` again.
   `(4,2)` means n = 4, k = 2. `c ≤ 2` means that at most two processes are outside their remainder at once. If the paper
   leaves initial values open, the check starts from every value; at sizes marked `°` it starts from the smallest value
   only. A statement that holds at these sizes may fail at larger ones.
-- **holds, not tight**: the same, but no run reaches the stated number; `21 of 34` means that 21 is measured
-  and 34 is stated. A statement that only estimates the space, such as O(N), is *confirmed* if no size exceeds the
+- **holds, not tight**: every schedule of every listed size agrees with a bound, but no run reaches the stated number;
+  `21 of 34` means that 21 is measured and 34 is stated. A statement that only estimates the space, such as O(N), is *confirmed* if no size exceeds the
   bound, tight or not. For O(N), hallpass has chosen a bound of this order.
-- **refuted**: a run, a count or a case contradicts the statement.
+- **refuted**: a run, a count or a case contradicts the statement. If parts of the statement hold, the last column lists
+  them too, in front.
 - **not decidable here**: the last column gives the reason.
 
 A number *found by a search* is that of one run, which a search has found. The lab has not explored all runs of this
